@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from evaluate.drawn.markers import camera_over
 from overruler.calibration import (
     Calibration,
     CalibrationRecord,
@@ -13,7 +14,6 @@ from overruler.calibration import (
     TableBow,
     calibration_to_json,
 )
-from tests.vision.table import camera_over
 
 BOW = TableBow(np.array([300.0, 200.0]), np.array([300.0, 200.0]), np.array([1.0, -0.5]), 0.2)
 SPOTS = np.array([[100.0, 50.0], [420.0, 310.0]])

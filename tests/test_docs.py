@@ -23,11 +23,11 @@ from PIL import Image
 
 from overruler.apps.cli import main
 from overruler.board import Board
+from overruler.games import GAMES
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose, rotation_from_vector
 from overruler.rules import game_of
 from overruler.rules.game import COMMON
-from overruler.scene import GAMES
 from overruler.vision.camera.problems import FLAGS_BY_SEVERITY
 from synthetic.flat_table import Plinth, render_table
 
@@ -286,6 +286,31 @@ def test_every_page_is_on_the_map() -> None:
     shown = (ROOT / "docs/index.md").read_text("utf-8")
     pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
     assert not [page for page in pages if page != "index.md" and f"({page})" not in shown]
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:")[2]
+    named = re.findall(r"[\w/-]+\.md", navigation)
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
+    assert sorted(named) == sorted(pages)
+
+
+NAMED_FILE = re.compile(r"`([\w./-]+\.(?:py|onnx|log\.txt))`")
+
+
+@cache
+def project_files() -> list[str]:
+    """The files of the program, its tools and tests, each with a slash before it."""
+    rooms = [ROOT / name for name in ("src", "tools", "tests")]
+    return [f"/{path.relative_to(ROOT).as_posix()}" for room in rooms for path in room.rglob("*")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    """Only `docs/adding-a-game.md` names files that a reader will add."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
+    named = {name for name in NAMED_FILE.findall(text) if "duel" not in name}
+    assert not [n for n in named if not any(file.endswith(f"/{n}") for file in project_files())]
 
 
 def test_pictures_are_small() -> None:

@@ -1,4 +1,4 @@
-"""`docs/adding-a-game.md` says that a game is one file and one table; here they are put where it says, and asked."""
+"""`docs/adding-a-game.md` adds a game by one folder, one record and one table; here they are put there and asked."""
 
 import json
 import os
@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 import overruler
-from overruler.scene import GAMES
+from overruler.games import GAMES
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(overruler.__file__).parent
 DOCUMENT = (ROOT / "docs" / "adding-a-game.md").read_text("utf-8")
 FILES = dict(re.findall(r"^## [^\n]*: `([\w./]+)`\n.*?^```\w+\n(.*?)^```$", DOCUMENT, re.M | re.S))
-"""The files that the document shows, by where it says that they go."""
+"""The files that the document shows, by where it says that they go; of `FACTS` the line that is new."""
+FACTS = "src/overruler/games.py"
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +40,17 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if file.name not in ("rules", "games", "__pycache__"):
             (root / "src/overruler" / file.relative_to(PACKAGE)).symlink_to(file)
     shutil.copy(ROOT / "tests/rules/test_rulings.py", root / "tests/rules")
+    facts = root / FACTS
+    before = facts.read_text("utf-8")
+    facts.unlink()
+    table = "_FACTS: Mapping[str, GameFacts] = {\n"
+    assert before.count(table) == 1
+    facts.write_text(before.replace(table, table + FILES[FACTS]))
     for place, text in FILES.items():
-        assert not (root / place).exists()
-        (root / place).write_text(text)
+        if place != FACTS:
+            assert not (root / place).exists()
+            (root / place).parent.mkdir(exist_ok=True)
+            (root / place).write_text(text)
     return root
 
 
@@ -67,8 +76,9 @@ def asked(house: Path, question: dict[str, Any], **more: Any) -> "subprocess.Com
 SPELL: dict[str, Any] = {"question": "spell", "caster": "p01", "target": "p02", "strength": 2}
 
 
-def test_the_document_shows_one_file_and_one_table() -> None:
-    assert sorted(FILES) == ["src/overruler/rules/games/duel.py", "tests/rulings/duel.json"]
+def test_the_document_shows_one_record_one_file_and_one_table() -> None:
+    rules, table = "src/overruler/rules/games/duel/game.py", "tests/rulings/duel.json"
+    assert sorted(FILES) == [FACTS, rules, table]
     assert "duel" not in GAMES
 
 
@@ -123,12 +133,28 @@ def test_where_nothing_is_asked_its_distances_are_told(house: Path) -> None:
     """It has a ruler, and no question `range`."""
     asked(house, SPELL)
     program = """
-from overruler.apps.rulings import rulings
+from overruler.apps.rulings import rule_on_questions
 from overruler.scene import Scene
-print([verdict.sentence() for verdict in rulings(Scene.load("scene.json"), ())])
+print([verdict.sentence() for verdict in rule_on_questions(Scene.load("scene.json"), ())])
 """
     done = run(house, "-c", program)
     assert (done.stdout, done.stderr) == ("['100.0 mm']\n", "")
+
+
+def test_its_question_has_a_schema(house: Path) -> None:
+    done = run(house, "-m", "overruler", "schema", "ask-duel")
+    kinds = json.loads(done.stdout)["$defs"]["duel"]["anyOf"]
+    assert kinds[1]["properties"]["strength"] == {"type": "integer", "minimum": 1, "maximum": 3}
+
+
+def test_it_can_be_tapped(house: Path) -> None:
+    program = """
+from overruler.apps.web.quick_questions import questions_of_game
+print(questions_of_game("duel")[0]["ask"])
+"""
+    done = run(house, "-c", program)
+    asked = "{'question': 'spell', 'caster': 'A', 'target': 'B', 'strength': 1}"
+    assert (done.stdout.strip(), done.stderr) == (asked, "")
 
 
 def test_it_is_listed(house: Path) -> None:

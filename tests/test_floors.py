@@ -18,7 +18,7 @@ FLOORS = (
     ("geometry",),
     (
         "frame",
-        "shot",
+        "games",
         "board",
         "bases",
         "chart",
@@ -27,6 +27,8 @@ FLOORS = (
         "calibration",
         "detections",
         "pieces",
+        "records",
+        "terrain",
         "declared_terrain",
         "fixes",
         "scene",
@@ -257,3 +259,17 @@ def test_a_ruling_loads_nothing_heavy(tmp_path: Path) -> None:
     question = '{"question": "range", "from": "a", "to": "b"}'
     code = f"from overruler.apps.cli import main\nassert main(['ask', {str(scene)!r}, {question!r}]) == 0"
     assert heavy_after(code) == set()
+
+
+def test_only_an_outline_that_touches_itself_loads_shapely(tmp_path: Path) -> None:
+    """Whether such an outline holds an area is for shapely to say."""
+    base = '"base": {"shape": "circle", "diameter_mm": 27}, "y_mm": 100'
+    outline = "[[500, 0], [600, 0], [550, 50], [600, 90], [500, 90], [550, 50]]"
+    terrain = f'{{"id": "t", "footprint_mm": {outline}, "top_z_mm": 20}}'
+    pieces = f'"pieces": [{{"id": "a", "x_mm": 100, {base}}}], "terrain": [{terrain}]'
+    board = '"board": {"width_mm": 900, "height_mm": 900}'
+    scene = tmp_path / "scene.json"
+    scene.write_text(f'{{"schema": "overruler/scene/1", "game": "legion", {board}, {pieces}}}')
+    question = '{"question": "distance", "from": "a", "to": "t"}'
+    code = f"from overruler.apps.cli import main\nassert main(['ask', {str(scene)!r}, {question!r}]) == 0"
+    assert heavy_after(code) == {"shapely"}

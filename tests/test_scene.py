@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from overruler.bases import Base
 from overruler.errors import BadInput
+from overruler.games import GAMES
 from overruler.geometry.covariance import Covariance
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, gap
-from overruler.scene import GAMES, Grid, Piece, Ruler, Scene, Table, Terrain
+from overruler.scene import Grid, Piece, Ruler, Scene, Table, Terrain
 
 Document = dict[str, Any]
 

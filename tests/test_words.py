@@ -89,7 +89,7 @@ def test_the_command_is_that_of_the_installer(
 
 def test_every_extra_that_is_named_exists() -> None:
     calls = [node for path in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-             if isinstance(node, ast.Call) and ast.unparse(node.func) == "MissingExtra.of"]  # fmt: skip
+             if isinstance(node, ast.Call) and ast.unparse(node.func) == "MissingExtra.with_install_hint"]  # fmt: skip
     extras = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
     ]

@@ -1,7 +1,7 @@
-"""A camera that settles tabletop measurements: a photo of the table in, the ruling and its doubt out.
+"""Settles tabletop measurements by camera: a photo of the table in, the ruling and its doubt out.
 
-Reading the root of this package is reading the flow of the data:
-frame → board → lens → calibration → detections → scene → verdict → report, with the referee who walks it.
+The modules at the root of this package follow the flow of the data:
+frame → board → lens → calibration → detections → scene → verdict → report. The referee runs it.
 """
 
 __version__ = "0.1.0"

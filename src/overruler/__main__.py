@@ -1,4 +1,4 @@
-"""`python -m overruler` is `overruler`."""
+"""Lets `python -m overruler` stand for `overruler`."""
 
 from overruler.apps.cli import run_process
 

@@ -1,30 +1,34 @@
-"""Bases: their exact shapes, and the catalogue of sizes that games use."""
+"""The exact shapes of bases, and the catalogue of sizes that games use."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from overruler.errors import BadInput
+from overruler.games import GAMES, facts_of
 
 LARGEST_BASE_MM = 500.0
-"""No base that is looked for in a photo is larger."""
+"""Largest width or length of a base, in mm."""
 _NUMBER = r"\d+(?:\.\d+)?"
 _BASE_PATTERN = re.compile(
-    rf"(?P<one>{_NUMBER})(?:\s*[x×]\s*(?P<other>{_NUMBER})\s*(?:mm)?\s*(?P<shape>o|oval|rectangle)?|\s*(?:mm)?)",
+    rf"(?P<first>{_NUMBER})"
+    rf"(?:\s*[x×]\s*(?P<second>{_NUMBER})\s*(?:mm)?\s*(?P<shape>o|oval|rectangle)?|\s*(?:mm)?)",
     re.ASCII | re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A base's outline where it meets the table. Length lies along the heading, width across it."""
+    """The outline of a base where it meets the table."""
 
     shape: str
     """`circle`, `rectangle` or `oval` (an ellipse)."""
     width_mm: float
+    """Across the heading; the diameter of a circle."""
     length_mm: float
+    """Along the heading; the diameter of a circle."""
     corner_radius_mm: float = field(default=0.0, compare=False)
-    """How far a rectangle's corners are rounded: it is the same base all the same."""
+    """Radius of a rectangle's rounded corners. Two bases that differ only in it compare equal."""
 
     @classmethod
     def circle(cls, diameter_mm: float) -> "Base":
@@ -40,42 +44,41 @@ class Base:
 
     @classmethod
     def parse(cls, text: str) -> "Base":
-        """The base that people write as `27`, `40x40` or `75x42o`, and that `name` says; `BadInput` for anything else.
+        """Parse a base as people write it (`27`, `40x40`, `75x42o`, in mm) or as `name` prints it.
 
-        In mm. The longer of two sides is the length, whichever comes first.
+        The longer of two sides is the length, whichever comes first. Raises `BadInput` for any
+        other text.
         """
-        spelled = _BASE_PATTERN.fullmatch(text.strip())
-        if spelled is None:
+        text = text.strip()
+        match = _BASE_PATTERN.fullmatch(text)
+        if match is None:
             raise BadInput(
-                f"{text.strip()!r} is no base: 27 is a round one, 40x40 a square, 75x42o an oval, in mm"
+                f"{text!r} is no base: 27 is a round one, 40x40 a square, 75x42o an oval, in mm"
             )
-        sizes = sorted(float(part) for part in (spelled["one"], spelled["other"]) if part)
+        sizes = sorted(float(size) for size in (match["first"], match["second"]) if size)
         if not 0 < sizes[0] <= sizes[-1] <= LARGEST_BASE_MM:
             raise BadInput(
-                f"{text.strip()!r} is no base: its size lies between 0 and {LARGEST_BASE_MM:g} mm"
+                f"{text!r} is no base: its size lies between 0 and {LARGEST_BASE_MM:g} mm"
             )
         if len(sizes) == 1:
             return cls.circle(sizes[0])
-        return (
-            cls.oval(*sizes)
-            if (spelled["shape"] or "").lower().startswith("o")
-            else cls.rectangle(*sizes)
-        )
+        shape = (match["shape"] or "").lower()
+        return cls.oval(*sizes) if shape.startswith("o") else cls.rectangle(*sizes)
 
     @property
     def is_square(self) -> bool:
-        """Whether it looks the same after a quarter of a turn, and has corners."""
+        """Whether the base has corners and looks the same after a quarter turn."""
         return self.shape == "rectangle" and self.width_mm == self.length_mm
 
     @property
     def with_rounded_corners(self) -> "Base":
-        """The same as it stands on a table: a ship's plate has rounded corners."""
-        plate = self.is_square and self.width_mm in PLATE_SIDES_MM and not self.corner_radius_mm
-        return replace(self, corner_radius_mm=PLATE_CORNER_MM) if plate else self
+        """The base as made: the catalogue's plates get rounded corners, other bases stay as they are."""
+        is_plate = self.is_square and self.width_mm in PLATE_SIDES_MM and not self.corner_radius_mm
+        return replace(self, corner_radius_mm=PLATE_CORNER_MM) if is_plate else self
 
     @property
     def name(self) -> str:
-        """As people say it: `27 mm`, `60 × 40 mm oval`."""
+        """The base in words: `27 mm`, `60 × 40 mm oval`."""
         if self.shape == "circle":
             return f"{self.width_mm:g} mm"
         return f"{self.length_mm:g} × {self.width_mm:g} mm {self.shape}"
@@ -83,79 +86,59 @@ class Base:
     def to_json(self) -> dict[str, str | float]:
         if self.shape == "circle":
             return {"shape": "circle", "diameter_mm": self.width_mm}
-        rounded = {"corner_radius_mm": self.corner_radius_mm} if self.corner_radius_mm else {}
-        return {
-            "shape": self.shape,
-            "width_mm": self.width_mm,
-            "length_mm": self.length_mm,
-            **rounded,
-        }
+        sizes = {"width_mm": self.width_mm, "length_mm": self.length_mm}
+        rounding = {"corner_radius_mm": self.corner_radius_mm} if self.corner_radius_mm else {}
+        return {"shape": self.shape, **sizes, **rounding}
 
 
 ROUND_DIAMETERS_MM: tuple[float, ...] = (
-    25,
-    27,
-    28.5,
-    30,
-    32,
-    40,
-    50,
-    60,
-    65,
-    70,
-    80,
-    90,
-    100,
-    120,
-    130,
-    160,
+    *(25, 27, 28.5, 30, 32, 40, 50, 60),
+    *(65, 70, 80, 90, 100, 120, 130, 160),
 )
-"""Every round base of the catalogue, by diameter."""
+"""Diameters of the catalogue's round bases."""
 
 PLATE_SIDES_MM: tuple[float, ...] = (40, 60, 80)
-"""Every square plate of the catalogue, by its side: small, medium and large ships stand on them."""
+"""Sides of the catalogue's square plates: the bases of small, medium and large ships."""
 
 PLATE_CORNER_MM = 1.5
-"""How far a plate's corners are rounded: two that point at each other are 1.2 mm farther apart than sharp ones."""
+"""Corner radius of a plate. Two rounded corners that point at each other are 1.2 mm farther apart
+than sharp ones."""
 
 OVAL_SIDES_MM: tuple[tuple[float, float], ...] = (
-    (35, 60),
-    (42, 75),
-    (52, 90),
-    (70, 105),
-    (92, 120),
-    (105, 170),
+    *((35, 60), (42, 75), (52, 90)),
+    *((70, 105), (92, 120), (105, 170)),
 )
-"""Every oval base of the catalogue, by width and length; games whose round bases are known have none."""
+"""Width and length of the catalogue's oval bases. A game in `ROUND_BY_GAME_MM` has none of them."""
 
-ROUND_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
-    "legion": (27, 50, 70, 100, 120),
-    "xwing": (),
-}
-"""The round bases a game uses, where it uses only some."""
+_SHARED_DIAMETERS_MM = tuple(
+    diameter
+    for diameter in ROUND_DIAMETERS_MM
+    if all(diameter not in facts_of(game).exclusive_diameters_mm for game in GAMES)
+)
 
 DIAMETER_SET_PRIORS: Mapping[tuple[float, ...], float] = {
-    ROUND_BY_GAME_MM["legion"]: 0.45,
-    tuple(size for size in ROUND_DIAMETERS_MM if size != 27): 0.45,
+    **{
+        facts.round_bases_mm: facts.round_bases_prior
+        for facts in map(facts_of, GAMES)
+        if facts.round_bases_mm and facts.round_bases_prior
+    },
+    _SHARED_DIAMETERS_MM: 0.45,
     ROUND_DIAMETERS_MM: 0.1,
 }
-"""What the round bases of one table may be, and how likely that is beforehand: those of Legion, which seldom
-mixes with others (27 mm is its own), those of all other games, or anything."""
+"""Prior probability of each set of diameters that the round bases of one table come from.
 
-PLATES_BY_GAME_MM: Mapping[str, tuple[float, ...]] = {
-    "legion": (),
-    "xwing": PLATE_SIDES_MM,
-}
-"""The square plates a game uses, where it uses only some."""
+The sets are those of a game that seldom mixes with others (Legion), the catalogue without the
+diameters that one game alone uses, and the whole catalogue."""
 
 
 def catalogue(game: str | None = None) -> tuple[Base, ...]:
-    """The bases to look for: a game's own where they are known, else all."""
-    circles = (
-        Base.circle(diameter) for diameter in ROUND_BY_GAME_MM.get(game or "", ROUND_DIAMETERS_MM)
+    """The bases of a game where they are known, else of the whole catalogue."""
+    facts = facts_of(game)
+    diameters = ROUND_DIAMETERS_MM if facts.round_bases_mm is None else facts.round_bases_mm
+    plate_sides = PLATE_SIDES_MM if facts.plates_mm is None else facts.plates_mm
+    oval_sides = OVAL_SIDES_MM if facts.round_bases_mm is None else ()
+    return (
+        *(Base.circle(diameter) for diameter in diameters),
+        *(Base.rectangle(side, side) for side in plate_sides),
+        *(Base.oval(*sides) for sides in oval_sides),
     )
-    plates = (
-        Base.rectangle(side, side) for side in PLATES_BY_GAME_MM.get(game or "", PLATE_SIDES_MM)
-    )
-    ovals = (Base.oval(*sides) for sides in OVAL_SIDES_MM) if game not in ROUND_BY_GAME_MM else ()
-    return (*circles, *plates, *ovals)

@@ -1,4 +1,4 @@
-"""The sheet that a lens is measured by: a chessboard whose white squares carry markers, or a plain one."""
+"""The sheet for lens calibration: a ChArUco board, or a plain chessboard."""
 
 from dataclasses import dataclass
 
@@ -8,31 +8,35 @@ from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 
 MIN_SQUARES_PER_SIDE = 3
-"""Squares along a side: fewer leave no line of corners."""
+"""With fewer squares along a side, there is no line of corners."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chessboard sheet in its own frame: mm, x right, y up as printed, z out of the paper, origin at its upper left.
+    """A chessboard sheet.
 
-    The upper left square is black, as OpenCV's ChArUco boards have it since 4.6; a sheet with fewer rows is the upper
-    part of one with more.
+    Its frame is in mm: x right and y up as printed, z out of the paper, origin at the upper left
+    corner. The upper left square is black, as in OpenCV's ChArUco boards since 4.6. A sheet with
+    fewer rows is the upper part of one with more.
     """
 
     columns: int = 7
+    """Squares across the page."""
     rows: int = 10
-    """Squares across and along the page."""
+    """Squares along the page."""
     square_mm: float = 25.0
+    """Side of a square."""
     marker_mm: float | None = 18.0
-    """Side of the markers' black squares; None for a plain chessboard."""
+    """Side of a marker's black square; None for a plain chessboard."""
     dictionary: str = "DICT_5X5_100"
-    """Not the family that lies on tables, so that a sheet left there is no marker of the board."""
+    """The default differs from the dictionary of table markers.
+
+    A sheet left on the table is then not taken for a marker of the board."""
 
     def __post_init__(self) -> None:
         if min(self.columns, self.rows) < MIN_SQUARES_PER_SIDE:
-            raise BadInput(
-                f"a chart of {self.columns} × {self.rows} squares: {MIN_SQUARES_PER_SIDE} a side are needed"
-            )
+            size = f"{self.columns} × {self.rows}"
+            raise BadInput(f"a chart of {size} squares: {MIN_SQUARES_PER_SIDE} a side are needed")
         if not 0 < self.square_mm < np.inf:
             raise BadInput(f"a chart's squares measure more than 0 mm, not {self.square_mm:g}")
         if self.marker_mm is not None and not 0 < self.marker_mm < self.square_mm:
@@ -42,28 +46,28 @@ class Chart:
 
     @property
     def size_mm(self) -> tuple[float, float]:
-        """Across and along the page."""
+        """Size across and along the page."""
         return self.columns * self.square_mm, self.rows * self.square_mm
 
     @property
     def corners_mm(self) -> Array:
-        """(N, 3): where four squares meet, row by row from the upper left."""
+        """Inner corners (N, 3), row by row from the upper left."""
         row, column = np.mgrid[1 : self.rows, 1 : self.columns].reshape(2, -1)
         return np.stack([column, -row, 0.0 * row], 1) * self.square_mm
 
     @property
     def markers_mm(self) -> dict[int, Array]:
-        """Each marker's corners (4, 3), the printed top left first and clockwise; none on a plain chessboard."""
+        """Corners (4, 3) of each marker by its id, the printed top left first and clockwise.
+
+        Empty for a plain chessboard.
+        """
         if self.marker_mm is None:
             return {}
-        white = [
-            (column, row)
+        offsets = np.array([(-1, 1, 0), (1, 1, 0), (1, -1, 0), (-1, -1, 0)]) * self.marker_mm / 2
+        centers = [
+            np.array([column + 0.5, -row - 0.5, 0.0]) * self.square_mm
             for row in range(self.rows)
             for column in range(self.columns)
             if (column + row) % 2
         ]
-        around = np.array([(-1, 1, 0), (1, 1, 0), (1, -1, 0), (-1, -1, 0)]) * self.marker_mm / 2
-        middles = [
-            np.array([column + 0.5, -row - 0.5, 0.0]) * self.square_mm for column, row in white
-        ]
-        return {number: middle + around for number, middle in enumerate(middles)}
+        return {number: center + offsets for number, center in enumerate(centers)}

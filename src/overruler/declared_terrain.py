@@ -1,126 +1,125 @@
-"""Raised ground that people tell of: a hill's outline and height in a terrain file (TOML).
+"""Declared terrain: raised ground whose outline and height a person states in a terrain file (TOML).
 
-A hill's height is told, or measured by markers that lie on it; its outline is told on the board, or in the frame of the
-first of its markers, and then the hill may stand anywhere.
+The height of a hill is stated, or measured by markers that lie on it. Its outline is given on the
+board or in the frame of the first of its markers; in the second case the hill may stand anywhere.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from overruler.geometry.shapes import Point
-from overruler.pieces import read_coordinate, read_footprint, read_length, read_point
+from overruler.pieces import read_coordinate, read_length, read_point
 from overruler.reading import Node
+from overruler.terrain import read_footprint
 
 SCHEMA = "overruler/terrain/1"
 HEIGHT_SIGMA_MM = 1.0
-"""1 σ of a height that was told without its doubt: a rule held against the side of a hill."""
+"""1 σ of a height stated without its uncertainty: a rule held against the side of a hill."""
 OUTLINE_SIGMA_MM = 2.0
-"""1 σ of where an outline runs that was told without its doubt."""
+"""1 σ of the position of an outline stated without its uncertainty."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTerrain:
-    """A raised area with a flat top, as somebody told it."""
+    """A raised area with a flat top, as a terrain file declares it."""
 
     id: str
     outline_mm: tuple[Point, ...]
-    """Of its top: on the board, or about the middle of its first marker, x along the marker's upper edge."""
+    """Outline of the top, in the frame that `about_marker` names."""
     about_marker: bool
-    """Which of the two."""
+    """Whether the outline is relative to the centre of the first marker, x along its upper edge.
+
+    Otherwise it is in the board frame."""
     top_z_mm: float | None
-    """None where only its markers tell it."""
+    """Height of the top; None where the markers on it measure it."""
     sigma_mm: float
-    """1 σ of the told height."""
+    """1 σ of the stated height."""
     edge_mm: float = OUTLINE_SIGMA_MM
-    """1 σ of where the outline runs."""
+    """1 σ of the position of the outline."""
     markers: tuple[int, ...] = ()
-    """The ids of the markers that lie flat on it; none of them is a marker of the board."""
+    """Ids of the markers that lie flat on the top; none of them belongs to the board."""
     markers_at_mm: tuple[Point, ...] = ()
-    """Where each one's middle lies on the board, as surely as the outline; empty where nobody measured it."""
+    """Centre of each marker in the board frame, as accurate as the outline; empty where not measured."""
     marker_mm: float | None = None
-    """Side of their black squares; None where they are as large as the board's."""
+    """Side of the markers' black squares; None where it is that of the board's markers."""
     base_z_mm: float = 0.0
+    """Height of the ground that the area stands on."""
     rough: bool = False
+    """Whether the game's rules for rough ground hold on it."""
     size: int = 1
+    """Size class in the game's rules."""
     location: str = ""
-    """The file and the entry, for complaints that come later."""
+    """The file and the entry, for error messages."""
 
     @classmethod
     def from_node(cls, node: Node) -> "DeclaredTerrain":
-        """One entry of a terrain file; `BadInput` names the path of what is wrong in it."""
-        known = {key: read(node[key]) for key, read in READER_BY_KEY.items() if node.has(key)}
-        for key in node.keys():  # noqa: SIM118 - a Node is no dict
-            if key not in known and key not in OUTLINE_KEYS:
-                node[key].fail(
-                    f"unknown key; known: {', '.join(sorted((*READER_BY_KEY, *OUTLINE_KEYS)))}"
-                )
+        """Read an entry of a terrain file; `BadInput` names the path of what is wrong."""
+        values = {key: read(node[key]) for key, read in READER_BY_KEY.items() if node.has(key)}
+        node.reject_unknown_keys(sorted((*READER_BY_KEY, *OUTLINE_KEYS)))
         outline = _read_outline(node)
-        _check_keys(node, known)
-        known = {"top_z_mm": None, "sigma_mm": HEIGHT_SIGMA_MM} | known
-        where = f"{node.name}: {node.path}"
+        _check_keys(node, values)
+        values = {"top_z_mm": None, "sigma_mm": HEIGHT_SIGMA_MM} | values
         return cls(
-            id=known.pop("id"),
+            id=values.pop("id"),
             outline_mm=outline,
             about_marker=node.has("around_mm"),
-            location=where,
-            **known,
+            location=f"{node.name}: {node.path}",
+            **values,
         )
 
 
 def load_terrain(path: Path) -> tuple[DeclaredTerrain, ...]:
-    """The raised areas of a terrain file; `BadInput` in one line where something is wrong in it."""
+    """Read the raised areas of a terrain file; `BadInput` says in one line what is wrong."""
     node = Node.of_toml(path)
     node["schema"].choice((SCHEMA,))
-    for key in node.keys():  # noqa: SIM118
-        if key not in ("schema", "terrain"):
-            node[key].fail("unknown key; known: schema, terrain")
+    node.reject_unknown_keys(("schema", "terrain"))
     entries = node["terrain"].items()
-    told = tuple(DeclaredTerrain.from_node(entry) for entry in entries)
-    _check_unique([(entry["id"], one.id) for entry, one in zip(entries, told, strict=True)])
+    terrain = tuple(DeclaredTerrain.from_node(entry) for entry in entries)
+    pairs = list(zip(entries, terrain, strict=True))
+    _check_unique((entry["id"], area.id) for entry, area in pairs)
     _check_unique(
-        [
-            (entry["markers"], str(m))
-            for entry, one in zip(entries, told, strict=True)
-            for m in one.markers
-        ]
+        (entry["markers"], str(marker)) for entry, area in pairs for marker in area.markers
     )
-    return told
+    return terrain
 
 
-def _check_unique(named: list[tuple[Node, str]]) -> None:
-    taken: dict[str, str] = {}
-    for node, name in named:
-        if name in taken:
-            node.fail(f"repeats {name}, as {taken[name]}")
-        taken[name] = node.path
+def _check_unique(names: Iterable[tuple[Node, str]]) -> None:
+    path_by_name: dict[str, str] = {}
+    for node, name in names:
+        if name in path_by_name:
+            node.fail(f"repeats {name}, as {path_by_name[name]}")
+        path_by_name[name] = node.path
 
 
 def _read_outline(node: Node) -> tuple[Point, ...]:
     given = [key for key in OUTLINE_KEYS if node.has(key)]
     if len(given) != 1:
         node.fail(
-            "give footprint_mm (its outline on the board) or around_mm (about the middle of its first marker)"
+            "give footprint_mm (its outline on the board) "
+            "or around_mm (about the middle of its first marker)"
         )
     if given == ["around_mm"] and not node.has("markers"):
         node["around_mm"].fail("needs markers: it is about the middle of the first of them")
     return read_footprint(node[given[0]])
 
 
-def _check_keys(node: Node, known: Mapping[str, Any]) -> None:
-    for key in ("id", *(() if "markers" in known else ("top_z_mm",))):
-        node[key]  # says that it is missing, where it is
-    for key in ("marker_mm", "markers_at_mm"):
-        if key in known and "markers" not in known:
-            node[key].fail("goes with markers")
-    if "markers_at_mm" in known and len(known["markers_at_mm"]) != len(known["markers"]):
-        node["markers_at_mm"].fail(
-            f"expected {len(known['markers'])} places, found {len(known['markers_at_mm'])}"
-        )
-    base = known.get("base_z_mm", 0.0)
-    if "top_z_mm" in known and known["top_z_mm"] <= base:
-        node["top_z_mm"].fail(f"{known['top_z_mm']:g} mm does not lie above {base:g} mm")
+def _check_keys(node: Node, values: Mapping[str, Any]) -> None:
+    """Check which keys of an entry go together; `values` are those that were read."""
+    node.require("id")
+    if "markers" not in values:
+        node.require("top_z_mm")
+        for key in ("marker_mm", "markers_at_mm"):
+            if key in values:
+                node[key].fail("goes with markers")
+    if "markers_at_mm" in values:
+        expected, found = len(values["markers"]), len(values["markers_at_mm"])
+        if found != expected:
+            node["markers_at_mm"].fail(f"expected {expected} places, found {found}")
+    base = values.get("base_z_mm", 0.0)
+    if "top_z_mm" in values and values["top_z_mm"] <= base:
+        node["top_z_mm"].fail(f"{values['top_z_mm']:g} mm does not lie above {base:g} mm")
 
 
 def _read_name(node: Node) -> str:
@@ -138,6 +137,7 @@ def _read_marker_ids(node: Node) -> tuple[int, ...]:
 
 
 OUTLINE_KEYS = ("footprint_mm", "around_mm")
+"""The keys of an outline, of which an entry has exactly one."""
 READER_BY_KEY: Mapping[str, Any] = {
     "id": _read_name,
     "top_z_mm": read_coordinate,
@@ -150,4 +150,4 @@ READER_BY_KEY: Mapping[str, Any] = {
     "rough": Node.boolean,
     "size": Node.integer,
 }
-"""How each key that an entry may have is read."""
+"""The reader of each other key of an entry."""

@@ -1,4 +1,4 @@
-"""What was found in one photo: bases, each with its place on the board and what it rests on."""
+"""Detections in a photo: bases with their positions on the board, raised areas, and rulers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,107 +12,119 @@ from overruler.geometry.pose import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detection:
-    """One base as fitted in the photo's own pixels."""
+    """A base fitted in the photo's pixels.
+
+    Covariances are of (x, y) in the board frame.
+    """
 
     base: Base
     xy_mm: Array
-    """(2,): the centre of its underside."""
+    """(2,): centre of its underside in the board frame."""
     z_mm: float
+    """Height of its underside above the board."""
     heading_deg: float
+    """Counter-clockwise from +x."""
     covariance_mm2: Array
-    """(2, 2): the fit's own doubt of (x, y), the camera taken as exact."""
+    """(2, 2): covariance of the fit, given the camera."""
     d_xy_d_camera: Array
-    """(2, 15): how the place moves with the camera's parameters; joins all pieces of a photo."""
+    """(2, 15): Jacobian of the position by the camera's parameters.
+
+    It correlates all pieces of a photo."""
     score: float
-    """0 to 1: how much it looks like a base."""
+    """How much it looks like a base, 0 to 1."""
     visible: float
-    """Share of the rim that was seen, 0 to 1."""
+    """Visible share of the rim, 0 to 1."""
     center_px: Array = field(default_factory=lambda: np.zeros(2))
-    """(2,): the underside's centre in the photo; `drawn` finds it, and the next."""
+    """(2,): centre of the underside in the photo; computed by reprojection, as is `outline_px`."""
     outline_px: Array = field(default_factory=lambda: np.zeros((0, 2)))
-    """(K, 2): the underside's edge in the photo."""
+    """(K, 2): edge of the underside in the photo."""
     alternative_bases: tuple[Base, ...] = ()
-    """Other sizes that fit nearly as well: the size is ambiguous."""
+    """Other bases that fit nearly as well, where the size is ambiguous."""
     heading_modulo_deg: float = 360.0
-    """The heading is known but for multiples of this: 90 where a square's sides are seen and its front is not."""
+    """Period of the heading's ambiguity: 90 where a square's sides are seen but its front is not."""
     other_headings: tuple[tuple[float, float], ...] = ()
-    """What the heading may be instead, in degrees, and how likely each is."""
+    """Alternative headings in degrees, each with its probability."""
     standing_on: str | None = None
-    """The raised area that it stands on; None for the board."""
+    """Id of the raised area that it stands on; None for the board."""
     sigma_z_mm: float = 0.0
-    """1 σ of its height, beyond what every base has."""
+    """1 σ of its height, in excess of that of any base on the board."""
     unmodelled_mm2: Array = field(default_factory=lambda: np.zeros((2, 2)))
-    """(2, 2): what of its doubt no fit knows: it may be of another size, or the fit gone astray."""
+    """(2, 2): covariance that the fit does not model: a wrong size, or a wrong optimum."""
     rare_excess_mm2: Array = field(default_factory=lambda: np.zeros((2, 2)))
-    """(2, 2): how much larger its own doubt is where something unlikely holds: no call is certain against it."""
+    """(2, 2): extra covariance in the rare alternative, which every certain call must survive."""
     measured_on_lit_side: bool = False
-    """Whether it was measured by the side that faces the lamp, so that its own shade misleads nobody."""
+    """Whether it was measured by its lit side, where its own shadow does not bias the fit."""
     learned_radius_mm: tuple[float, float] | None = None
-    """The radius that the learned look sees, as it appears on the plane that it was looked for on, and 1 σ of it."""
+    """Radius by the neural network and 1 σ of it, as seen on the plane of the search."""
     shared_shifts_mm: Mapping[str, Array] = field(default_factory=dict)
-    """Causes of doubt in common with other pieces of the photo: how far (2,) 1 σ of each moves the place."""
+    """Shift (2,) of the position by 1 σ of each error shared with other pieces of the photo."""
     rare_shifts_mm: Mapping[str, Array] = field(default_factory=dict)
-    """How far (2,) those causes move it where something unlikely holds, if that is farther."""
+    """Shift (2,) by 1 σ of each shared error in the rare alternative, where it is larger."""
 
     @property
     def turn_rad(self) -> float:
         return float(np.radians(self.heading_deg))
 
     def with_added_covariance(self, usual_mm2: Array, rare_mm2: Array) -> "Detection":
-        """With more doubt (2, 2) that no fit knows: what there mostly is of it, and where something unlikely holds."""
-        own, beyond = self.covariance_mm2 + usual_mm2, self.unmodelled_mm2 + usual_mm2
+        """Add covariance (2, 2) that the fit does not model, for the usual case and the rare one."""
         return replace(
             self,
-            covariance_mm2=own,
-            unmodelled_mm2=beyond,
+            covariance_mm2=self.covariance_mm2 + usual_mm2,
+            unmodelled_mm2=self.unmodelled_mm2 + usual_mm2,
             rare_excess_mm2=self.rare_excess_mm2 + rare_mm2 - usual_mm2,
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RaisedArea:
-    """An area above the board with a flat top that pieces may stand on: found in the photo, or told."""
+    """An area above the board with a flat top that pieces may stand on, detected or declared."""
 
     id: str
     footprint_mm: Array
-    """(K, 2): the outline of its top, where it truly lies."""
+    """(K, 2): outline of its top in the board frame."""
     top_z_mm: float
+    """Height of the top above the board."""
     sigma_mm: float
-    """1 σ of the top's height."""
+    """1 σ of `top_z_mm`."""
     probability: float = 1.0
-    """That it is raised at all, and no print on the mat."""
+    """Probability that it is raised and not printed on the mat."""
     usual_sigma_share: float = 1.0
-    """How much of `sigma_mm` is 1 σ of the usual errors of heights like this one; the rest is for rare ones."""
+    """1 σ of the usual errors of such heights, as a share of `sigma_mm`; the rest covers rare errors."""
     edge_mm: float = 2.0
-    """1 σ of where its outline lies."""
+    """1 σ of the position of its outline."""
     base_z_mm: float = 0.0
+    """Height of the ground that it stands on."""
     rough: bool = False
+    """Whether the game's rules for rough ground hold on it."""
     size: int = 1
+    """Size class in the game's rules."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DetectedRuler:
-    """A range ruler that lies in the photo, as the markers measure it."""
+    """A range ruler in the photo, measured by the markers."""
 
     kind: str
+    """Type of the ruler."""
     nominal_mm: float
-    """What a segment should measure."""
+    """Nominal length of a segment."""
     segment_mm: float
-    """What it measures."""
+    """Measured length of a segment."""
     sigma_mm: float
-    """1 σ of that."""
+    """1 σ of `segment_mm`."""
     path_mm: Array
-    """(segments + 1, 2): one end, the joints, the other end, along the middle of its face."""
+    """(segments + 1, 2): one end, the joints and the other end, along the centre line of its face."""
     width_mm: float
+    """Width of its face."""
     line_contrast: float
-    """How many times clearer its cross lines are than what else crosses it."""
+    """Contrast of its cross lines over that of whatever else crosses it."""
 
     @property
     def nominal_length_mm(self) -> float:
         return self.nominal_mm * (len(self.path_mm) - 1)
 
 
-def _ruler_json(ruler: DetectedRuler) -> dict[str, Any]:
+def ruler_to_json(ruler: DetectedRuler) -> dict[str, Any]:
     """The joints are those between segments; the ends stand by themselves."""
     path = np.round(ruler.path_mm, 3).tolist()
     return {

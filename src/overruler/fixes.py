@@ -1,6 +1,6 @@
-"""What people correct in what the program found in a photo: a list of changes, applied in order.
+"""Corrections by a person of what the program found in a photo: a list, applied in order.
 
-In a file (JSON or TOML), or as objects of JSON from a page, each entry says what to `do` and to which piece:
+In a file (JSON or TOML), or as JSON from the web page, each entry says what to `do` and to which piece:
 
     {"schema": "overruler/fix/1", "fix": [{"do": "move", "id": "p03", "xy_px": [812.5, 604]}]}
 """
@@ -18,62 +18,60 @@ from overruler.reading import Node, read_text
 
 SCHEMA = "overruler/fix/1"
 CLICK_SIGMA_PX = 2.0
-"""1 σ of either coordinate of a place that a person points at in a photo."""
+"""1 σ of either coordinate of a click in a photo."""
 HEIGHT_SIGMA_MM = 1.0
-"""1 σ of a height that was told without its doubt."""
+"""1 σ of a height stated without its uncertainty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """One correction; what it does not speak of is None."""
+    """A correction; what it leaves as it is, is None."""
 
     do: str
     """One of `KEYS_BY_ACTION`."""
     id: str | None
-    """The piece's; None for one that is added and takes the next free one."""
+    """Id of the piece; None for a new piece that gets the next free id."""
     xy_mm: Point | None = None
+    """Centre of the base's underside in the board frame."""
     xy_px: Point | None = None
-    """Where the middle of the base's underside lies on the board, or is seen in the photo."""
+    """The same point in the photo, instead of `xy_mm`."""
     sigma_px: float = CLICK_SIGMA_PX
-    """1 σ of either, in the photo."""
+    """1 σ of either coordinate of `xy_px`."""
     base: Base | None = None
     heading_deg: float | None = None
     z_mm: float | None = None
+    """Height of the base's underside above the board."""
     sigma_mm: float = HEIGHT_SIGMA_MM
-    """1 σ of the height."""
+    """1 σ of `z_mm`."""
     labels: Mapping[str, Any] = field(default_factory=dict)
-    """What a scene says of a piece beside where it stands: `new_id`, `unit`, `player`, `leader`, `kind`, `stats`."""
+    """Values of `LABEL_KEYS`."""
     location: str = "fix"
-    """The file and the entry, for complaints."""
+    """The file and the entry, for error messages."""
 
     def fail(self, problem: str) -> NoReturn:
-        """Complain about this entry."""
+        """Raise `BadInput` about this correction."""
         raise BadInput(f"{self.location}: {problem}")
 
     @classmethod
     def from_node(cls, node: Node) -> "Fix":
-        """One entry; `BadInput` names the path of what is wrong in it."""
+        """Read an entry; `BadInput` names the path of what is wrong."""
         do = node["do"].choice(tuple(KEYS_BY_ACTION))
-        needs, may = KEYS_BY_ACTION[do]
+        required, optional = KEYS_BY_ACTION[do]
+        allowed = sorted((*required, *optional))
         for key in node.keys():  # noqa: SIM118 - a Node is no dict
-            if key not in ("do", *needs, *may):
-                node[key].fail(f"does not go with {do}; known: {', '.join(sorted((*needs, *may)))}")
+            if key != "do" and key not in allowed:
+                node[key].fail(f"does not go with {do}; known: {', '.join(allowed)}")
         _check_place(node, do)
-        known = {
+        values = {
             key: READER_BY_KEY[key](node[key])
-            for key in (*needs, *may)
-            if key in needs - PLACE_KEYS or node.has(key)
+            for key in (*required, *optional)
+            if key in required - PLACE_KEYS or node.has(key)
         }
-        labels = {key: known.pop(key) for key in LABEL_KEYS if key in known}
+        labels = {key: values.pop(key) for key in LABEL_KEYS if key in values}
         if do == "name" and not labels:
             node.fail(f"says nothing new: give one of {', '.join(LABEL_KEYS)}")
-        return cls(
-            do=do, id=known.pop("id", None), labels=labels, location=_location_of(node), **known
-        )
-
-
-def _location_of(node: Node) -> str:
-    return ": ".join(part for part in (node.name, node.path) if part)
+        location = ": ".join(part for part in (node.name, node.path) if part)
+        return cls(do=do, id=values.pop("id", None), labels=labels, location=location, **values)
 
 
 def _check_place(node: Node, do: str) -> None:
@@ -95,8 +93,9 @@ def _read_base(node: Node) -> Base:
 
 
 PLACE_KEYS = {"xy_mm", "xy_px"}
+"""The keys of a position, of which a correction has one at most."""
 LABEL_KEYS = ("new_id", "unit", "player", "leader", "kind", "stats")
-"""What a name is given, beside its own: a piece's own keys in a scene."""
+"""The keys of a piece's names and game values, which no measurement changes."""
 KEYS_BY_ACTION: Mapping[str, tuple[set[str], set[str]]] = {
     "move": ({"id"} | PLACE_KEYS, {"sigma_px", "heading_deg"}),
     "add": (
@@ -109,7 +108,7 @@ KEYS_BY_ACTION: Mapping[str, tuple[set[str], set[str]]] = {
     "stand": ({"id", "z_mm"}, {"sigma_mm"}),
     "name": ({"id"}, set(LABEL_KEYS)),
 }
-"""What can be done, with the keys that it needs (of places one) and those that it may have."""
+"""The required and the optional keys of each action; of `PLACE_KEYS` one is required."""
 READER_BY_KEY: Mapping[str, Any] = {
     "id": _read_name,
     "xy_mm": read_point,
@@ -126,29 +125,28 @@ READER_BY_KEY: Mapping[str, Any] = {
     "kind": lambda node: node.choice(KINDS),
     "stats": lambda node: node.object().value,
 }
-"""How each key is read."""
+"""The reader of each key."""
 
 
 def read_fixes(node: Node) -> tuple[Fix, ...]:
-    """The corrections of a parsed document, in order; `BadInput` names the path of what is wrong."""
+    """Read the corrections of a parsed document; `BadInput` names the path of what is wrong."""
     node["schema"].choice((SCHEMA,))
-    for key in node.keys():  # noqa: SIM118
-        if key not in ("schema", "fix"):
-            node[key].fail("unknown key; known: fix, schema")
+    node.reject_unknown_keys(("fix", "schema"))
     return tuple(Fix.from_node(item) for item in node["fix"].items())
 
 
 def load_fixes(path: Path) -> tuple[Fix, ...]:
-    """The corrections in a file: JSON where its name ends in .json, else TOML."""
+    """Read the corrections in a file: JSON where its name ends in .json, else TOML."""
     if path.suffix.lower() == ".json":
         return read_fixes(Node.of_json(read_text(path), str(path)))
     return read_fixes(Node.of_toml(path))
 
 
 def next_piece_id(taken: Collection[str]) -> str:
-    """The id after the last of those that count pieces: p13 after p12, whatever is missing before."""
+    """The id after the highest numbered one: p13 after p12, whichever are free before it."""
     numbers = [
         name[1:] for name in taken if name[0] == "p" and name[1:].isdecimal() and name.isascii()
     ]
     digits = max((len(number) for number in numbers), default=2)
-    return f"p{max(map(int, numbers), default=0) + 1:0{digits}}"
+    highest = max((int(number) for number in numbers), default=0)
+    return f"p{highest + 1:0{digits}}"

@@ -1,7 +1,7 @@
-"""What a table has settled for itself and no photo shows: whose the pieces are, and its own rules.
+"""House rules: who owns which pieces, and the settings that a game leaves to the table.
 
-players = {"red": "Anna", "left": "Ben"}        # the colour of a base's ring, or the half of the board
-rules = {"legion.ranged_in_contact": False}     # settings that a game leaves to the table
+players = {"red": "Anna", "left": "Ben"}        # by the colour of a base's ring, or by the half of the board
+rules = {"legion.ranged_in_contact": False}     # a game's setting
 """
 
 from collections.abc import Mapping
@@ -19,34 +19,37 @@ RING_HUES_DEG: Mapping[str, float] = {
     "purple": 280.0,
     "pink": 325.0,
 }
-"""The colours of rings by their hue. Black, grey and white are no sign: half of all bases have such a rim anyway."""
+"""Hue of each ring colour. Black, grey and white are none: half of all bases have such a rim."""
 BOARD_HALVES = ("left", "right", "near", "far")
-"""Halves of the board as its frame has it: right is where x is large, far is where y is."""
+"""Halves of the board in its frame: `right` has the larger x, `far` the larger y."""
 OWNER_SIGNS = (*RING_HUES_DEG, *BOARD_HALVES)
-"""By what a piece's player can be known."""
+"""Signs by which a piece's player can be known."""
 
 
 @dataclass(frozen=True, slots=True)
 class HouseRules:
-    """One table's own."""
+    """The house rules of a table."""
 
     players: Mapping[str, str] = field(default_factory=dict)
-    """A player's name by each sign of theirs."""
+    """Name of the player by sign, one of `OWNER_SIGNS`."""
     rules: Mapping[str, bool] = field(default_factory=dict)
-    """What was chosen, by the name of a game and of its setting with a dot between."""
+    """Chosen values by game and setting, joined with a dot."""
 
     def apply_to(self, scene: Scene) -> Scene:
-        """The scene with the house's rules, where it does not choose for itself."""
+        """Add the chosen settings to a scene; the scene's own settings win."""
         chosen = self.settings_of(scene.game)
         if not chosen:
             return scene
-        own = scene.state.get("settings", {})
-        settings = (
-            {**chosen, **own} if isinstance(own, dict) else own
-        )  # no object: complained of where it is read
+        settings = scene.state.get("settings", {})
+        if isinstance(settings, dict):  # the rules report anything else when they read it
+            settings = {**chosen, **settings}
         return replace(scene, state={**scene.state, "settings": settings})
 
     def settings_of(self, game: str) -> dict[str, bool]:
-        """What was chosen for one game, by the names of its settings."""
-        split = ((*name.partition("."), chosen) for name, chosen in self.rules.items())
-        return {setting: chosen for owner, _, setting, chosen in split if owner == game}
+        """The chosen values of a game, by setting."""
+        prefix = f"{game}."
+        return {
+            name.removeprefix(prefix): chosen
+            for name, chosen in self.rules.items()
+            if name.startswith(prefix)
+        }

@@ -1,4 +1,4 @@
-"""Typed access to parsed JSON and TOML: every complaint names the path of the value that is wrong.
+"""Typed access to parsed JSON and TOML; every error names the path of the value that is wrong.
 
 node = Node.of_json(text, "scene.json")
 node["pieces"].items()[0]["x_mm"].number()  # BadInput: scene.json: pieces[0].x_mm: expected a number, found text
@@ -23,6 +23,8 @@ _TYPE_NAMES = {
     bool: "true or false",
     type(None): "null",
 }
+_MAX_SHOWN_CHARS = 60
+"""Characters of a wrong value that an error message shows."""
 
 
 def _refuse_constant(constant: str) -> NoReturn:
@@ -30,7 +32,7 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 
 def parse_json(text: str, name: str) -> Any:
-    """The value in `text`; NaN, infinities and anything that is not JSON are refused with `name` in the message."""
+    """Parse JSON; raise `BadInput` with `name` in it for NaN, infinities and text that is not JSON."""
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -38,7 +40,7 @@ def parse_json(text: str, name: str) -> Any:
 
 
 def read_text(path: Path) -> str:
-    """The UTF-8 text of a file, or `BadInput` in one line."""
+    """Read a UTF-8 text file; raise `BadInput` in one line where that fails."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -49,13 +51,16 @@ def read_text(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One value of a parsed document and where it stands."""
+    """A value of a parsed document, with its path.
+
+    The readers return the value with its type, or raise `BadInput` with the path.
+    """
 
     value: Any
     name: str
-    """The document's own name, a file's mostly."""
+    """Name of the document, usually a file's."""
     path: str = ""
-    """Where in the document: `pieces[3].base`; empty for the whole."""
+    """Path in the document, such as `pieces[3].base`; empty for the document itself."""
 
     @classmethod
     def of_json(cls, text: str, name: str) -> "Node":
@@ -69,29 +74,43 @@ class Node:
             raise BadInput(f"{path}: not TOML: {error}") from None
 
     def fail(self, problem: str) -> NoReturn:
-        """Complain about this value."""
+        """Raise `BadInput` about this value."""
         raise BadInput(": ".join(part for part in (self.name, self.path, problem) if part))
 
-    def _fail_expected(self, wanted: str) -> NoReturn:
-        kind = _TYPE_NAMES.get(type(self.value), "a number")
-        shown = f" {json.dumps(self.value)}" if isinstance(self.value, str | int | float) else ""
-        self.fail(f"expected {wanted}, found {kind}{shown[:60]}")
+    def _fail_expected(self, expected: str) -> NoReturn:
+        found = _TYPE_NAMES.get(type(self.value), "a number")
+        if isinstance(self.value, str | int | float):
+            found += f" {json.dumps(self.value)}"[:_MAX_SHOWN_CHARS]
+        self.fail(f"expected {expected}, found {found}")
 
     def object(self) -> "Node":
+        """This node, whose value must be an object."""
         return self if isinstance(self.value, dict) else self._fail_expected("an object")
 
     def has(self, key: str) -> bool:
         return key in self.object().value
 
     def __getitem__(self, key: str) -> "Node":
-        """The value under a required key."""
+        """The node under a key, which must be there."""
         inner = f"{self.path}.{key}" if self.path else key
         if not self.has(key):
             Node(None, self.name, inner).fail("is missing")
         return Node(self.value[key], self.name, inner)
 
+    def require(self, *keys: str) -> None:
+        """Raise `BadInput` where a key is missing."""
+        for key in keys:
+            self[key]
+
+    def reject_unknown_keys(self, known: Iterable[str], problem: str = "unknown key") -> None:
+        """Raise `BadInput` for a key that is not `known`; the message lists the known ones."""
+        known = tuple(known)
+        for key in self.keys():
+            if key not in known:
+                self[key].fail(f"{problem}; known: {', '.join(known)}")
+
     def get(self, key: str, read: "Callable[[Node], T]", default: T) -> T:
-        """`read` of the value under a key, or the default where the key is absent."""
+        """Apply `read` to the node under a key; return the default where the key is missing."""
         return read(self[key]) if self.has(key) else default
 
     def keys(self) -> Iterator[str]:
@@ -104,7 +123,7 @@ class Node:
         return [Node(value, self.name, f"{self.path}[{i}]") for i, value in enumerate(self.value)]
 
     def number(self) -> float:
-        """A finite number; true and false are none."""
+        """A finite number; `true` and `false` are not numbers."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             self._fail_expected("a number")
         try:
@@ -119,11 +138,9 @@ class Node:
 
     def integer(self) -> int:
         value = self.number()
-        return (
-            int(value)
-            if value == int(value)
-            else self.fail(f"must be a whole number, is {value:g}")
-        )
+        if value != int(value):
+            self.fail(f"must be a whole number, is {value:g}")
+        return int(value)
 
     def text(self) -> str:
         return self.value if isinstance(self.value, str) else self._fail_expected("text")
@@ -132,30 +149,24 @@ class Node:
         return self.value if isinstance(self.value, bool) else self._fail_expected("true or false")
 
     def choice(self, known: tuple[str, ...]) -> str:
+        """A text that is one of the `known` ones."""
         text = self.text()
-        return (
-            text
-            if text in known
-            else self.fail(
-                f"unknown {text!r}; known: {', '.join(known)}{did_you_mean(text, known)}"
-            )
-        )
+        if text not in known:
+            hint = did_you_mean(text, known)
+            self.fail(f"unknown {text!r}; known: {', '.join(known)}{hint}")
+        return text
 
     def vector(self, length: int) -> tuple[float, ...]:
         values = tuple(item.number() for item in self.items())
-        return (
-            values
-            if len(values) == length
-            else self.fail(f"expected {length} numbers, found {len(values)}")
-        )
+        if len(values) != length:
+            self.fail(f"expected {length} numbers, found {len(values)}")
+        return values
 
     def matrix(self, rows: int, columns: int) -> tuple[tuple[float, ...], ...]:
         values = tuple(item.vector(columns) for item in self.items())
-        return (
-            values
-            if len(values) == rows
-            else self.fail(f"expected {rows} rows, found {len(values)}")
-        )
+        if len(values) != rows:
+            self.fail(f"expected {rows} rows, found {len(values)}")
+        return values
 
 
 # --- keys that the program does not know ---
@@ -166,20 +177,23 @@ _NO_INNER_KEYS: Mapping[str, Sequence[str]] = {}
 def unknown_keys(
     node: Node, known: Iterable[str], inner: Mapping[str, Sequence[str]] = _NO_INNER_KEYS
 ) -> dict[str, Any]:
-    """The keys of an object that are not `known`, and those of an `inner` object that are not known there."""
-    extra = {key: value for key, value in node.value.items() if key not in known}
-    for key, names in inner.items():
-        if node.has(key) and (beyond := unknown_keys(node[key], names)):
-            extra[key] = beyond
-    return extra
+    """The entries of an object whose keys are not `known`.
+
+    `inner` lists the known keys of objects in it; their unknown entries are kept in objects too.
+    """
+    unknown = {key: value for key, value in node.value.items() if key not in known}
+    for key, inner_known in inner.items():
+        if node.has(key) and (inner_unknown := unknown_keys(node[key], inner_known)):
+            unknown[key] = inner_unknown
+    return unknown
 
 
 def merge_keys(known: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of both; where both have one `known` holds, objects in objects alike."""
-    both = {
-        key: merge_keys(value, extra[key])
-        if isinstance(value, dict) and isinstance(extra.get(key), dict)
-        else value
-        for key, value in known.items()
-    }
-    return both | {key: value for key, value in extra.items() if key not in known}
+    """Merge two objects, and the objects in them; where both have a key, `known` wins."""
+    merged = dict(known)
+    for key, value in extra.items():
+        if key not in known:
+            merged[key] = value
+        elif isinstance(known[key], dict) and isinstance(value, dict):
+            merged[key] = merge_keys(known[key], value)
+    return merged

@@ -1,7 +1,8 @@
-"""The referee looks at a picture of the table and says what stands where.
+"""The referee measures a picture of the table and reports what stands where.
 
-frame → calibrate → rulers, grid and detect → hills, and what stands on them → sharpen by the bases → light →
-scale → report
+Its steps: calibrate the frame; find rulers, a grid and bases; find hills and the pieces on them; refine
+the camera by the bases; estimate the light; weigh
+the witnesses of the scale; build the scene; report.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,12 +19,11 @@ from overruler.declared_terrain import DeclaredTerrain
 from overruler.detections import Detection
 from overruler.errors import BadInput
 from overruler.fixes import Fix
-from overruler.frame import Frame
+from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.report import Report
-from overruler.shot import Shot
 from overruler.vision.assembly.corrections import apply_corrections
 from overruler.vision.assembly.owners import apply_house_rules
 from overruler.vision.assembly.to_scene import build_scene
@@ -51,16 +51,18 @@ if TYPE_CHECKING:
     from overruler.vision.tracking.watch import Watch
 
 ORTHOPHOTO_PIXEL_MM = 1.6
-"""A pixel of the picture from above in which rulers, grids and hills are looked for."""
+"""Pixel size of the orthophoto for the detection of rulers, grids and hills."""
 CARD_TO_MARKER_RATIO = 1.4
-"""A marker's white card against its black square: nothing stands there."""
+"""Side of a marker's white card over that of its black square; no base is detected on a card."""
 
 
 class LazyPolygons(Sequence[Array]):
-    """Polygons that are still being looked for: the first who asks for them waits."""
+    """Polygons that another thread computes; the first access waits for them."""
 
-    def __init__(self, found: Callable[[], Sequence[Array]]) -> None:
-        self._found = found
+    __slots__ = ("_compute",)
+
+    def __init__(self, compute: Callable[[], Sequence[Array]]) -> None:
+        self._compute = compute
 
     @overload
     def __getitem__(self, which: int) -> Array: ...
@@ -69,80 +71,83 @@ class LazyPolygons(Sequence[Array]):
     def __getitem__(self, which: slice) -> Sequence[Array]: ...
 
     def __getitem__(self, which: int | slice) -> Array | Sequence[Array]:
-        return self._found()[which]
+        return self._compute()[which]
 
     def __len__(self) -> int:
-        return len(self._found())
+        return len(self._compute())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Referee:
-    """What is known before the picture is seen."""
+    """Measures pictures of a table, given what is known of it beforehand."""
 
     board: Board | None
-    """The board and its markers; None where `points` say where things are."""
+    """The board and its markers; None where `points` give the correspondences."""
     points: Sequence[tuple[float, float, float, float]] = ()
-    """Clicked places: u, v in pixels, x, y in mm."""
+    """Clicked correspondences (u, v, x, y): u and v in pixels, x and y in mm."""
     lens: Lens | None = None
     game: str | None = None
     bases: Sequence[Base] | None = None
     """The bases to look for; None for the game's own, or the whole catalogue."""
     terrain: Sequence[DeclaredTerrain] = ()
-    """Raised ground that somebody told of."""
+    """Declared raised ground."""
     fixes: Sequence[Fix] = ()
-    """What somebody corrected in what is found."""
+    """Corrections of what is found."""
     house: HouseRules = field(default_factory=HouseRules)
-    """What the table has settled for itself."""
+    """The house rules of the table."""
     beside: Sequence[Frame] = ()
-    """Other photos of the table by the same camera: what they say of its lens serves the one that is looked at."""
+    """Other photos of the table by the same camera; they constrain its lens."""
 
     def look(self, frame: Frame, progress: Callable[[str], None] = lambda text: None) -> Report:
-        """Everything about one picture; `CannotMeasure` where it cannot be measured."""
+        """Measure a picture; raise `CannotMeasure` where that is impossible.
+
+        `progress` is called with each step's description.
+        """
         progress("finding the markers and the camera")
         calibration = self._calibrate_frame(frame)
         ground = locate_ground(frame, calibration, self.terrain, self.board)
-        view = rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM, self._margin_mm(calibration))
-        bases = self.bases if self.bases is not None else catalogue(self.game)
-        with ThreadPoolExecutor(1) as aside:  # what is waited for soonest first
-            measuring = aside.submit(find_rulers, frame, calibration, view)
-            grid_seen = aside.submit(find_grid, view, calibration.board_mm)
-            high = aside.submit(predict_hill_map, view, calibration.camera)
+        margin_mm = self._margin_mm(calibration)
+        view = rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM, margin_mm)
+        bases = self._known_bases()
+        with ThreadPoolExecutor(1) as aside:  # in the order in which the results are needed
+            finding_rulers = aside.submit(find_rulers, frame, calibration, view)
+            finding_grid = aside.submit(find_grid, view, calibration.board_mm)
+            mapping_hills = aside.submit(predict_hill_map, view, calibration.camera)
             cards = [*self._card_squares_mm(calibration), *ground.cards_mm(CARD_TO_MARKER_RATIO)]
-            hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(measuring.result())])
-            found = detect(
-                frame, calibration, bases, hidden, self._margin_mm(calibration), progress
-            )
-        rulers, seen = measuring.result(), grid_seen.result()
-        found = ground.merge_detections(
-            found,
-            detect_on_ground(frame, calibration, bases, ground, CARD_TO_MARKER_RATIO, progress),
+            hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(finding_rulers.result())])
+            on_board = detect(frame, calibration, bases, hidden, margin_mm, progress)
+        rulers, seen_grid = finding_rulers.result(), finding_grid.result()
+        on_ground = detect_on_ground(
+            frame, calibration, bases, ground, CARD_TO_MARKER_RATIO, progress
         )
-        hills = find_hills(
-            view, high.result(), calibration, found, [area.id for area in ground.areas]
-        )
-        found = reassess_sizes(frame, calibration.camera, found, hills, round_radii_mm(bases))
+        found = ground.merge_detections(on_board, on_ground)
+        declared_ids = [area.id for area in ground.areas]
+        hills = find_hills(view, mapping_hills.result(), calibration, found, declared_ids)
+        radii_mm = round_radii_mm(bases)
+        found = reassess_sizes(frame, calibration.camera, found, hills, radii_mm)
         areas = (*ground.areas, *heights_from_base_sizes(frame, calibration, found, hills))
         found = raise_pieces(frame, calibration, found, areas)
         calibration, found = refine_by_bases(frame, calibration, found)
-        calibration = replace(
-            calibration, light=estimate_light(view, calibration.camera, calibration.board_mm, found)
-        )
-        found = tuple(remeasure_by_lit_side(frame, calibration, one) for one in found)
-        calibration = flag_marker_size(frame, calibration, found, round_radii_mm(bases))
+        light = estimate_light(view, calibration.camera, calibration.board_mm, found)
+        calibration = replace(calibration, light=light)
+        found = tuple(remeasure_by_lit_side(frame, calibration, base) for base in found)
+        calibration = flag_marker_size(frame, calibration, found, radii_mm)
         calibration = doubt_scale(frame, calibration, self.board, found, rulers)
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
-        more = (*check_low_light(calibration, found), *ruler_problems(rulers), *grid_problems(seen))
-        problems = sort_by_severity((*calibration.problems, *more))
-        calibration = replace(calibration, problems=problems)
-        grid = seen.grid if seen is not None and seen.is_aligned else None
+        problems = [
+            *calibration.problems,
+            *check_low_light(calibration, found),
+            *ruler_problems(rulers),
+            *grid_problems(seen_grid),
+        ]
+        calibration = replace(calibration, problems=sort_by_severity(problems))
+        grid = seen_grid.grid if seen_grid is not None and seen_grid.is_aligned else None
         scene = build_scene(calibration, in_order, self.game, rulers, grid, areas)
-        report = apply_house_rules(
-            Report(frame, calibration, in_order, scene, rulers=rulers, areas=areas), self.house
-        )
-        return apply_corrections(report, self.fixes)
+        report = Report(frame, calibration, in_order, scene, rulers=rulers, areas=areas)
+        return apply_corrections(apply_house_rules(report, self.house), self.fixes)
 
     def watch(self, source: Iterable[Frame | Shot]) -> Iterator[Report]:
-        """A report for each photo of a source; of a film's shots, for each time that the table comes to rest."""
+        """Report on each photo of a source; of a film's shots, each time the table comes to rest."""
         watching = self.watching()
         for picture in source:
             if isinstance(picture, Frame):
@@ -151,70 +156,64 @@ class Referee:
                 yield tick.rest
 
     def watching(self, patient: bool = False) -> "Watch":
-        """Eyes for a film or a camera that stands still: shots in, ticks out; `patient` ones may take their time."""
-        from overruler.vision.tracking.watch import Watch  # a photo needs none of it
+        """A tracker for a film or a camera that stands still; a `patient` one may take its time."""
+        from overruler.vision.tracking.watch import Watch  # a photo does not need it
 
-        return Watch(
-            self,
-            self.house,
-            self.bases if self.bases is not None else catalogue(self.game),
-            patient,
-        )
+        return Watch(self, self.house, self._known_bases(), patient)
 
     def redetect_bases(
         self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array | None
     ) -> tuple[Detection, ...]:
-        """The bases of a table that was looked at before, in a box (2, 2) of it or all over it.
+        """Detect bases again on a table that has a report.
 
-        None for all bases that there may be.
+        `within_mm` is a box (2, 2) on the board, or None for all of it. `bases` are those to look
+        for, or None for the referee's.
         """
         calibration = report.calibration
         hidden = [*self._card_squares_mm(calibration), *ruler_footprints(report.rulers)]
-        bases = (
-            bases
-            if bases is not None
-            else self.bases
-            if self.bases is not None
-            else catalogue(self.game)
-        )
-        found = detect(
-            frame, calibration, bases, hidden, self._margin_mm(calibration), within_mm=within_mm
-        )
-        found = reassess_sizes(
-            frame, calibration.camera, found, report.areas, round_radii_mm(bases)
-        )
+        bases = self._known_bases() if bases is None else bases
+        margin_mm = self._margin_mm(calibration)
+        found = detect(frame, calibration, bases, hidden, margin_mm, within_mm=within_mm)
+        radii_mm = round_radii_mm(bases)
+        found = reassess_sizes(frame, calibration.camera, found, report.areas, radii_mm)
         return raise_pieces(frame, calibration, found, report.areas)
 
     def remeasure_base(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
-        """A base of a table that was looked at before, measured anew by its known size; None where that is not seen."""
+        """Measure a base of known size again; None where it is not seen."""
         again = remeasure_base(frame, report.calibration, one)
-        return (
-            remeasure_by_lit_side(frame, report.calibration, again) if again is not None else None
-        )
+        if again is None:
+            return None
+        return remeasure_by_lit_side(frame, report.calibration, again)
+
+    def _known_bases(self) -> Sequence[Base]:
+        return catalogue(self.game) if self.bases is None else self.bases
 
     def _calibrate_frame(self, frame: Frame) -> Calibration:
+        raised_ids = raised_marker_ids(self.terrain)
         if not self.beside:
-            return calibrate(
-                frame, self.board, self.points, self.lens, raised_marker_ids(self.terrain)
-            )
+            return calibrate(frame, self.board, self.points, self.lens, raised_ids)
         if self.board is None or self.points:
             raise BadInput(
                 "photos share their lens by markers: leave the points away, or the other photos"
             )
-        return calibrate_many(
-            [frame, *self.beside], self.board, self.lens, raised_marker_ids(self.terrain)
-        )[0]
+        return calibrate_many([frame, *self.beside], self.board, self.lens, raised_ids)[0]
 
     def _margin_mm(self, calibration: Calibration) -> float:
-        """How far beyond the board bases may stand: far, where all that is known of it is the box round the markers."""
-        known = self.board is not None and self.board.layout_known
-        return SEARCH_MARGIN_MM if known else max(calibration.board_mm) / 2
+        """How far beyond the board bases may stand.
+
+        The margin is wide where the board is only known as the bounding box of its markers.
+        """
+        if self.board is not None and self.board.layout_known:
+            return SEARCH_MARGIN_MM
+        return max(calibration.board_mm) / 2
 
     def _card_squares_mm(self, calibration: Calibration) -> list[Array]:
-        """Where the markers' cards lie (4, 2) each, in mm: all of a board's, else those that are seen."""
+        """Squares (4, 2) of the markers' cards in mm: all of the board's, else the visible ones."""
         squares = list(calibration.squares_mm)
         if self.board is not None and self.board.corners_mm is not None:
             squares = [np.asarray(corners)[:, :2] for corners in self.board.corners_mm.values()]
+        centers = [square.mean(0) for square in squares]
         return [
-            square.mean(0) + CARD_TO_MARKER_RATIO * (square - square.mean(0)) for square in squares
+            center + CARD_TO_MARKER_RATIO * (square - center)
+            for square, center in zip(squares, centers, strict=True)
         ]

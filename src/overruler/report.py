@@ -1,4 +1,4 @@
-"""All that one look at the table yields."""
+"""The report on one picture of the table."""
 
 from dataclasses import dataclass
 
@@ -11,16 +11,16 @@ from overruler.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """A frame, what was made of it, and the rulings asked of it."""
+    """A frame, its measurements, and its rulings."""
 
     frame: Frame
     calibration: Calibration
     detections: tuple[Detection, ...]
-    """In the order of the scene's pieces."""
+    """The detections, in the order of the scene's pieces."""
     scene: Scene
     verdicts: tuple[Verdict, ...] = ()
-    """The most important first."""
+    """The rulings, the most important first."""
     rulers: tuple[DetectedRuler, ...] = ()
     """Range rulers that lie in the photo."""
     areas: tuple[RaisedArea, ...] = ()
-    """Raised ground that pieces may stand on."""
+    """Raised areas that pieces may stand on."""

@@ -1,4 +1,4 @@
-"""What is known of the pieces while a film runs: where each stands, what has moved, and when the table is at rest."""
+"""The state of the table in a film: piece positions, moves, and the moments when it is at rest."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,15 @@ from overruler.bases import Base
 from overruler.report import Report
 
 PIECE_STATES = ("static", "occluded", "moving", "lifted", "new", "gone")
-"""Standing where it stood; something before it; on its way; nowhere to be seen; just put down; taken off the table."""
+"""States of a piece.
+
+It stands still; something hides it; it moves; it is not in sight; it was just put down; it left the
+table."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrackedPosition:
-    """One piece at one moment."""
+    """The position of a piece at one moment."""
 
     id: str
     base: Base
@@ -22,42 +25,47 @@ class TrackedPosition:
     state: str
     """One of `PIECE_STATES`."""
     seen: bool
-    """Whether the picture shows it; else the place is the last one known."""
+    """Whether the picture shows it; otherwise the position is the last known one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One piece from one place at rest to the next."""
+    """A move of a piece from one position at rest to the next."""
 
     piece: str
+    """Id of the piece."""
     start_s: float
     end_s: float
     from_mm: tuple[float, float]
     to_mm: tuple[float, float]
     distance_mm: float
-    """Straight."""
+    """Straight-line distance."""
     sigma_mm: float
     """1 σ of the distance."""
     path_mm: float
-    """Along the way that it took."""
+    """Length of the path."""
     path_sigma_mm: float
+    """1 σ of the path's length."""
     way_mm: tuple[tuple[float, float], ...]
-    """The corners of that way, both ends included."""
+    """Vertices of the path, both ends included."""
     trail: tuple[tuple[float, float, float], ...] = ()
-    """Where it was seen on its way: time in s, x and y in mm."""
+    """Positions observed on the path: time in s, x and y in mm."""
     way_seen: bool = True
-    """Whether that way was seen; else it is taken as straight, and its length is the least that it can have been."""
+    """Whether the path was observed.
+
+    Otherwise it is assumed straight, and `path_mm` is a lower bound of its length."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tick:
-    """What one shot of a film has told."""
+    """The result of tracking one shot of a film."""
 
     time_s: float
     spots: tuple[TrackedPosition, ...]
+    """The position of every piece."""
     moves: tuple[Move, ...] = ()
-    """Moves that have ended and are now sure."""
+    """Moves that have ended and are confirmed."""
     rest: Report | None = None
-    """The table, where it has come to rest with something changed."""
+    """A report of the table, where it has come to rest with something changed."""
     notes: tuple[str, ...] = ()
-    """What an onlooker should know, a sentence each: the camera was bumped, a piece is gone."""
+    """Notices for the user, a sentence each: the camera was bumped, a piece is gone."""

@@ -1,24 +1,35 @@
-"""Inches live here, in the rules and on the screen; everything else is millimetres."""
+"""Conversion between inches and millimetres.
+
+Only the rules and the display use inches; everything else is in millimetres.
+"""
 
 MM_PER_INCH = 25.4
-"""Exactly, by definition (international inch, 1959)."""
+"""Exact by definition (international inch, 1959)."""
+
+SIGMAS_95 = 1.96
+"""Half-width of the 95 % interval of a normal distribution, in σ."""
 
 CONTACT_TOLERANCE_MM = 1e-6
-"""Two lengths this close are the same length: a distance within it of a line touches the line."""
+"""Lengths that differ by no more are equal: a distance within it of a line touches the line."""
 
 
 def mm_from_inches(length_in: float) -> float:
-    """Millimetres in `length_in` inches."""
+    """Convert inches to millimetres."""
     return length_in * MM_PER_INCH
 
 
 def inches_from_mm(length_mm: float) -> float:
-    """Inches in `length_mm` millimetres."""
+    """Convert millimetres to inches."""
     return length_mm / MM_PER_INCH
 
 
 def format_length(length_mm: float, reach_mm: float, in_inches: bool) -> str:
-    """A length for people, with its 95 % to either side; an exact one, whose reach is 0, without."""
-    unit, digits, shown = ("in", 2, inches_from_mm) if in_inches else ("mm", 1, float)
-    doubt = f" ± {max(shown(reach_mm), 10**-digits):.{digits}f}" if reach_mm else ""
-    return f"{shown(length_mm):.{digits}f}{doubt} {unit}{' (95 %)' if reach_mm else ''}"
+    """Format a length with the half-width of its 95 % interval, which is omitted where it is 0."""
+    unit, digits, length, reach = "mm", 1, float(length_mm), float(reach_mm)
+    if in_inches:
+        unit, digits = "in", 2
+        length, reach = inches_from_mm(length_mm), inches_from_mm(reach_mm)
+    text = f"{length:.{digits}f}"
+    if not reach_mm:
+        return f"{text} {unit}"
+    return f"{text} ± {max(reach, 10**-digits):.{digits}f} {unit} (95 %)"

@@ -1,4 +1,4 @@
-"""A verdict: the answer to one question, with what it rests on and how sure it is."""
+"""The verdict on a question: the answer, its grounds and its probability."""
 
 import json
 from collections.abc import Mapping
@@ -7,21 +7,32 @@ from typing import Any, NoReturn
 
 from overruler.geometry.shapes import Point
 
-CERTAIN, LIKELY, TOO_CLOSE = "certain", "likely", "too close to call"
-CALL_THRESHOLDS = ((0.999, CERTAIN), (0.9, LIKELY))
-"""The least probability of the likeliest answer for each call."""
+CERTAIN = "certain"
+LIKELY = "likely"
+TOO_CLOSE = "too close to call"
+CERTAIN_PROBABILITY = 0.999
+"""Least probability of an answer that is called certain."""
+LIKELY_PROBABILITY = 0.9
+"""Least probability of an answer that is called likely."""
+CALL_THRESHOLDS = ((CERTAIN_PROBABILITY, CERTAIN), (LIKELY_PROBABILITY, LIKELY))
+"""Each call with the least probability of its answer; below the last, the answer is too close to call."""
+OPTIONAL_JSON_KEYS = (
+    *("distance_mm", "sigma_mm", "from_point_mm", "to_point_mm"),
+    *("margin_mm", "probability", "call"),
+)
+"""Attributes of a verdict that its JSON has where they are not None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The least move that changes an answer."""
+    """The smallest move that changes an answer."""
 
     to: Any
-    """What the answer then is; a JSON value."""
+    """The answer after the move; a JSON value."""
     move_mm: float
-    """How far."""
+    """Length of the move."""
     direction: Point
-    """The unit vector, in the board frame, along which the asking side moves."""
+    """Unit vector in the board frame along which the asking side moves."""
 
     def to_json(self) -> dict[str, Any]:
         return {"to": self.to, "move_mm": self.move_mm, "direction": list(self.direction)}
@@ -29,120 +40,115 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the rules say, for the places as measured, and how likely it is to be so."""
+    """The answer for the positions as measured, and its probability."""
 
     answer: Mapping[str, Any]
-    """The keys that the question asks for; JSON values."""
+    """The values that the question asks for, by key; JSON values."""
     headline: str
     """The answer in a few words: `range 3`, `not within range 2`."""
     rules: tuple[str, ...]
-    """The clauses that it rests on, by their names in the game's table."""
+    """The clauses that the answer rests on, by their names in the game's table."""
     distance_mm: float | None = None
-    """Between the two outlines; None where the answer rests on no distance."""
+    """Distance between the two outlines; None where the answer rests on no distance."""
     sigma_mm: float | None = None
-    """1 σ of that distance; 0 for exact places."""
+    """1 σ of `distance_mm`; 0 for exact positions."""
     from_point_mm: Point | None = None
+    """The end of that distance on the asking side."""
     to_point_mm: Point | None = None
-    """The two points that the distance lies between."""
+    """Its other end."""
     pair: tuple[str, str] | None = None
-    """The piece or terrain that each of them is on."""
+    """Ids of the pieces or terrain that the two points lie on."""
     margin_mm: float | None = None
-    """How far inside the nearest line that would change the answer; negative: how far outside."""
+    """Distance to the nearest line that changes the answer: positive inside it, negative outside."""
     lines_mm: tuple[float, ...] = ()
     """The distances at which the answer changes, ascending."""
     changes: tuple[Change, ...] = ()
-    """What would change it, by moving the side that the question starts from: the next answer nearer, then the next
-    farther; empty where no move is looked for."""
+    """The smallest moves of the asking side to the next nearer answer, then to the next farther.
+
+    Empty where no move is computed."""
     value: Any = None
-    """That part of the answer which `probability` is about."""
+    """The part of the answer that `probability` refers to; a JSON value."""
     null_text: str = "past the ruler"
-    """How a null among the possible answers is read out."""
+    """The words for a null answer."""
     probability: Mapping[str, float] | None = None
-    """Of each possible answer, by its JSON text (`3`, `null`, `true`); None where every place is exact."""
+    """Probability of each possible answer, by its JSON text (`3`, `null`, `true`).
+
+    None where every position is exact."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """The table's own choices that it rests on, by name."""
+    """The settings of the game that the answer rests on, by name."""
     question: Mapping[str, Any] = field(default_factory=dict)
-    """What was asked."""
+    """The question."""
     drawn_between_mm: tuple[Point, Point] | None = None
-    """For pictures: what lies between the two where the answer rests on no distance."""
+    """For pictures: the two points to connect where the answer rests on no distance."""
     borders_mm: tuple[tuple[Point, Point], ...] = ()
-    """For pictures: the straight borders of the arc that was asked about, as far as a ruler reaches."""
+    """For pictures: the straight borders of the arc in question, as long as a ruler."""
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is neither true nor false: look at its answer, and at its call")
 
     def mixed_with(self, other: "Verdict", share: float) -> "Verdict":
-        """With the probabilities as they are if all that was asked is as `other` has it, in this `share` of cases."""
+        """This verdict with its probabilities averaged with `other`'s, which has the weight `share`."""
         if self.probability is None or other.probability is None:
             return self
-        parts = {
-            key: _weighted_mean(value, other.answer[key], share)
-            if key.endswith("_probability")
-            else value
-            for key, value in self.answer.items()
-        }
-        keys = dict.fromkeys((*self.probability, *other.probability))
-        odds = {
-            key: _weighted_mean(
-                self.probability.get(key, 0.0), other.probability.get(key, 0.0), share
-            )
-            for key in keys
-        }
-        return replace(self, answer=parts, probability=odds)
+        answer = dict(self.answer)
+        for key, value in self.answer.items():
+            if key.endswith("_probability"):
+                answer[key] = _weighted_mean(value, other.answer[key], share)
+        probability = {}
+        for key in dict.fromkeys((*self.probability, *other.probability)):
+            own, others = self.probability.get(key, 0.0), other.probability.get(key, 0.0)
+            probability[key] = _weighted_mean(own, others, share)
+        return replace(self, answer=answer, probability=probability)
 
     @property
     def likeliest(self) -> str | None:
         """The most probable answer, as JSON text."""
-        odds = self.probability
-        return max(odds, key=lambda key: odds[key]) if odds else None
+        return max(self.probability, key=self.probability.__getitem__) if self.probability else None
 
     @property
     def call(self) -> str | None:
-        """How sure the likeliest answer is; None where every place is exact."""
+        """How sure the likeliest answer is; None where every position is exact."""
         if not self.probability:
             return None
-        most = max(self.probability.values())
-        return next((call for least, call in CALL_THRESHOLDS if most >= least), TOO_CLOSE)
+        highest = max(self.probability.values())
+        for threshold, call in CALL_THRESHOLDS:
+            if highest >= threshold:
+                return call
+        return TOO_CLOSE
 
     def to_json(self) -> dict[str, Any]:
         """The answer as the command line prints it."""
-        found = dict(self.answer)
-        for key in (
-            "distance_mm",
-            "sigma_mm",
-            "from_point_mm",
-            "to_point_mm",
-            "margin_mm",
-            "probability",
-            "call",
-        ):
+        values = dict(self.answer)
+        for key in OPTIONAL_JSON_KEYS:
             if (value := getattr(self, key)) is not None:
-                found[key] = value
+                values[key] = value
         if self.pair:
-            found["from"], found["to"] = self.pair
+            values["from"], values["to"] = self.pair
         if self.changes:
-            found["changes"] = [change.to_json() for change in self.changes]
+            values["changes"] = [change.to_json() for change in self.changes]
         if self.settings:
-            found["settings"] = dict(self.settings)
-        return found | {"rules": list(self.rules)}
+            values["settings"] = dict(self.settings)
+        return values | {"rules": list(self.rules)}
 
     # --- words ---
 
     def sentence(self) -> str:
-        """One line for people: `range 3, 0.8 mm inside the line, certain`."""
+        """The verdict in one line: `range 3, 0.8 mm inside the line, certain`."""
         if self.call == TOO_CLOSE:
             return self._close_sentence()
         if self.likeliest not in (None, json.dumps(self.value)):
-            return f"{self.call} {self._answer_text(self.likeliest)} ({self._percent_text()}), though as measured {self.headline}"
-        sure = f"likely ({self._percent_text()})" if self.call == LIKELY else self.call
-        return ", ".join(part for part in (self.headline, self._margin_text(), sure) if part)
+            likeliest = f"{self._answer_text(self.likeliest)} ({self._percent_text()})"
+            return f"{self.call} {likeliest}, though as measured {self.headline}"
+        call = f"likely ({self._percent_text()})" if self.call == LIKELY else self.call
+        return ", ".join(part for part in (self.headline, self._margin_text(), call) if part)
 
     def _close_sentence(self) -> str:
-        odds = self.probability or {}
-        likeliest = sorted(odds, key=lambda key: -odds[key])[:2]
-        return "too close to call: " + " or ".join(
-            f"{self._answer_text(key)} ({100 * odds[key]:.0f} %)" for key in likeliest
+        ranked = sorted((self.probability or {}).items(), key=lambda item: -item[1])
+        answers = (
+            f"{self._answer_text(key)} ({100 * probability:.0f} %)"
+            for key, probability in ranked[:2]
         )
+        return f"{TOO_CLOSE}: {' or '.join(answers)}"
 
     def _margin_text(self) -> str:
         if self.margin_mm is None:
@@ -157,7 +163,7 @@ class Verdict:
         return f"{percent:.1f} %" if percent > 99 else f"{percent:.0f} %"
 
     def _answer_text(self, key: str | None) -> str:
-        """How a possible answer, by its JSON text, is read out."""
+        """A possible answer, given by its JSON text, in words."""
         value = json.loads(key or "null")
         if isinstance(value, bool):
             return "yes" if value else "no"
@@ -166,5 +172,5 @@ class Verdict:
         return self.null_text if value is None else str(value)
 
 
-def _weighted_mean(usual: float, other: float, share: float) -> float:
-    return (1 - share) * usual + share * other
+def _weighted_mean(first: float, second: float, share: float) -> float:
+    return (1 - share) * first + share * second

@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Atomic writes: a file is written whole or not at all."""
 
 import os
 import tempfile
@@ -10,20 +10,20 @@ from overruler.errors import BadInput
 
 
 def write_atomically(path: str | Path, data: bytes | str) -> None:
-    """Put `data` (text as UTF-8) under `path` in one step, or raise `BadInput` and leave what was there."""
+    """Write `data` (text as UTF-8) in one step, or raise `BadInput` and leave the old file."""
     with atomic_file(path) as temporary:
         temporary.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
 def write_parts_atomically(path: str | Path, texts: Iterable[str]) -> None:
-    """`write_atomically` of a text that need not be held whole."""
+    """Write a text as `write_atomically` does, part by part."""
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         file.writelines(texts)
 
 
 @contextmanager
 def atomic_file(path: str | Path) -> Iterator[Path]:
-    """A new file to write, put under `path` in one step when all went well; else `path` keeps what it was."""
+    """Yield a temporary file that replaces `path` on success; on an error the old file stays."""
     path = Path(path)
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -40,7 +40,7 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
 
 
 def check_writable(path: str | Path) -> None:
-    """Raise `BadInput` now where `write_atomically` would later."""
+    """Raise `BadInput` where `write_atomically` would fail later."""
     path = Path(path)
     if path.is_dir():
         raise BadInput(f"{path}: is a folder: name a file in it")

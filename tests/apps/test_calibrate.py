@@ -7,12 +7,13 @@ import cv2
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import camera_over
 from overruler.apps.cli import main
 from overruler.board import Board
 from overruler.lens import Lens
 from tests.vision.charts import DISTORTION, MATRIX, POSES, photo
 from tests.vision.sight import ANYWHERE
-from tests.vision.table import Look, camera_over, shoot
+from tests.vision.table import Look, shoot
 
 CHART = ["--charuco", "7x5"]
 

@@ -210,7 +210,7 @@ import os
 from overruler.apps import cli
 cli.main = lambda: 0
 try:
-    cli.process()
+    cli.run_process()
 except SystemExit:
     import numpy
     print(os.environ["OPENBLAS_NUM_THREADS"], len(os.listdir("/proc/self/task")))

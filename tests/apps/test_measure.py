@@ -10,7 +10,8 @@ import pytest
 
 from overruler.apps import measure
 from overruler.apps.cli import main
-from overruler.apps.measure import MeasureOptions, progress_display, read_options
+from overruler.apps.measure import MeasureOptions, read_options
+from overruler.apps.progress import progress_display
 from overruler.errors import BadInput, CannotMeasure
 from overruler.report import Report
 from tests.reports import report
@@ -241,7 +242,7 @@ def test_a_photo_that_is_not_there_is_bad_input(
 
 
 def test_sigma_is_that_of_the_worst_direction() -> None:
-    from overruler.apps.summary import largest_sigmas_mm
+    from overruler.apps.measure.summary import largest_sigmas_mm
 
     table = report()
     assert table.scene.covariance is not None

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from overruler.apps import measure
-from overruler.apps.measure_request import MeasureRequest
-from overruler.apps.recorded_arguments import parse_arguments
+from overruler.apps.measure.recorded_arguments import parse_arguments
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput
 
 FULL = MeasureRequest(

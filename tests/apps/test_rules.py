@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+import overruler
 from overruler.apps.cli import main
+from overruler.games import GAMES
 from overruler.rules import game_of
-from overruler.scene import GAMES
 
 RULINGS = Path(__file__).parents[1] / "rulings"
 TABLES = [
@@ -125,6 +126,11 @@ def test_an_unknown_game_is_one_line(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_every_game_has_a_record_of_its_own_name() -> None:
     assert [game_of(name).name for name in GAMES] == list(GAMES)
+
+
+def test_every_folder_of_rules_is_a_game() -> None:
+    folder = Path(overruler.__file__).parent / "rules" / "games"
+    assert sorted(file.parent.name for file in folder.glob("*/game.py")) == list(GAMES)
 
 
 def test_no_rules_load_anything_heavy() -> None:

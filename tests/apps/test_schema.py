@@ -20,10 +20,11 @@ from overruler.board import Board
 from overruler.declared_terrain import load_terrain
 from overruler.errors import BadInput
 from overruler.fixes import read_fixes
+from overruler.games import GAMES
 from overruler.lens import Lens
 from overruler.reading import Node
 from overruler.rules import ask, game_of
-from overruler.scene import GAMES, Scene
+from overruler.scene import Scene
 
 ROOT = Path(__file__).parents[2]
 RULINGS = {

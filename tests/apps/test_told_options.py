@@ -9,7 +9,7 @@ import pytest
 from overruler.apps import measure
 from overruler.apps.cli import main
 from overruler.apps.measure import MeasureOptions, read_options
-from overruler.apps.summary import piece_table
+from overruler.apps.measure.summary import piece_table
 from overruler.bases import Base
 from tests.reports import report
 

@@ -151,6 +151,16 @@ def test_an_apex_that_touches_a_base_is_a_part_of_it_in_the_arc() -> None:
     assert gap_inside_region(off, SHIP, target) is None
 
 
+@pytest.mark.parametrize(("point", "distance_mm"), [((30.0, 30.0), 30.0), ((30.0, -30.5), None)])
+def test_a_base_may_be_a_single_point(point: Point, distance_mm: float | None) -> None:
+    """A point on the arc's border is in the arc, one beside it is not; alone and among many."""
+    attacker = Disc((30.0, 65.0), 5.0)
+    found = gap_inside_region(AHEAD, attacker, Disc(point))
+    many = distances_inside_region(AHEAD, attacker, Disc(point), np.zeros((3, 2)), free=False)
+    assert (found and found.distance_mm) == (distance_mm and pytest.approx(distance_mm, abs=EXACT))
+    assert many == pytest.approx(np.full(3, np.inf if distance_mm is None else distance_mm))
+
+
 def test_a_side_along_an_arcs_line_counts_whole() -> None:
     along = rectangle(
         (100, 100 + 20 * math.sqrt(2)), 60, 40, 45

@@ -11,13 +11,8 @@ from hypothesis import strategies as st
 from overruler.geometry.batched.visibility import crosses_any_line, has_free_line
 from overruler.geometry.chords import chord_of_line
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape, gap, rectangle
-from overruler.geometry.visibility import (
-    Hull,
-    ObstructedView,
-    inner_tangents,
-    outer_tangents,
-    widest_separation,
-)
+from overruler.geometry.tangents import Hull, inner_tangents, outer_tangents, widest_separation
+from overruler.geometry.visibility import ObstructedView
 from tests.geometry.test_shapes import moved, outline, shapes
 
 FEW = settings(max_examples=60, deadline=None)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overruler.apps.summary import piece_table
+from overruler.apps.measure.summary import piece_table
 from overruler.bases import Base
 from overruler.picture.painters import FRONT_TIP_SHARE, draw_base
 from overruler.picture.view import View

@@ -11,24 +11,33 @@ from overruler.calibration import Advice, Calibration, Covariances, PrecisionMap
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose, rotation_from_vector
 from overruler.picture import precision_map
+from overruler.picture.lens_coverage import error_colour
 from overruler.picture.precision_map import (
+    DARKEST_SIGMA_MM,
+    LIGHTEST_SIGMA_MM,
     _shade_share,
     advice_sentence,
     draw_map,
     encode_map,
     headline_text,
 )
+from overruler.picture.view import View
 
 SIZE = (800, 600)
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture
-def calibration() -> Calibration:
-    """A camera 1 m above the middle of a board of 900 mm, of which its picture shows 800 × 600."""
+def camera_above() -> Camera:
+    """A camera 1 m above the middle of a board of 900 mm."""
     rotation = rotation_from_vector([np.pi, 0, 0])
     pose = Pose(rotation, np.array([0, 0, 1000.0]) - rotation @ np.array([450.0, 450.0, 0.0]))
-    camera = Camera(np.array([[1000, 0, 399.5], [0, 1000, 299.5], [0, 0, 1.0]]), np.zeros(5), pose)
+    return Camera(np.array([[1000, 0, 399.5], [0, 1000, 299.5], [0, 0, 1.0]]), np.zeros(5), pose)
+
+
+@pytest.fixture
+def calibration() -> Calibration:
+    """A board of 900 mm, of which the picture shows 800 × 600."""
+    camera = camera_above()
     square = camera.project(
         [(400.0, 400.0, 0), (460.0, 400.0, 0), (460.0, 340.0, 0), (400.0, 340.0, 0)]
     )
@@ -131,3 +140,27 @@ def test_more_doubt_is_darker_and_small_doubts_differ() -> None:
     assert shades == sorted(shades)
     assert (shades[0], shades[-1]) == (0.0, 1.0)
     assert shades[3] - shades[2] > 0.15
+
+
+def test_a_doubled_sigma_is_one_equal_step_of_colour() -> None:
+    sigmas = LIGHTEST_SIGMA_MM * 2.0 ** np.arange(5)
+    colours = np.array([to_rgb(tile_colour(sigma)) for sigma in sigmas])
+    steps = np.diff(colours, axis=0)
+    assert (steps < -25).all()
+    assert np.ptp(steps, axis=0).max() <= 1.5
+    assert tile_colour(LIGHTEST_SIGMA_MM) == error_colour(0.0)
+    assert tile_colour(DARKEST_SIGMA_MM) == error_colour(1e9)
+
+
+def tile_colour(sigma_mm: float) -> str:
+    """The fill of a map's only tile."""
+    xy = np.stack(np.meshgrid([440.0, 460.0], [440.0, 460.0]), -1)
+    ones = np.ones((2, 2))
+    view = View(camera_above(), SIZE)
+    tiles = precision_map._sigma_tiles(view, PrecisionMap(300.0, xy, sigma_mm * ones, ones))
+    (tile,) = ElementTree.fromstring(tiles).iter("path")
+    return str(tile.get("fill"))
+
+
+def to_rgb(colour: str) -> list[int]:
+    return [int(colour[k : k + 2], 16) for k in (1, 3, 5)]

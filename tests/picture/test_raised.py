@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from overruler.apps.summary import raised_ground_lines
+from overruler.apps.measure.summary import raised_ground_lines
 from overruler.picture import report_drawing
 from overruler.picture.painters import draw_terrain, height_text
 from overruler.picture.view import View

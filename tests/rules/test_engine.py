@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.errors import BadInput, UnknownName
+from overruler.games import GAMES
 from overruler.rules import ask, clause_text, game_of
-from overruler.scene import GAMES, Scene
+from overruler.scene import Scene
 
 BASE = {"shape": "circle", "diameter_mm": 20}
 PIECES = [

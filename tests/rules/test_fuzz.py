@@ -1,7 +1,7 @@
 """However broken a scene or a question is, there is an answer or one line; and from a wrong scene never an answer.
 
-`evaluate/fuzz.py` breaks the scenes of the rulings; here a few thousand of its cases run. What follows them is broken on
-purpose, in ways that are known to be wrong: each of those must be refused.
+`evaluate/fuzz.py` breaks the scenes of the rulings; here a few thousand of its cases run. What follows them is
+broken on purpose, in ways that are known to be wrong: each of those must be refused.
 """
 
 import copy

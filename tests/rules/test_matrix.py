@@ -1,6 +1,8 @@
 """All pairs at once are answered as each pair is when it is asked about alone."""
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 
 from overruler.errors import BadInput
 from overruler.rules import ask, matrix
-from overruler.rules.matrix import PAST_RULER, Matrix
+from overruler.rules.pair_ranges import PAST_RULER, Matrix
 from overruler.scene import Scene
 
 GRID = {"type": "hex", "orientation": "pointy", "size_mm": 60, "origin_mm": [3, 5]}
@@ -246,3 +248,10 @@ def test_few_pieces_make_small_matrices() -> None:
             assert matrix(
                 scene("legion", pieces(count, 300, seed=2), **doubt)
             ).distance_mm.shape == (count, count)
+
+
+def test_the_function_stays_a_function_once_its_module_is_loaded() -> None:
+    """A module of the same name in the package would take its place."""
+    code = "from overruler import rules; import overruler.rules.pair_matrix; assert callable(rules.matrix)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

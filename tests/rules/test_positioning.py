@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.rules import ask
-from overruler.rules.sampled import routes
+from overruler.rules.sampled import drawn_legs
 from overruler.scene import Scene
 from tests.rules.scenes import disc as disc_of
 from tests.rules.scenes import scene_of
@@ -473,7 +473,9 @@ def test_every_draw_is_ruled_as_the_scene_it_stands_for(
     root = many.normal(size=(10, 10)) * rng.choice([0.5, 3, 8]) / 3
     drawn = (many.standard_normal((count, 10)) @ root.T).reshape(count, 5, 2)
     monkeypatch.setattr(
-        routes, "draw_displacements", lambda found, indices, number=None: drawn[:, list(indices)]
+        drawn_legs,
+        "draw_displacements",
+        lambda found, indices, number=None: drawn[:, list(indices)],
     )
     found = scene(pieces, root @ root.T, terrain=terrain)
     displaced = [

@@ -224,7 +224,7 @@ def test_what_nothing_within_reach_changes_is_settled_without_a_draw(
     def drawn(*_: Any) -> None:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr("overruler.rules.sampled.sightlines.drawn", drawn)
+    monkeypatch.setattr("overruler.rules.sampled.sightlines.draw_displacements", drawn)
     found = scene(ENDS, joint(2, 0.2), terrain=[wall("w", 140, -80, 160, 80)])
     assert asked("los", found).probability == {"true": 0, "false": 1}
     assert asked("cover", found).probability == {"true": 1, "false": 0}

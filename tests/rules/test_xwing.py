@@ -402,7 +402,7 @@ def test_a_held_pair_is_in_doubt_only_about_the_arc() -> None:
 def test_far_from_the_lines_of_the_arc_nothing_is_drawn(
     x_mm: float, side_mm: float, value: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr("overruler.rules.games.xwing.ship_arcs._sampled_uncertainty")
+    monkeypatch.delattr("overruler.rules.games.xwing.arc_uncertainty._sampled_uncertainty")
     table = unsure([ship("a", 0, 0), ship("b", x_mm, 0, side_mm)], joint(2, 0.1))
     verdict = ask(table, aim("front"))
     assert verdict.value == value

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from overruler.errors import BadInput, CannotMeasure
-from overruler.shot import Shot
+from overruler.frame import Shot
 from overruler.sources.live import LiveReader, Source, parse_source
 from overruler.sources.web_camera import shot_from_pixels
 

@@ -189,16 +189,16 @@ def drifting(path: Path, codec: str, options: dict[str, str]) -> Path:
 
 def looked_at(path: Path, **asked: Any) -> tuple[int, dict[float, bytes]]:
     """How many pictures were decoded, and those that were shown by their times."""
-    with Film(path, **asked) as film:
-        decoded, pictures = 0, film._decode_packets
+    decoded, pictures = 0, Film._decode_packets
 
-        def counted(first: Fraction) -> Any:
-            nonlocal decoded
-            for picture in pictures(first):
-                decoded += 1
-                yield picture
+    def counted(film: Film, first: Fraction) -> Any:
+        nonlocal decoded
+        for picture in pictures(film, first):
+            decoded += 1
+            yield picture
 
-        film._decode_packets = counted  # type: ignore[method-assign]
+    with pytest.MonkeyPatch.context() as patch, Film(path, **asked) as film:
+        patch.setattr(Film, "_decode_packets", counted)
         shown = {round(shot.time_s, 3): shot.grey.tobytes() for shot in film}
         assert film.problems() == []
         return decoded, shown

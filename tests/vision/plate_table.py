@@ -6,12 +6,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluate.drawn.markers import camera_over
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.plates.sides import ARC_HALF_ANGLE_RAD, PLATE_HEIGHT_MM, UPPER_EDGE_INSET_MM
-
-from .table import camera_over
 
 Pixels = NDArray[np.uint8]
 FINE = 4

@@ -1,11 +1,20 @@
 """What the calibration's tests share: boards, cameras drawn from the prior, and errors held against stated doubts."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import (
+    EIGHT,
+    MARKER_MM,
+    as_stated,
+    camera_over,
+    known_board,
+    marker_mm,
+    seen_markers,
+    swollen,
+)
 from overruler.board import Board
 from overruler.calibration import SPEC_SHARE, Calibration, TableBow
 from overruler.frame import Frame
@@ -20,12 +29,10 @@ from overruler.vision.camera.table_bow import correct_for_bow_mm
 from overruler.vision.markers.edge_noise import PLACE_SPEC_SHARE
 from overruler.vision.markers.marker import Marker
 
-from .table import EIGHT, MARKER_MM, camera_over, known_board, seen_markers, square_mm
-
 SIZE = (1600, 1200)
 BOARD = known_board(EIGHT)
 FREE = Board.free(MARKER_MM, "DICT_4X4_50")
-ANYWHERE = {n: square_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
+ANYWHERE = {n: marker_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
 SPOTS = np.array([(x, y) for x in (200.0, 450.0, 700.0) for y in (200.0, 450.0, 700.0)])
 PAIRS = np.column_stack(np.triu_indices(len(SPOTS), 1))
 
@@ -65,35 +72,6 @@ def distances(
 
 def flags(found: Calibration) -> set[str]:
     return {problem.flag for problem in found.problems}
-
-
-def swollen(found: Sequence[Marker], swell_px: float) -> list[Marker]:
-    """The same markers, looking that much larger at their sides than they are."""
-    grown = []
-    for marker in found:
-        edges = marker.square.edges
-        reach = edges.xy_px - edges.xy_px.mean(0)
-        out = (reach * edges.normal_px).sum(1) / np.abs(reach).max() * swell_px
-        seen = replace(edges, xy_px=edges.xy_px + edges.normal_px * out[:, None])
-        grown.append(replace(marker, square=replace(marker.square, edges=seen)))
-    return grown
-
-
-def as_stated(
-    camera: Camera,
-    markers: Mapping[int, Array],
-    random: np.random.Generator,
-    spoil: float = 1.0,
-    own: float = 1.0,
-    shape: float | None = None,
-) -> list[Marker]:
-    """Markers as a camera would find them, with all the noise that calibration states: heights and swell, too."""
-    lifted = {
-        n: at + np.array([0, 0, spoil * MARKER_HEIGHT_SIGMA_MM * random.normal()])
-        for n, at in markers.items()
-    }
-    swell_px = MARKER_GROWTH_SIGMA_PX * (spoil if shape is None else shape) * random.normal()
-    return swollen(seen_markers(camera, lifted, random, spoil, own, shape), swell_px)
 
 
 def as_told(

@@ -1,73 +1,21 @@
 """A table with markers, drawn exactly: each pixel is the mean of what 6 × 6 rays through it meet on the board."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.board import Board
+from evaluate.drawn.markers import DICTIONARY
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Array, Pose, rotation_from_vector
-from overruler.vision.markers import edge_noise
-from overruler.vision.markers.marker import Marker
-from overruler.vision.markers.print_edges import place_stations
-from overruler.vision.markers.square_fit import MarkerEdges, Square, side_px
+from overruler.geometry.pose import Array
+from synthetic.flat_table import marker_cells
 
 SUBPIXELS = 6
 MAT, CARD, BLACK = 0.25, 0.85, 0.03
 """Shares of the light that come back, linear."""
-DICTIONARY = "DICT_4X4_50"
-MARKER_MM = 60.0
-BOARD_MM = 900.0
-
-
-def camera_over(
-    tilt_deg: float,
-    *,
-    size_px: tuple[int, int] = (1600, 1200),
-    height_mm: float = 1050.0,
-    focal_px: float = 1250.0,
-    center_px: tuple[float, float] = (3.0, -2.0),
-    distortion: tuple[float, ...] = (-0.06, 0.01, 0.0, 0.0, 0.0),
-    turn_deg: float = 2.0,
-    aim_mm: tuple[float, float] = (450.0, 450.0),
-) -> Camera:
-    """A camera that looks at `aim_mm`, `tilt_deg` from straight above; its `center_px` is that far off the middle."""
-    turn = rotation_from_vector([np.pi - np.radians(tilt_deg), 0, 0]) @ rotation_from_vector(
-        [0, 0, np.radians(turn_deg)]
-    )
-    middle = (np.array(size_px) - 1) / 2 + center_px
-    matrix = np.array([[focal_px, 0, middle[0]], [0, focal_px, middle[1]], [0, 0, 1]])
-    aim = turn @ np.array([*aim_mm, 0.0])
-    return Camera(matrix, np.array(distortion), Pose(turn, np.array([0, 0, height_mm]) - aim))
-
-
-def square_mm(
-    x_mm: float,
-    y_mm: float,
-    side_mm: float = MARKER_MM,
-    heading_deg: float = 0.0,
-    z_mm: float = 0.0,
-) -> Array:
-    """A marker's corners (4, 3) round its middle, the printed top left first and clockwise as printed."""
-    c, s = np.cos(np.radians(heading_deg)), np.sin(np.radians(heading_deg))
-    corners = (
-        np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * side_mm / 2 @ np.array([[c, s], [-s, c]])
-    )
-    return np.column_stack([corners + np.array([x_mm, y_mm]), np.full(4, z_mm)])
-
-
-def known_board(places: Mapping[int, tuple[float, float]]) -> Board:
-    """A board with markers (middles in mm) at known places."""
-    corners = {number: square_mm(*place) for number, place in places.items()}
-    return Board("test", MARKER_MM, DICTIONARY, BOARD_MM, BOARD_MM, corners)
-
-
-FOUR = {0: (60.0, 60.0), 1: (840.0, 60.0), 2: (840.0, 840.0), 3: (60.0, 840.0)}
-EIGHT = FOUR | {4: (450.0, 60.0), 5: (840.0, 450.0), 6: (450.0, 840.0), 7: (60.0, 450.0)}
 
 
 @dataclass(frozen=True)
@@ -103,8 +51,7 @@ def shoot(
 
 def _print(number: int, dictionary: str) -> Array:
     """A marker's cells with a white margin of two, as light."""
-    code = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
-    cells = code.generateImageMarker(number, code.markerSize + 2) > 127
+    cells = marker_cells(number, dictionary)
     return np.where(np.pad(cells, 2, constant_values=True), CARD, BLACK)
 
 
@@ -146,60 +93,3 @@ def _draw(
             )
             patch += seen if cover is None else np.where(cover(at), 0.5, seen)
     light[low[1] : high[1], low[0] : high[0]] = patch / SUBPIXELS**2
-
-
-def seen_markers(
-    camera: Camera,
-    markers: Mapping[int, Array],
-    random: np.random.Generator,
-    spoil: float = 1.0,
-    own: float = 1.0,
-    shape: float | None = None,
-) -> list[Marker]:
-    """Markers as a camera would find them, with no picture drawn: true edges, and the noise that they are said to have.
-
-    `spoil` is how many times that of what the edges of a marker share, of its `shape` something else where told;
-    `own` how many times that of each edge.
-    """
-    scales = own, spoil, spoil if shape is None else shape
-    return [_seen(camera, number, corners, random, scales) for number, corners in markers.items()]
-
-
-def _seen(
-    camera: Camera,
-    number: int,
-    corners: Array,
-    random: np.random.Generator,
-    scales: tuple[float, float, float],
-) -> Marker:
-    cells = _print(number, DICTIONARY)[2:-2, 2:-2] > MAT
-    spots = place_stations(cells, 2.0)
-    middle = np.array([spots.place[spots.edge == edge].mean(0) for edge in range(len(spots.line))])
-    across = np.array([spots.across[spots.edge == edge][0] for edge in range(len(spots.line))])
-    along = across[:, ::-1]
-
-    def project(place: Array) -> Array:
-        right, down = corners[1] - corners[0], corners[3] - corners[0]
-        return camera.project(corners[0] + place[:, :1] * right + place[:, 1:] * down)
-
-    tangent = project(middle + along * 1e-4) - project(middle - along * 1e-4)
-    normal = np.column_stack([tangent[:, 1], -tangent[:, 0]])
-    normal *= np.sign(
-        (normal * (project(middle + across * 1e-4) - project(middle))).sum(1, keepdims=True)
-    )
-    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-    true = MarkerEdges(middle, project(middle), normal, np.full(len(middle), 0.06), spots.line)
-    seen = project(np.array([(0, 0), (1, 0), (1, 1), (0, 1)], float))
-    own, place, shape = scales
-    shared = [
-        shape * edge_noise.shape_noise_columns_px(true),
-        place * edge_noise.place_noise_columns_px(true, MARKER_MM / side_px(seen)),
-    ]
-    error = (
-        own
-        * np.linalg.cholesky(edge_noise.edge_noise_covariance_px2(true))
-        @ random.normal(size=len(middle))
-    )
-    error += sum(columns @ random.normal(size=columns.shape[1]) for columns in shared)
-    edges = replace(true, xy_px=true.xy_px + normal * error[:, None])
-    return Marker(number, DICTIONARY, 1.0, 0.7, Square(seen, np.eye(8) * 0.01, 0.0, edges, 60.0))

@@ -12,8 +12,8 @@ from rich.table import Table
 from overruler.apps.web.live.desk import Desk
 from overruler.apps.web.live.watcher import TableWatcher
 from overruler.board import Board
+from overruler.frame import Shot
 from overruler.referee import Referee
-from overruler.shot import Shot
 from overruler.sources.live import LiveReader, parse_source
 from overruler.track import Tick
 

@@ -6,7 +6,7 @@
 No picture is drawn: markers are seen with the noise that the marker fit states. The tables are those that the
 calibration's priors speak of: heights of markers, how much the table is bowed, the print's scale, how many times better
 or worse than expected a table's markers are seen, laid and shaped, and the lens are all drawn as the priors have them;
-with `--lenses families` the lenses are rather those that cameras have (see evaluate/drawn/lenses.py), for which the prior
+with `--lenses families` the lenses are those that cameras have (see evaluate/drawn/lenses.py), for which the prior
 is wider than it need be. One row a case, over distances between places all over the table:
 
     error   root mean square error in mm, had the print been exact
@@ -25,10 +25,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import numpy as np
 from numpy.random import Generator
@@ -37,25 +35,11 @@ from rich.progress import track
 from rich.table import Table
 
 from evaluate.drawn.count import COLUMNS, figures, honesty
-from evaluate.drawn.tables import (
-    CURL_MM,
-    PAIRS,
-    SIZES,
-    SPOTS,
-    TILTS_DEG,
-    Case,
-    Truth,
-    best,
-    distances,
-    frame_of,
-    lens_file,
-)
+from evaluate.drawn.markers import as_stated
+from evaluate.drawn.tables import CURL_MM, SIZES, TILTS_DEG, Case, Truth, frame_of, measured
 from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array
-from overruler.vision.camera.calibrate import calibrate_from_markers
-from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.markers.marker import Marker
-from tests.vision.sight import as_stated
 
 CASES = [
     Case(*names)
@@ -83,27 +67,14 @@ class Outcome:
 
 def outcome(case: Case, random: Generator) -> Outcome:
     truth = Truth.drawn(case, random)
-    camera = truth.camera
     seen = _seen(case, truth, random)
-    frame = frame_of(case, camera, random)
-    lens = lens_file(camera, frame.size_px, random) if case.lens == "file" else None
-    prior = lens_prior(frame, lens)
-    found = calibrate_from_markers(frame, case.board, seen, (), prior, lens is not None)
-    pixels = camera.project(truth.on_table(np.column_stack([SPOTS, np.zeros(len(SPOTS))])))
-    length, sigma = distances(found, pixels)
-    true = np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1)
-    _, bound = distances(best(case, truth, found, seen, prior), pixels)
-    focal_z = (found.camera.matrix[0, 0] - camera.matrix[0, 0]) / found.covariance[0, 0] ** 0.5
+    one = measured(case, truth, frame_of(case, truth.camera, random), seen, random)
+    off_px = one.found.camera.matrix[0, 0] - truth.camera.matrix[0, 0]
     # a print that is larger than meant has all of the table taken for smaller than it is
-    errors, printed = length - true, length * (1 - truth.print_share) - true
-    return Outcome(
-        errors,
-        sigma,
-        bound,
-        printed,
-        np.hypot(sigma, found.budget.scale_share * length),
-        float(focal_z),
-    )
+    printed = one.length * (1 - truth.print_share) - one.true
+    sigma_all = np.hypot(one.sigma, one.found.budget.scale_share * one.length)
+    focal_z = float(off_px / one.found.covariance[0, 0] ** 0.5)
+    return Outcome(one.errors, one.sigma, one.bound, printed, sigma_all, focal_z)
 
 
 def _seen(case: Case, truth: Truth, random: Generator) -> list[Marker]:

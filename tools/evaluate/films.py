@@ -3,7 +3,7 @@
 
     uv run tools/evaluate/films.py out/clips/*.mp4
 
-Beside each film lie its truth (.json) and its board file (.toml), as tools/synthetic/render_clip.py writes them.
+Beside each film lie its truth (.json) and its board file (.toml), as tools/synthetic/render_film.py writes them.
 """
 
 import argparse

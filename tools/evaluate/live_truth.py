@@ -12,8 +12,8 @@ from rich.table import Table
 
 from overruler.apps.web.live.watcher import TableStatus, TableWatcher
 from overruler.board import Board
+from overruler.frame import Shot
 from overruler.referee import Referee
-from overruler.shot import Shot
 from overruler.sources.live import LiveReader, Source
 from overruler.sources.video import Film
 from overruler.track import Move, Tick

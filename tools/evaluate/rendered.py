@@ -16,10 +16,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
-from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import numpy as np
 from numpy.random import Generator
@@ -27,36 +25,24 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from evaluate.corners.picture import Look, random_look, take
-from evaluate.corners.view import View
+from evaluate.corners.picture import random_look, take
+from evaluate.corners.view import MarkerView
 from evaluate.drawn.count import COLUMNS, figures
-from evaluate.drawn.tables import (
-    PAIRS,
-    SIZES,
-    SPOTS,
-    Case,
-    Truth,
-    best,
-    distances,
-    frame_of,
-    lens_file,
-    random_camera,
-)
+from evaluate.drawn.markers import BOARD_MM, EIGHT, MARKER_MM, marker_mm
+from evaluate.drawn.tables import SIZES, Case, Truth, frame_of, measured, random_camera
 from overruler.board import Board
 from overruler.calibration import TableBow
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE
-from overruler.vision.camera.calibrate import calibrate_from_markers
-from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.camera.marker_layout import MARKER_HEIGHT_SIGMA_MM
 from overruler.vision.camera.problems import tilt_deg
 from overruler.vision.camera.variance_components import UNIT_SCALES
 from overruler.vision.markers.detect import find_markers
 from overruler.vision.markers.edge_noise import PLACE_SIGMA_MM
 from overruler.vision.markers.marker import Marker
-from tests.vision.table import BOARD_MM, EIGHT, MARKER_MM, square_mm
+from synthetic.develop import Style
 
 LAYOUTS, LENSES = ("eight", "four", "eight anywhere"), ("file", "EXIF", "none")
 SOFT = 0.3
@@ -84,7 +70,7 @@ def pictures(size: str, tables: int, seed: int, exact: bool) -> Iterator[Shot]:
     for table in range(tables):
         random = np.random.default_rng([seed, table, SIZES[size][0]])
         camera = random_camera(random, Case("eight", "none", size, families=True))
-        corners = {n: square_mm(*at) for n, at in EIGHT.items()}
+        corners = {n: marker_mm(*at) for n, at in EIGHT.items()}
         half, errors = np.full(2, BOARD_MM / 2), random.normal(size=26) * (not exact)
         truth = Truth(
             camera,
@@ -97,18 +83,18 @@ def pictures(size: str, tables: int, seed: int, exact: bool) -> Iterator[Shot]:
         yield truth, picture, random
 
 
-def _look(random: Generator) -> tuple[Look, str]:
+def _look(random: Generator) -> tuple[Style, str]:
     return random_look(random, soft=random.random() < SOFT), "DICT_4X4_50"
 
 
-def _view(truth: Truth, errors: Array, size_px: tuple[int, int]) -> View:
+def _view(truth: Truth, errors: Array, size_px: tuple[int, int]) -> MarkerView:
     """The table with each marker laid and lifted by its errors (8, 3), in σ."""
     laid = {n: at[:, :2] + PLACE_SIGMA_MM * errors[n, :2] for n, at in truth.corners.items()}
     lifted = {
         n: float(truth.lifted(at)[0, 2] + MARKER_HEIGHT_SIGMA_MM * errors[n, 2])
         for n, at in truth.corners.items()
     }
-    return View(truth.camera, tilt_deg(truth.camera), laid, size_px, lifted)
+    return MarkerView(truth.camera, tilt_deg(truth.camera), laid, size_px, lifted)
 
 
 def counted(size: str, truth: Truth, frame: Frame, random: Generator) -> Iterator[Counted]:
@@ -125,15 +111,9 @@ def counted(size: str, truth: Truth, frame: Frame, random: Generator) -> Iterato
 def _one(case: Case, truth: Truth, frame: Frame, seen: list[Marker], random: Generator) -> Counted:
     told = frame_of(case, truth.camera, random)
     frame = replace(frame, focal_px=told.focal_px, focal_share=told.focal_share)
-    lens = lens_file(truth.camera, frame.size_px, random) if case.lens == "file" else None
-    prior = lens_prior(frame, lens)
-    found = calibrate_from_markers(frame, case.board, seen, (), prior, lens is not None)
-    pixels = truth.camera.project(truth.on_table(np.column_stack([SPOTS, np.zeros(len(SPOTS))])))
-    length, sigma = distances(found, pixels)
-    true = np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1)
     table = replace(truth, corners={marker.id: truth.corners[marker.id] for marker in seen})
-    _, bound = distances(best(case, table, found, seen, prior), pixels)
-    return Counted(case, tilt_deg(truth.camera), length - true, sigma, bound)
+    one = measured(case, table, frame, seen, random)
+    return Counted(case, tilt_deg(truth.camera), one.errors, one.sigma, one.bound)
 
 
 def row(name: str, some: list[Counted]) -> list[str]:

@@ -6,15 +6,15 @@ it; light is averaged over each pixel and only then coded for the screen, as a s
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from skimage.draw import polygon
 
 from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Array
+from synthetic.arrays import Array, Floats, Picture
+from synthetic.develop import Style, tones
 
 OVERSAMPLE = 4
 CIRCLE_POINTS = 180
@@ -49,7 +49,7 @@ def render_table(
     noise: float = 0.0,
     blur_px: float = 0.6,
     seed: int = 0,
-) -> NDArray[np.uint8]:
+) -> Picture:
     """A photo (H, W, 3), blue green red, of a mat with marker cards and bases; `noise` is 1 σ in grey levels.
 
     `markers` gives each marker's corners (4, 3) in mm, the printed top left first and clockwise as printed.
@@ -69,32 +69,30 @@ def render_table(
     eye = camera.center_mm
     for plinth in sorted(plinths, key=lambda p: -float(np.hypot(p.x_mm - eye[0], p.y_mm - eye[1]))):
         _draw_plinth(canvas, camera, plinth)
-    return _develop_photo(canvas, noise, blur_px, seed)
+    light = averaged(canvas)
+    grain = np.random.default_rng(seed).normal(0, noise, light.shape) if noise else None
+    return coded_light(light, blur_px, grain)
 
 
-def _develop_photo(
-    canvas: NDArray[np.float32], noise: float, blur_px: float, seed: int
-) -> NDArray[np.uint8]:
-    light = cv2.resize(
-        canvas, None, fx=1 / OVERSAMPLE, fy=1 / OVERSAMPLE, interpolation=cv2.INTER_AREA
+def averaged(canvas: Floats) -> Floats:
+    """The mean of the light over each pixel."""
+    share = 1 / OVERSAMPLE
+    return np.asarray(
+        cv2.resize(canvas, None, fx=share, fy=share, interpolation=cv2.INTER_AREA), np.float32
     )
-    light = np.clip(cv2.GaussianBlur(light, (0, 0), blur_px) if blur_px else light, 0, 1)
-    coded = encode_srgb(light) * 255
-    if noise:
-        coded = coded + np.random.default_rng(seed).normal(0, noise, coded.shape)
-    return np.asarray(np.clip(np.rint(coded), 0, 255), np.uint8)
 
 
-def encode_srgb(light: NDArray[Any]) -> NDArray[np.floating]:
-    """Amounts of light from 0 to 1 as colour values of a picture file (IEC 61966-2-1)."""
-    return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+def coded_light(light: Floats, blur_px: float, noise: Array | Floats | None = None) -> Picture:
+    """Values of a picture file, without what else a camera does: blur, sRGB's curve and noise in grey levels."""
+    values = tones(light.clip(0, 1), Style(blur_px=blur_px), np.random.default_rng(0))
+    noisy = values if noise is None else values + noise
+    return np.asarray(np.clip(np.rint(noisy), 0, 255), np.uint8)
 
 
-def _draw_plinth(canvas: NDArray[np.float32], camera: Camera, plinth: Plinth) -> None:
-    lower = _circle_points(plinth, plinth.diameter_mm / 2, plinth.z_mm)
-    upper = _circle_points(
-        plinth, plinth.diameter_mm / 2 - plinth.taper_mm, plinth.z_mm + plinth.height_mm
-    )
+def _draw_plinth(canvas: Floats, camera: Camera, plinth: Plinth) -> None:
+    middle, radius = (plinth.x_mm, plinth.y_mm), plinth.diameter_mm / 2
+    lower = ring_mm(middle, radius, plinth.z_mm)
+    upper = ring_mm(middle, radius - plinth.taper_mm, plinth.z_mm + plinth.height_mm)
     seen = cv2.convexHull(
         np.vstack([camera.project(lower), camera.project(upper)]).astype(np.float32)
     )
@@ -102,19 +100,37 @@ def _draw_plinth(canvas: NDArray[np.float32], camera: Camera, plinth: Plinth) ->
     _fill_polygon_mm(canvas, camera, upper, plinth.top)
 
 
-def _circle_points(plinth: Plinth, radius_mm: float, z_mm: float) -> Array:
-    angle = np.arange(CIRCLE_POINTS) * (2 * np.pi / CIRCLE_POINTS)
-    x, y = plinth.x_mm + radius_mm * np.cos(angle), plinth.y_mm + radius_mm * np.sin(angle)
-    return np.stack([x, y, np.full(CIRCLE_POINTS, z_mm)], -1)
+def ring_mm(
+    middle_mm: ArrayLike, radius_mm: float, z_mm: float, count: int = CIRCLE_POINTS
+) -> Array:
+    """Points (count, 3) of a level circle."""
+    angle = np.arange(count) * (2 * np.pi / count)
+    flat = np.asarray(middle_mm) + radius_mm * np.stack([np.cos(angle), np.sin(angle)], -1)
+    return np.column_stack([flat, np.full(count, z_mm)])
+
+
+def square_mm(
+    x_mm: float, y_mm: float, side_mm: float, heading_deg: float = 0.0, z_mm: float = 0.0
+) -> Array:
+    """A marker's corners (4, 3) round its middle, the printed top left first and clockwise as printed."""
+    c, s = np.cos(np.radians(heading_deg)), np.sin(np.radians(heading_deg))
+    square = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * side_mm / 2
+    flat = square @ np.array([[c, s], [-s, c]]) + np.array([x_mm, y_mm])
+    return np.column_stack([flat, np.full(4, z_mm)])
+
+
+def marker_cells(number: int, dictionary: str) -> NDArray[np.bool_]:
+    """Which cells (N, N) of a marker are white; its black border with them."""
+    code = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
+    return np.asarray(code.generateImageMarker(number, code.markerSize + 2) > 127)
 
 
 def _draw_marker(
-    canvas: NDArray[np.float32], camera: Camera, corners: Array, number: int, dictionary: str
+    canvas: Floats, camera: Camera, corners: Array, number: int, dictionary: str
 ) -> None:
     """A white card one module wider than the black square, the square, and the code's white modules."""
-    code = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
-    modules = code.markerSize + 2
-    bits = cv2.aruco.generateImageMarker(code, number, modules, borderBits=1)
+    cells = marker_cells(number, dictionary)
+    modules = len(cells)
     right, down = (corners[1] - corners[0]) / modules, (corners[3] - corners[0]) / modules
 
     def cell(column: float, row: float, size: float) -> Array:
@@ -127,7 +143,7 @@ def _draw_marker(
 
     _fill_polygon_mm(canvas, camera, cell(-1, -1, modules + 2), WHITE)
     _fill_polygon_mm(canvas, camera, cell(0, 0, modules), BLACK)
-    for row, column in np.argwhere(bits > 0):
+    for row, column in np.argwhere(cells):
         _fill_polygon_mm(canvas, camera, cell(float(column), float(row), 1), WHITE)
 
 
@@ -138,13 +154,11 @@ def _densify_outline(corners: Array, pieces: int = 24) -> Array:
     return np.concatenate([a + share * (b - a) for a, b in zip(corners, ends, strict=True)])
 
 
-def _fill_polygon_mm(
-    canvas: NDArray[np.float32], camera: Camera, outline_mm: Array, colour: Colour
-) -> None:
+def _fill_polygon_mm(canvas: Floats, camera: Camera, outline_mm: Array, colour: Colour) -> None:
     _fill_polygon_px(canvas, camera.project(outline_mm), colour)
 
 
-def _fill_polygon_px(canvas: NDArray[np.float32], outline_px: Array, colour: Colour) -> None:
+def _fill_polygon_px(canvas: Floats, outline_px: Array, colour: Colour) -> None:
     """Fill a polygon given in the photo's pixels: those samples of the canvas whose centre lies inside.
 
     OpenCV's fill takes the samples on the border too, which would move every edge by an eighth of a pixel.

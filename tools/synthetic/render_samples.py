@@ -32,6 +32,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     out: Path = options.out or Path("sample_images" if options.sample else "out/renders")
     out.mkdir(parents=True, exist_ok=True)
+    if options.crowded:
+        from synthetic.traced.crowded_tables import draw_table
+
+        for seed in range(options.seed, options.seed + options.count):
+            draw_table(seed, out, options.only)
+        return 0
     for name, spec in _jobs(options).items():
         files = photograph(name, spec, options.scale)
         for ending in (".json", ".toml", ".jpg") if options.sample else (".json", ".jpg"):
@@ -57,6 +63,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--sample", choices=["all", *SAMPLES], help="a photo of sample_images/ in place of seeds"
     )
+    crowded = "small photos of crowded tables with anything on them, to teach networks"
+    parser.add_argument("--crowded", action="store_true", help=crowded)
     parser.add_argument("--hand", action="store_true", help="somebody reaches in")
     parser.add_argument(
         "--scale",

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import multiprocessing as beside
 
-from synthetic.painted.solids import Floats
+from synthetic.arrays import Floats, Rng
 from training.loop import Batch
 
 AHEAD = 3
@@ -39,7 +39,7 @@ def held_out(things: Sequence[Thing]) -> tuple[list[Thing], list[Thing]]:
 
 
 def mixed(
-    rng: np.random.Generator,
+    rng: Rng,
     count: int,
     shares: Sequence[float],
     kinds: Sequence[Callable[[int], tuple[Floats, Floats]]],

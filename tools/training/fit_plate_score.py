@@ -1,29 +1,32 @@
-"""Fit what each sign counts for in a plate's score: prints the numbers for `ODDS` in src/overruler/vision/plates.py.
+"""Fit the weights of a plate's score: prints `plate_score.json`, or writes it beside the networks' weights.
 
-python tools/training/fit_plate_score.py build/odds/*.json
+python tools/training/fit_plate_score.py build/odds/*.json --write
 
-Each file is the truth of a rendered table, its photo beside it; tables without plates belong with them. Every table is
-also judged by the others alone: that says what the score is worth.
+Each file is the truth of a rendered table, its photo beside it; tables without plates belong with them.
+Every table is also scored by weights fitted on the others, to tell what the score is worth.
 """
 
 import argparse
 import json
 import math
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.vision.imaging.orthophoto import rectify_photo
-from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.learned.coefficients import load_coefficients
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.learned.shape_net import find_plate_candidates
 from overruler.vision.plates import find
-from training.lessons.shapes.crops import camera_of
+from overruler.vision.plates.plate import LOGIT_WEIGHTS, Plate
+from synthetic.from_above.sheet import read_truth, traced_view
 
+SCORE = WEIGHTS / "plate_score.json"
+"""The file of the weights."""
 SIDES_MM = (40.0, 60.0, 80.0)
 MARGIN_MM, MARKER_GROWN = 40.0, 1.4
 NEAR_MM, NEAR_SIDES = 6.0, 0.15
@@ -39,9 +42,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("truths", type=Path, nargs="+")
-    paths = parser.parse_args(arguments).truths
+    parser.add_argument(
+        "--write", action="store_true", help="write the file instead of printing it"
+    )
+    options = parser.parse_args(arguments)
+    paths = options.truths
     find.MIN_LOGIT_FROM_ABOVE, find.MIN_SCORE = -math.inf, 0.0  # the hopeless teach as well
-    rows = [np.array(judged(path)).reshape(-1, 3 + len(find.LOGIT_WEIGHTS) - 1) for path in paths]
+    rows = [np.array(judged(path)).reshape(-1, 3 + len(LOGIT_WEIGHTS) - 1) for path in paths]
     table, all_rows = (
         np.repeat(np.arange(len(rows)), [len(one) for one in rows]),
         np.concatenate(rows),
@@ -51,7 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for number in set(table):
         here = table == number
         odds[here] = with_one(signs[here]) @ regression(signs[~here], truth[~here], weight[~here])
-    print("ODDS =", tuple(regression(signs, truth, weight).round(2).tolist()))
+    text = record(regression(signs, truth, weight).round(2).tolist(), len(paths))
+    if options.write:
+        SCORE.write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
     for least in (0.3, 0.5, 0.6, 0.8, 0.95, 0.99):
         kept = odds > np.log(least / (1 - least))
         right, wrong = kept & (truth > 0) & (weight > 0), kept & (truth == 0) & (weight > 0)
@@ -61,14 +72,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
 
 
+def record(weights: Sequence[float], tables: int) -> str:
+    """Return the text of the weights' file, with their origin."""
+    origin = {
+        "coefficients": weights,
+        "features": list(load_coefficients("plate_score")),
+        "date": date.today().isoformat(),
+        "data": f"logistic regression on {tables} rendered tables",
+        "command": "python tools/training/fit_plate_score.py build/odds/*.json --write",
+    }
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def judged(path: Path) -> list[list[float]]:
     """Of every guess on one table: whether it is a plate, what it counts for, how far off it is (mm), and its signs."""
-    truth: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    photo = np.asarray(cv2.imread(str(path.with_suffix(".jpg"))), np.uint8)
-    frame, camera = Frame(photo, path.stem), camera_of(truth["camera"])
-    board = truth["board"]
-    box = -MARGIN_MM, -MARGIN_MM, board["width_mm"] + MARGIN_MM, board["height_mm"] + MARGIN_MM
-    view = rectify_photo(frame.pixels, camera, box, OVERVIEW_MM_PER_PX)
+    truth, camera, photo = read_truth(path)
+    frame = Frame(photo, path.stem)
+    view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX, MARGIN_MM)
     markers = [np.array(marker["corners_mm"])[:, :2] for marker in truth["markers"]["items"]]
     hidden = [one.mean(0) + MARKER_GROWN * (one - one.mean(0)) for one in markers]
     found = [
@@ -79,7 +100,7 @@ def judged(path: Path) -> list[list[float]]:
     return [[*verdict(plate, pieces), *plate.features] for plate in found if plate is not None]
 
 
-def verdict(plate: find.Plate, pieces: Sequence[dict[str, Any]]) -> tuple[float, float, float]:
+def verdict(plate: Plate, pieces: Sequence[dict[str, Any]]) -> tuple[float, float, float]:
     """Whether a plate is a true one, what it counts for, and how far off it is (mm)."""
     off = [float(np.hypot(*(plate.fit.xy_mm - [piece["x_mm"], piece["y_mm"]]))) for piece in pieces]
     if not off:

@@ -5,48 +5,62 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
-from synthetic.painted.solids import Floats
+from synthetic.arrays import Floats
 from training.revived import revive
 
 Loss = Callable[[Tensor, Tensor], Tensor]
-Batch = tuple[NDArray[np.float32], NDArray[np.float32]] | tuple[Tensor, Tensor]
+Batch = tuple[Floats, Floats] | tuple[Tensor, Tensor]
 Check = Callable[[nn.Module], str]
 Report = Callable[[int, float, nn.Module], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """A network's file from outside."""
+
+    example: tuple[int, ...] = (1, 5, 128, 128)
+    """The shape of an input."""
+    names: tuple[str, str] = ("picture", "answers")
+    """Of the input and of the output."""
+    axes: Mapping[int, str] = field(
+        default_factory=lambda: MappingProxyType({2: "rows", 3: "columns"})
+    )
+    """Those along which an input may have any size, with their names."""
 
 
 def begin(
     make: Callable[[], nn.Module],
     options: argparse.Namespace,
-    alike: bool = True,
-    pictures: Tensor | None = None,
+    pictures: Tensor,
+    revived: Callable[[nn.Module], None],
 ) -> nn.Module:
-    """A network with the weights of `options.start`; where the two are not alike, with those of the same shape.
+    """A network with the weights of `options.start` that it has in the same shape.
 
-    Those of an ONNX file need some `pictures` (N, channels, H, W) to begin with.
+    Those of an ONNX file need some `pictures` (N, channels, H, W), and what is done to such a network.
     """
     torch.set_num_threads(1)  # two that wait for each other on a busy machine are slower
     torch.manual_seed(options.seed)
     net = make()
-    if options.start is not None and options.start.suffix == ".onnx":
-        if pictures is None:
-            raise ValueError(f"{options.start}: this network can begin with weights alone (.pt)")
+    if options.start is None:
+        return net
+    if options.start.suffix == ".onnx":
         revive(net, options.start, pictures)
-    elif options.start is not None:
-        known, own = torch.load(options.start, "cpu"), net.state_dict()
-        if not alike:
-            known = own | {
-                name: w for name, w in known.items() if name in own and own[name].shape == w.shape
-            }
-        net.load_state_dict(known)
+        revived(net)
+        return net
+    own, known = net.state_dict(), torch.load(options.start, "cpu")
+    same = {name: w for name, w in known.items() if name in own and own[name].shape == w.shape}
+    if not same:
+        raise ValueError(f"{options.start}: holds no weights of this network")
+    net.load_state_dict(own | same)
     return net
 
 
@@ -76,24 +90,15 @@ def step(net: nn.Module, pair: Batch, optimizer: torch.optim.Optimizer, loss_of:
     return value.detach()
 
 
-def checks_of(
-    batch: Callable[[np.random.Generator], tuple[Floats, Floats]], count: int
-) -> list[tuple[Tensor, ...]]:
-    """So many batches that nothing is learnt from, always the same."""
-    rng = np.random.default_rng(77)
-    return [tuple(map(torch.from_numpy, batch(rng))) for _ in range(count)]
-
-
-def check_of(checks: Sequence[tuple[Tensor, ...]], loss_of: Loss) -> Check:
+def check_of(checks: Sequence[tuple[Tensor, Tensor]], loss_of: Loss) -> Check:
     """Tells a network's mean loss on batches that nothing is learnt from."""
 
     def check(net: nn.Module) -> str:
         net.eval()
         with torch.inference_mode():
             pairs = ([part.to(device_of(net)) for part in pair] for pair in checks)
-            return (
-                f"check {np.mean([float(loss_of(net(blob), truth)) for blob, truth in pairs]):.4f}"
-            )
+            losses = [float(loss_of(net(blob), truth)) for blob, truth in pairs]
+        return f"check {np.mean(losses):.4f}"
 
     return check
 
@@ -127,13 +132,11 @@ def train(
 ) -> nn.Module:
     """Learn for `options.minutes`, at most at `options.rate`; the running mean of the weights.
 
-    `draw` gives a batch; after `every` so many steps `report` hears their number, the mean loss, and that mean.
+    `draw` gives a batch; after every so many steps `report` hears their number, the mean loss, and that mean.
     """
     net = net.to(options.device, memory_format=torch.channels_last)
-    mean, losses = (
-        AveragedModel(net, avg_fn=averaged, use_buffers=True),
-        deque[Tensor](maxlen=every),
-    )
+    mean = AveragedModel(net, avg_fn=averaged, use_buffers=True)
+    losses = deque[Tensor](maxlen=every)
     optimizer = torch.optim.AdamW(net.parameters(), lr=options.rate, weight_decay=1e-3)
     start, steps = time.monotonic(), 0
     while (progress := (time.monotonic() - start) / 60 / options.minutes) < 1:
@@ -147,39 +150,14 @@ def train(
     return mean.module.cpu()
 
 
-def add_options(
-    parser: argparse.ArgumentParser, minutes: float, rate: float, model: Path, batch: int = 16
-) -> None:
-    """How long and how fast `train` is to go, where and from where, and where the network goes."""
-    parser.add_argument("--minutes", type=float, default=minutes)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rate", type=float, default=rate, help="the highest learning rate")
-    parser.add_argument("--device", default="cpu", help="where to learn: cpu or cuda")
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=0,
-        help="processes that draw batches beside the one that learns",
-    )
-    parser.add_argument("--batch", type=int, default=batch)
-    parser.add_argument("--start", type=Path, help="weights to start from: .pt, or .onnx")
-    parser.add_argument("--model", type=Path, default=model, help="the network's file")
-
-
-def export(
-    net: nn.Module,
-    path: Path,
-    example: tuple[int, ...] = (1, 5, 128, 128),
-    names: tuple[str, str] = ("picture", "answers"),
-    axes: Mapping[int, str] = MappingProxyType({2: "rows", 3: "columns"}),
-) -> None:
-    """A network as ONNX, its input like the example but of any size along some axes; one that looks from above."""
+def export(net: nn.Module, path: Path, interface: Interface) -> None:
+    """Write a network as ONNX."""
     net.eval()
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # the newer exporter needs packages of its own
+    inside, outside = interface.names
+    axes = {name: dict(interface.axes) for name in interface.names}
+    with warnings.catch_warnings():  # the newer exporter needs packages of its own
+        warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(
-            net, (torch.zeros(*example),), str(path), opset_version=13, input_names=names[:1], output_names=names[1:],
-            dynamic_axes={name: dict(axes) for name in names}, dynamo=False,
+            net, (torch.zeros(*interface.example),), str(path), opset_version=13,
+            input_names=[inside], output_names=[outside], dynamic_axes=axes, dynamo=False,
         )  # fmt: skip

@@ -2,13 +2,12 @@
 
 python tools/training/quantize.py src/overruler/vision/learned/weights/discs.onnx --tables build/shapes
 
-To be done after `train_discs.py`, on the file that it wrote. TABLES holds photos with their truth, which tell how large
+To be done after `train.py discs`, on the file that it wrote. TABLES holds photos with their truth, which tell how large
 the numbers in each layer get. Weights have seven bits: with eight, processors without newer instructions overflow,
 and answer otherwise. The last layer stays as it is.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,13 +17,12 @@ import onnx
 from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
-from overruler.sources.photo import load_photo
 from overruler.vision.detection.detect import SEARCH_MARGIN_MM
 from overruler.vision.imaging.line_profiles import Floats
-from overruler.vision.imaging.orthophoto import rectify_photo, relief_displacement_map
+from overruler.vision.imaging.orthophoto import relief_displacement_map
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, pad_to_input_multiple
 from overruler.vision.learned.shape_net import picture_input
-from training.lessons.rims.photos import camera_of
+from synthetic.from_above.sheet import read_truth, traced_view
 
 
 class Shown(CalibrationDataReader):  # type: ignore[misc]
@@ -60,17 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def from_above(tables: Iterable[Path]) -> Iterator[Floats]:
     """What the networks see (5, H, W) of photographed tables."""
     for path in tables:
-        truth = json.loads(path.read_text(encoding="utf-8"))
-        camera, board = camera_of(truth["camera"]), truth["board"]
-        box = (
-            -SEARCH_MARGIN_MM,
-            -SEARCH_MARGIN_MM,
-            board["width_mm"] + SEARCH_MARGIN_MM,
-            board["height_mm"] + SEARCH_MARGIN_MM,
-        )
-        view = rectify_photo(
-            load_photo(path.with_suffix(".jpg")).pixels, camera, box, OVERVIEW_MM_PER_PX
-        )
+        truth, camera, photo = read_truth(path)
+        view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX, SEARCH_MARGIN_MM)
         yield pad_to_input_multiple(
             picture_input(view.pixels, relief_displacement_map(view, camera))
         )

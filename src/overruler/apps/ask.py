@@ -1,11 +1,11 @@
-"""`overruler ask`: a scene file and a question in, the ruling out."""
+"""`overruler ask`: the ruling on a question about a scene file."""
 
 import argparse
 import json
 import sys
 from pathlib import Path
 
-from overruler.apps.house_options import add_house_rule_argument, read_house
+from overruler.apps.settings.house_options import add_house_rule_argument, read_house
 from overruler.errors import OverrulerError
 from overruler.reading import Node
 from overruler.rules import ask
@@ -14,11 +14,11 @@ from overruler.scene import Scene
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scene", type=Path, metavar="SCENE", help="a scene file (JSON)")
-    parser.add_argument(
-        "question",
-        metavar="QUESTION",
-        help="one question, a JSON object; or - for one a line on standard input, each answered by a line",
+    question = (
+        "one question, a JSON object; or - for one a line on standard input, "
+        "each answered by a line"
     )
+    parser.add_argument("question", metavar="QUESTION", help=question)
     add_house_rule_argument(parser)
 
 
@@ -36,7 +36,7 @@ def _answer(scene: Scene, text: str, name: str) -> str:
 
 
 def _answer_lines(scene: Scene) -> None:
-    """Answer every line of standard input that is not blank as it comes; a bad one stops no other."""
+    """Answer each line of standard input as it arrives; a wrong one is answered with its error."""
     for number, line in enumerate(sys.stdin.buffer, 1):
         if not line.strip():
             continue

@@ -1,6 +1,6 @@
-"""The command line: `overruler measure | ask | markers | calibrate | rules | doctor`.
+"""The command line: `overruler COMMAND`.
 
-Nothing but the chosen command's own module is loaded, so that help and rulings come at once.
+Only the module of the chosen command is loaded, so that help and rulings appear at once.
 """
 
 import argparse
@@ -21,13 +21,13 @@ from overruler.apps.commands import (
 from overruler.errors import BadInput, OverrulerError, UnknownName, explain_import_error
 
 EXIT_INTERRUPTED = 130
-"""The status of a process ended by Ctrl-C: 128 + SIGINT."""
+"""Exit status after Ctrl-C: 128 + SIGINT."""
 EXIT_PIPE_CLOSED = 141
-"""The status of a process whose reader went away: 128 + SIGPIPE."""
+"""Exit status when the reader of a pipe is gone: 128 + SIGPIPE."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return the process's exit status."""
+    """Run the command line; return the exit status of the process."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if "_ARGCOMPLETE" in os.environ:
         import_module("overruler.apps.completion").complete()
@@ -41,9 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _leave_quietly()
     except OSError as error:
-        return _print_error(
-            BadInput(f"{error.filename or 'input or output'}: {error.strerror or error}")
-        )
+        where = error.filename or "input or output"
+        return _print_error(BadInput(f"{where}: {error.strerror or error}"))
     except ImportError as error:
         known = explain_import_error(error)
         if known is None:
@@ -53,22 +52,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_process() -> NoReturn:
-    """`main`, then the end of the process."""
-    os.environ.setdefault(
-        "OPENBLAS_NUM_THREADS", "1"
-    )  # its threads gain nothing here, and wait by running in circles
-    at_once = next(iter(sys.argv[1:]), "") in COMMANDS_WITHOUT_TEARDOWN
-    if at_once:
+    """Run `main` and end the process."""
+    # More threads gain nothing here, and they wait by spinning.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    skips_teardown = next(iter(sys.argv[1:]), "") in COMMANDS_WITHOUT_TEARDOWN
+    if skips_teardown:
         import_module("overruler.apps.memory").keep_memory()
     status = main()
-    if status or not at_once:
+    if status or not skips_teardown:
         raise SystemExit(status)
-    sys.stderr.flush()  # main has seen to what was printed
+    sys.stderr.flush()  # main has flushed the standard output
     os._exit(0)
 
 
 def _exit_status(arguments: list[str]) -> int:
-    """The status, also where argparse ends the program: what it printed must reach the reader or fail here."""
+    """The exit status, also where argparse exits: its output must be flushed, or fail, in `main`."""
     try:
         return _run_command(arguments)
     except SystemExit as end:
@@ -81,7 +79,7 @@ def _run_command(arguments: list[str]) -> int:
         command: Command = import_module(f"overruler.apps.{name}")
         args = _command_parser(name, command).parse_args(rest)
         if name in COMMANDS_WITH_USER_CONFIG:
-            from overruler.apps.user_config import Config
+            from overruler.apps.settings.user_config import Config
 
             Config.load_user_config().fill_defaults(args)
         return command.run(args)
@@ -95,15 +93,12 @@ def _run_command(arguments: list[str]) -> int:
 
 def _top_parser() -> Parser:
     width = max(map(len, COMMANDS)) + 2
+    lines = [f"  {name:<{width}}{about}" for name, (about, _) in COMMANDS.items()]
     parser = Parser(
         prog="overruler",
         usage="overruler [--version] COMMAND ...",
         description="A photo of the table in, the ruling and its doubt out.",
-        epilog="\n".join(
-            ["commands:"]
-            + [f"  {name:<{width}}{line}" for name, (line, _) in COMMANDS.items()]
-            + ["", "overruler COMMAND --help says more."]
-        ),
+        epilog="\n".join(["commands:", *lines, "", "overruler COMMAND --help says more."]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.example = COMMANDS["measure"][1]
@@ -112,10 +107,9 @@ def _top_parser() -> Parser:
 
 
 def _command_parser(name: str, command: Command) -> Parser:
-    line, example = COMMANDS[name]
-    parser = Parser(
-        prog=f"overruler {name}", description=f"{line[0].upper()}{line[1:]}.", allow_abbrev=False
-    )
+    about, example = COMMANDS[name]
+    description = f"{about[0].upper()}{about[1:]}."
+    parser = Parser(prog=f"overruler {name}", description=description, allow_abbrev=False)
     parser.example = example
     command.add_arguments(parser)
     return parser
@@ -127,6 +121,6 @@ def _print_error(error: OverrulerError) -> int:
 
 
 def _leave_quietly() -> int:
-    # What is still buffered has nowhere to go, and the interpreter must not complain about it on its way out.
+    # What is still buffered has no reader. The interpreter must not report that as it exits.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return EXIT_PIPE_CLOSED

@@ -1,4 +1,4 @@
-"""The program's commands, and what each of them must have."""
+"""The program's commands, and the interface of their modules."""
 
 import argparse
 from typing import NoReturn, Protocol
@@ -57,19 +57,15 @@ COMMANDS = {
     "completion": ("complete commands and options in the shell", "overruler completion bash"),
     "doctor": ("check what is installed", "overruler doctor"),
 }
-"""Each command's one line and the example that its help begins with."""
-
-
+"""A line about each command, and the example that its help begins with."""
 COMMANDS_WITH_USER_CONFIG = ("measure", "ask", "analyze", "live", "serve")
-"""The commands whose options a user's own file has defaults for."""
-
-
+"""The commands whose options have defaults in the user's own file."""
 COMMANDS_WITHOUT_TEARDOWN = ("measure",)
-"""The commands that leave nothing to close: the system frees them at one stroke, 60 ms sooner than Python would."""
+"""The commands that leave nothing to close: their process exits without teardown, 60 ms sooner."""
 
 
 class Command(Protocol):
-    """What a command's module offers."""
+    """The module of a command."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
 
@@ -77,14 +73,14 @@ class Command(Protocol):
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose help begins with an example and whose complaints are one line."""
+    """An argument parser whose help begins with an example and whose errors are one line."""
 
     example = ""
+    """The example."""
 
     def format_help(self) -> str:
-        return (
-            f"{self.example}\n\n{super().format_help()}" if self.example else super().format_help()
-        )
+        text = super().format_help()
+        return f"{self.example}\n\n{text}" if self.example else text
 
     def error(self, message: str) -> NoReturn:
         one_line = " ".join(message.split())

@@ -1,7 +1,7 @@
-"""`overruler completion SHELL`: what a shell runs once, so that the tabulator completes commands, options and names.
+"""`overruler completion SHELL`: a script that completes commands, options and names in a shell.
 
-The shell asks the program itself each time, so nothing it was told once grows old; of the program no more is loaded
-than the module of the command that is being typed.
+The shell runs the program for each completion, so the script never goes out of date. Only the module of
+the command on the line is loaded.
 """
 
 import argparse
@@ -16,8 +16,11 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    into = 'the shell: eval "$(overruler completion bash)" in its start-up file, or overruler completion fish | source'
-    parser.add_argument("shell", choices=SHELLS, metavar=" | ".join(SHELLS), help=into)
+    shell = (
+        'the shell: eval "$(overruler completion bash)" in its start-up file, '
+        "or overruler completion fish | source"
+    )
+    parser.add_argument("shell", choices=SHELLS, metavar=" | ".join(SHELLS), help=shell)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,16 +31,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def complete() -> None:
-    """Tell the shell that asks by its environment how the line may go on, and end the process."""
+    """Answer the completion request in the environment, and end the process."""
     import argcomplete
 
-    argcomplete.autocomplete(
-        whole_parser(os.environ.get("COMP_LINE", "")), always_complete_options="long"
-    )
+    parser = whole_parser(os.environ.get("COMP_LINE", ""))
+    argcomplete.autocomplete(parser, always_complete_options="long")
 
 
 def whole_parser(line: str) -> argparse.ArgumentParser:
-    """A parser of all commands, of which only the one that the line names has its options."""
+    """A parser of all commands; only the command on the line has its options."""
     parser = Parser(prog="overruler", allow_abbrev=False)
     parser.add_argument("--version", action="store_true")
     commands = parser.add_subparsers(parser_class=Parser)
@@ -52,7 +54,7 @@ def whole_parser(line: str) -> argparse.ArgumentParser:
 
 
 def _attach_completers(parser: argparse.ArgumentParser) -> None:
-    """Say of each option what can follow it, where that is neither one of a few words nor any file."""
+    """Set the completer of each option that has one."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for inner in action.choices.values():
@@ -62,7 +64,7 @@ def _attach_completers(parser: argparse.ArgumentParser) -> None:
 
 
 def _game_names(**_: Any) -> tuple[str, ...]:
-    from overruler.scene import GAMES
+    from overruler.games import GAMES
 
     return GAMES
 
@@ -82,12 +84,12 @@ def _player_signs(**_: Any) -> list[str]:
 def _house_rule_values(**_: Any) -> list[str]:
     from overruler.rules import game_of
 
-    return [f"{game}.{name}={chosen}" for game in _game_names() for name in game_of(game).settings
-            for chosen in ("true", "false")]  # fmt: skip
+    names = [f"{game}.{name}" for game in _game_names() for name in game_of(game).settings]
+    return [f"{name}={value}" for name in names for value in ("true", "false")]
 
 
 def _toml_files(prefix: str = "", **_: Any) -> list[str]:
-    """TOML files, and folders on the way to one."""
+    """TOML files, and folders."""
     from argcomplete.completers import FilesCompleter
 
     return list(FilesCompleter(("toml",))(prefix))
@@ -102,4 +104,4 @@ COMPLETERS: Mapping[str, Callable[..., Any]] = {
     "lens": _toml_files,
     "terrain": _toml_files,
 }
-"""What can follow an option, by the name that its value goes by."""
+"""The completer of each option whose values are names or TOML files, by its `dest`."""

@@ -1,16 +1,21 @@
-"""`overruler config`: where the user's own file lies, whether it is good, and what holds in the end."""
+"""`overruler config`: where the user's own file is, whether it is valid, and which values apply."""
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from overruler.apps.user_config import CONFIG_VARIABLE, SCALE_OPTIONS, Config, config_path
+from overruler.apps.settings.user_config import (
+    CONFIG_VARIABLE,
+    SCALE_OPTIONS,
+    Config,
+    config_path,
+)
 from overruler.board import Board
+from overruler.games import GAMES
 from overruler.lens import Lens
 from overruler.rules import game_of
-from overruler.scene import GAMES
 
 MEANING_WHEN_UNSET = {
     "game": "every base is looked for",
@@ -20,20 +25,22 @@ MEANING_WHEN_UNSET = {
     "lens": "found from the photo",
     "bases": "the game's, or the whole catalogue",
 }
-"""What holds where neither the file nor an option says anything."""
+"""What applies where neither the file nor an option sets a key."""
 DEFAULT = "default"
+"""The origin of a value that nobody set."""
+
+OriginatedLine = tuple[str, str]
+"""A line of a file, and the origin of its value."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from overruler.apps.measure import add_table_arguments
+    from overruler.apps.settings.table_options import add_table_arguments
 
     what = "show what holds, print the file's path, or check the file"
-    parser.add_argument(
-        "what", choices=("show", "path", "check"), metavar="show | path | check", help=what
-    )
-    parser.add_argument(
-        "--origin", action="store_true", help="with show: where each value comes from"
-    )
+    choices = ("show", "path", "check")
+    parser.add_argument("what", choices=choices, metavar=" | ".join(choices), help=what)
+    origin = "with show: where each value comes from"
+    parser.add_argument("--origin", action="store_true", help=origin)
     add_table_arguments(parser)
 
 
@@ -61,51 +68,49 @@ def _check_file(args: argparse.Namespace) -> None:
 
 
 def _print_effective(args: argparse.Namespace) -> None:
-    lines = [*effective_lines(Config.load_user_config(), args)]
+    lines = list(effective_lines(Config.load_user_config(), args))
     width = max(len(text) for text, _ in lines) + 2
     for text, origin in lines:
         print(f"{text:<{width}}# {origin}" if args.origin and origin else text)
 
 
-def effective_lines(config: Config, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """Each line of the file that would say all that holds, and where its value comes from."""
+def effective_lines(config: Config, args: argparse.Namespace) -> Iterator[OriginatedLine]:
+    """The lines of a file that would set all effective values."""
     yield "[table]", ""
-    scaled = any(getattr(args, name, None) for name in SCALE_OPTIONS)
-    for key, otherwise in MEANING_WHEN_UNSET.items():
-        option = getattr(args, key, None)
-        kept = None if scaled and key in (*SCALE_OPTIONS, "dictionary") else config.table.get(key)
-        if option is not None:
-            yield _toml_line(key, option), f"option --{key.replace('_', '-')}"
-        elif kept is not None:
-            yield _toml_line(key, kept), config.origin[f"table.{key}"]
-        else:
-            yield f"# {key}: {otherwise}", DEFAULT
-    for section, given, option in (
-        ("bases", args.own_base, "--own-base"),
-        ("players", args.player, "--player"),
-    ):
-        yield from _section_lines(
-            config, section, dict(text.split("=", 1) for text in given if "=" in text), option
-        )
-    yield from _rule_lines(
-        config, dict(text.split("=", 1) for text in args.house_rule if "=" in text)
-    )
+    for key in MEANING_WHEN_UNSET:
+        yield _table_line(config, args, key)
+    yield from _section_lines(config, "bases", _split_pairs(args.own_base), "--own-base")
+    yield from _section_lines(config, "players", _split_pairs(args.player), "--player")
+    yield from _rule_lines(config, _split_pairs(args.house_rule))
+
+
+def _table_line(config: Config, args: argparse.Namespace, key: str) -> OriginatedLine:
+    option = getattr(args, key, None)
+    if option is not None:
+        return _toml_line(key, option), f"option --{key.replace('_', '-')}"
+    has_scale = any(getattr(args, name, None) for name in SCALE_OPTIONS)
+    overridden = has_scale and key in (*SCALE_OPTIONS, "dictionary")
+    if key in config.table and not overridden:
+        return _toml_line(key, config.table[key]), config.origin[f"table.{key}"]
+    return f"# {key}: {MEANING_WHEN_UNSET[key]}", DEFAULT
+
+
+def _split_pairs(texts: list[str]) -> dict[str, str]:
+    return dict(text.split("=", 1) for text in texts if "=" in text)
 
 
 def _section_lines(
-    config: Config, section: str, given: dict[str, str], option: str
-) -> Iterator[tuple[str, str]]:
-    kept = getattr(config, section)
-    if kept or given:
+    config: Config, section: str, given: Mapping[str, str], option: str
+) -> Iterator[OriginatedLine]:
+    configured = getattr(config, section)
+    if configured or given:
         yield f"[{section}]", ""
-    for key, value in {**kept, **given}.items():
-        yield (
-            _toml_line(key, value),
-            f"option {option}" if key in given else config.origin[f"{section}.{key}"],
-        )
+    for key, value in {**configured, **given}.items():
+        origin = f"option {option}" if key in given else config.origin[f"{section}.{key}"]
+        yield _toml_line(key, value), origin
 
 
-def _rule_lines(config: Config, given: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _rule_lines(config: Config, given: Mapping[str, str]) -> Iterator[OriginatedLine]:
     for game in GAMES:
         settings = game_of(game).settings
         if settings:
@@ -122,5 +127,7 @@ def _rule_lines(config: Config, given: dict[str, str]) -> Iterator[tuple[str, st
 
 def _toml_line(key: str, value: Any) -> str:
     if key == "bases":
-        return f"{key} = {json.dumps(value.split(','), ensure_ascii=False)}"
-    return f"{key} = {json.dumps(str(value) if isinstance(value, Path) else value, ensure_ascii=False)}"
+        value = value.split(",")
+    elif isinstance(value, Path):
+        value = str(value)
+    return f"{key} = {json.dumps(value, ensure_ascii=False)}"

@@ -1,4 +1,4 @@
-"""`overruler doctor`: what is installed, what is missing, and the command that mends it."""
+"""`overruler doctor`: what is installed, what is missing, and the commands that mend it."""
 
 import argparse
 import re
@@ -12,10 +12,11 @@ from overruler.errors import explain_import_error, install_command
 from overruler.picture import selftest
 
 SUPPORTED = ((3, 11), (3, 13))
-"""The oldest and the newest Python that the program is tested on."""
+"""The oldest and the newest Python that the program is tested with."""
 OPENCV = "opencv-python"
+"""The distribution of OpenCV that the program requires."""
 EXTRA_OF_ALL = "all"
-"""The extra that is all the others."""
+"""The extra that includes all others."""
 LEVEL_MARKS = {"ok": "[green]ok[/]", "warn": "[yellow]warn[/]", "fail": "[bold red]FAIL[/]"}
 
 
@@ -24,14 +25,17 @@ class Finding:
     """One line of the doctor's table."""
 
     level: str
-    """`ok`, `warn` (the program runs, with less) or `fail`."""
+    """`ok`, `warn` (the program runs without something) or `fail`."""
     what: str
+    """The subject of the check."""
     found: str
+    """Its result."""
     remedy: str = ""
+    """What to do."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The doctor needs none."""
+    """Add no arguments."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_checks() -> Iterator[Finding]:
-    """Every check in turn."""
+    """Run every check in turn."""
     yield check_python(sys.version_info[:3])
     yield from check_libraries(requires("overruler") or [])
     yield check_wheels([found.metadata["Name"] or "" for found in distributions()])
@@ -50,21 +54,17 @@ def run_checks() -> Iterator[Finding]:
     )
     yield opencv
     if opencv.level == "ok":
-        yield run_check(
-            "markers", selftest.check_aruco, "pip install --upgrade 'opencv-python>=4.13'"
-        )
+        upgrade = "pip install --upgrade 'opencv-python>=4.13'"
+        yield run_check("markers", selftest.check_aruco, upgrade)
         for name in selftest.ENDING_BY_FORMAT:
-            yield run_check(
-                name,
-                partial(selftest.check_codec, name),
-                f"save photos in another format than {name}",
-            )
+            other_format = f"save photos in another format than {name}"
+            yield run_check(name, partial(selftest.check_codec, name), other_format)
     yield run_check("networks", _check_networks, "pip install --force-reinstall onnxruntime")
     yield run_check("lettering", selftest.check_font, "pip install --force-reinstall resvg-py")
 
 
 def _check_networks() -> str:
-    """Whether a learned look answers."""
+    """Run one of the neural networks."""
     import numpy as np
 
     from overruler.vision.learned import disc_net
@@ -83,7 +83,7 @@ def check_python(running: tuple[int, ...]) -> Finding:
 
 
 def check_libraries(requirements: list[str]) -> Iterator[Finding]:
-    """What the program's own metadata asks for; a library of an extra is only a warning."""
+    """Check the requirements in the program's metadata; a missing library of an extra only warns."""
     for requirement in requirements:
         name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
         extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)", requirement)
@@ -104,7 +104,7 @@ def _check_library(name: str, extra: str | None) -> Finding:
 
 
 def check_wheels(installed: list[str]) -> Finding:
-    """Two OpenCV wheels overwrite each other's files: what is then imported is luck."""
+    """Check that one OpenCV wheel at most is installed: two overwrite each other's files."""
     wheels = sorted({name.lower().replace("_", "-") for name in installed} & OPENCV_WHEELS)
     if len(wheels) < 2:
         return Finding("ok", "OpenCV wheels", wheels[0] if wheels else "none")
@@ -113,21 +113,20 @@ def check_wheels(installed: list[str]) -> Finding:
 
 
 OPENCV_WHEELS = {
-    OPENCV,
-    *(f"{OPENCV}-headless", "opencv-contrib-python", "opencv-contrib-python-headless"),
+    *(OPENCV, f"{OPENCV}-headless"),
+    *("opencv-contrib-python", "opencv-contrib-python-headless"),
 }
+"""All distributions of OpenCV."""
 
 
 def run_check(what: str, check: Callable[[], str], remedy: str) -> Finding:
-    """Run one check; whatever it raises becomes a line of the table."""
+    """Run a check; an exception becomes a finding."""
     try:
         return Finding("ok", what, check())
     except ImportError as error:
         known = explain_import_error(error)
         return Finding("fail", what, _one_line(error), str(known) if known else remedy)
-    except (
-        Exception
-    ) as error:  # a broken library may raise anything, and the doctor's table must still appear
+    except Exception as error:  # a broken library may raise anything
         return Finding("fail", what, _one_line(error), remedy)
 
 
@@ -147,12 +146,11 @@ def _print_findings(findings: list[Finding]) -> None:
 
 
 def summarize_findings(findings: list[Finding]) -> str:
-    """What all of it comes to, in one sentence."""
-    broken, lacking = (
-        [one.what for one in findings if one.level == level] for level in ("fail", "warn")
-    )
-    if broken:
-        return f"Overruler cannot work here before this is mended: {', '.join(broken)}."
-    if lacking:
-        return f"Overruler works; not all of it is there: {', '.join(lacking)}."
+    """The findings in one sentence."""
+    failures = [finding.what for finding in findings if finding.level == "fail"]
+    warnings = [finding.what for finding in findings if finding.level == "warn"]
+    if failures:
+        return f"Overruler cannot work here before this is mended: {', '.join(failures)}."
+    if warnings:
+        return f"Overruler works; not all of it is there: {', '.join(warnings)}."
     return "Overruler works, and all of it is there."

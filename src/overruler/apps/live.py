@@ -1,4 +1,4 @@
-"""`overruler live`: range lines and rulings over a camera's picture, for OBS and whoever shows web pages."""
+"""`overruler live`: range lines and rulings over a camera's picture, as web pages for OBS."""
 
 import argparse
 import secrets
@@ -7,81 +7,71 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from overruler.apps.measure import add_table_arguments
 from overruler.apps.serve import (
     ACCESS_KEY_BYTES,
     ServerAddress,
     add_network_arguments,
     check_installed,
+    closing_on_error,
     listen,
     serve,
 )
+from overruler.apps.settings.table_options import add_table_arguments
 
 if TYPE_CHECKING:
     from overruler.apps.web.live.app import LiveServices
     from overruler.track import Tick
 
 DEFAULT_PORT = 8322
-SOURCE_HELP = "a camera (0, /dev/video0), a film, a stream (http, rtsp, rtmp, udp), or obs://localhost:4455/Source name"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", metavar="SOURCE", help=SOURCE_HELP)
+    source = (
+        "a camera (0, /dev/video0), a film, a stream (http, rtsp, rtmp, udp), "
+        "or obs://localhost:4455/Source name"
+    )
+    parser.add_argument("source", metavar="SOURCE", help=source)
     parser.add_argument("--loop", action="store_true", help="a film begins again when it has ended")
     add_table_arguments(parser)
     add_network_arguments(parser, DEFAULT_PORT)
-    out = parser.add_argument_group("what comes out").add_argument
-    out(
-        "--record",
-        type=Path,
-        metavar="DIR",
-        help="write what overruler analyze writes, when it ends",
-    )
+    group = parser.add_argument_group("what comes out")
+    record = "write what overruler analyze writes, when it ends"
+    group.add_argument("--record", type=Path, metavar="DIR", help=record)
 
 
 def run(args: argparse.Namespace) -> int:
     check_installed()
-    sockets, place = listen(args)
-    overlay_key = secrets.token_urlsafe(ACCESS_KEY_BYTES) if place.key else None
+    sockets, address = listen(args)
+    overlay_key = secrets.token_urlsafe(ACCESS_KEY_BYTES) if address.key else None
+    with closing_on_error(sockets):
+        services, finish = _assemble_server(args, address, overlay_key)
+    _print_addresses(address, overlay_key)
     try:
-        air, finish = _assemble_server(args, place, overlay_key)
-    except BaseException:
-        for line in sockets:
-            line.close()
-        raise
-    _print_addresses(place, overlay_key)
-    try:
-        _serve_live(args, air, sockets)
-    finally:  # Ctrl-C is how it ends
+        _serve_live(args, services, sockets)
+    finally:  # it ends with Ctrl-C
         finish()
     return 0
 
 
 def _assemble_server(
-    args: argparse.Namespace, place: ServerAddress, overlay_key: str | None
+    args: argparse.Namespace, address: ServerAddress, overlay_key: str | None
 ) -> "tuple[LiveServices, Callable[[], None]]":
-    """All that the server is made of, and what is to be done when it ends."""
+    """The services of the server, and a function to call when it ends."""
     from overruler.apps.analyze.pipeline import make_referee
     from overruler.apps.web.guard import AccessPolicy
     from overruler.apps.web.live.app import LiveServices
     from overruler.apps.web.live.desk import Desk
     from overruler.apps.web.live.watcher import TableWatcher
-    from overruler.apps.web.phone.lan_address import host_names
     from overruler.sources.live import LiveReader, parse_source
 
     referee, desk = make_referee(args), Desk()
-    ticked, finish = _make_recorder(args)
-    eyes = TableWatcher(
-        LiveReader(parse_source(args.source, args.loop)),
-        referee,
-        lambda seen: desk.update_table(seen, eyes.shot),
-        ticked,
+    record_tick, finish = _make_recorder(args)
+    reader = LiveReader(parse_source(args.source, args.loop))
+    watcher = TableWatcher(
+        reader, referee, lambda seen: desk.update_table(seen, watcher.shot), record_tick
     )
-    hosts = host_names(place.hosts[0] if place.key else None) | {
-        *place.hosts,
-        *(name.lower() for name in args.name),
-    }
-    return LiveServices(desk, eyes, AccessPolicy(frozenset(hosts), place.key), overlay_key), finish
+    policy = AccessPolicy(address.accepted_hosts(args.name), address.key)
+    return LiveServices(desk, watcher, policy, overlay_key), finish
 
 
 def _make_recorder(args: argparse.Namespace) -> "tuple[Callable[[Tick], None], Callable[[], None]]":
@@ -93,22 +83,24 @@ def _make_recorder(args: argparse.Namespace) -> "tuple[Callable[[Tick], None], C
     return recorder.record_tick, recorder.finish
 
 
-def _print_addresses(place: ServerAddress, overlay_key: str | None) -> None:
+def _print_addresses(address: ServerAddress, overlay_key: str | None) -> None:
     from overruler.apps.web.phone.lan_address import terminal_qr_code
 
-    control = f"{place.base_url}control" + (f"?key={place.key}" if place.key else "")
-    if place.key:
+    control, overlay = f"{address.base_url}control", f"{address.base_url}overlay"
+    if address.key:
+        control += f"?key={address.key}"
         print(terminal_qr_code(control))
-    print(f"{place.base_url}overlay" + (f"?key={overlay_key}" if overlay_key else ""))
+    if overlay_key:
+        overlay += f"?key={overlay_key}"
+    print(overlay)
     print(control)
-    print(
-        "the first is a browser source of 1920 × 1080, the second a dock; Ctrl-C ends", flush=True
-    )
+    about = "the first is a browser source of 1920 × 1080, the second a dock; Ctrl-C ends"
+    print(about, flush=True)
 
 
 def _serve_live(
-    args: argparse.Namespace, air: "LiveServices", sockets: list[socket.socket]
+    args: argparse.Namespace, services: "LiveServices", sockets: list[socket.socket]
 ) -> None:
     from overruler.apps.web.live.app import make_live_app
 
-    serve(args, make_live_app(air), sockets)
+    serve(args, make_live_app(services), sockets)

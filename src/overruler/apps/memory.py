@@ -1,17 +1,21 @@
-"""How a process holds on to memory: one that is soon over, and one that works for hours. Nothing without glibc."""
+"""Memory settings of short and of long-running processes; without glibc they have no effect."""
 
 import ctypes
 import gc
 
-_TRIM_THRESHOLD, _MMAP_MAX, _ARENA_MAX = -1, -4, -8
-"""glibc's names for what `mallopt` sets (malloc.h)."""
+_TRIM_THRESHOLD = -1
+"""`M_TRIM_THRESHOLD` of `mallopt` (malloc.h)."""
+_MMAP_MAX = -4
+"""`M_MMAP_MAX`."""
+_ARENA_MAX = -8
+"""`M_ARENA_MAX`."""
 
 
 def keep_memory() -> None:
-    """What arrays leave behind serves the next ones, and is not given back to the system to be asked for anew.
+    """Keep freed memory in the process, and switch the garbage collector off.
 
-    Half the pages are asked for then: a new one costs some microseconds. Nor are circles of objects looked for, which
-    takes 60 ms of a photo.
+    That halves the number of page faults, which take some microseconds each. Collecting cycles takes
+    60 ms of a photo.
     """
     gc.disable()
     _call_libc("mallopt", _TRIM_THRESHOLD, 2**31 - 1)
@@ -20,12 +24,12 @@ def keep_memory() -> None:
 
 
 def limit_malloc_arenas() -> None:
-    """What one thread leaves behind serves the others: apart, each keeps its own."""
+    """Let all threads share one arena, so that one thread reuses what another has freed."""
     _call_libc("mallopt", _ARENA_MAX, 1)
 
 
 def give_back_memory() -> None:
-    """What is free is the system's again: left in pieces, it does not fit what is asked for next."""
+    """Return free memory to the system: in fragments, it does not fit the next request."""
     _call_libc("malloc_trim", 0)
 
 

@@ -1,4 +1,4 @@
-"""`overruler query`: questions in SQL to what `overruler analyze` has written."""
+"""`overruler query`: SQL queries of the tables that `overruler analyze` has written."""
 
 import argparse
 import csv
@@ -9,16 +9,14 @@ from typing import Any
 from overruler.errors import BadInput, MissingExtra
 
 TABLES = ("positions", "moves", "rulings", "allowances", "contacts", "turns")
-"""Each is there under its name, all films together, with a column `film`."""
+"""The tables; each holds all films, with a column `film`."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "folder", type=Path, metavar="DIR", help="the folder that analyze wrote into"
-    )
-    parser.add_argument(
-        "sql", metavar="SQL", help=f"a query over {', '.join(TABLES)}; each has a column film"
-    )
+    folder = "the folder that analyze wrote into"
+    parser.add_argument("folder", type=Path, metavar="DIR", help=folder)
+    sql = f"a query over {', '.join(TABLES)}; each has a column film"
+    parser.add_argument("sql", metavar="SQL", help=sql)
     parser.add_argument("--csv", action="store_true", help="print comma-separated values")
 
 
@@ -40,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_query(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The columns' names and the rows; `BadInput` where the folder or the query is wrong."""
+    """The column names and the rows; `BadInput` where the folder or the query is wrong."""
     try:
         import duckdb
     except ImportError:
@@ -52,22 +50,26 @@ def run_query(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]
             )
         connection.execute(
             "SET enable_external_access = false"
-        )  # a query reads these tables and nothing else
+        )  # the query reads these tables only
         try:
-            found = connection.execute(sql)
-            rows = found.fetchall()
+            result = connection.execute(sql)
+            rows = result.fetchall()
         except duckdb.Error as error:
             raise BadInput(f"SQL: {str(error).splitlines()[0]}") from None
-        return [column[0] for column in found.description or ()], rows
+        return [column[0] for column in result.description or ()], rows
 
 
 def _attach(connection: Any, folder: Path, name: str) -> bool:
-    """Make the films' tables of one kind into one; whether there is any."""
+    """Join the films' tables of a name into one; return whether there is any."""
     files = sorted(folder.glob(f"*/{name}.parquet")) or sorted(folder.glob(f"{name}.parquet"))
     parts = []
     for file in files:
-        text, film = (str(value).replace("'", "''") for value in (file, file.resolve().parent.name))
-        parts.append(f"SELECT '{film}' AS film, * FROM read_parquet('{text}')")
+        film, path = _sql_text(file.resolve().parent.name), _sql_text(file)
+        parts.append(f"SELECT {film} AS film, * FROM read_parquet({path})")
     if parts:
         connection.execute(f"CREATE TABLE {name} AS {' UNION ALL '.join(parts)}")
     return bool(parts)
+
+
+def _sql_text(value: object) -> str:
+    return "'" + str(value).replace("'", "''") + "'"

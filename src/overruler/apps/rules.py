@@ -1,4 +1,4 @@
-"""`overruler rules`: the games, and of one its questions, clauses and settings."""
+"""`overruler rules`: the games, or the questions, clauses and settings of one."""
 
 import argparse
 import json
@@ -6,18 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from overruler.errors import UnknownName
+from overruler.games import GAMES
 from overruler.rules import game_of
-from overruler.rules.game import COMMON_CLAUSES, Game
-from overruler.scene import GAMES
+from overruler.rules.clauses import COMMON_CLAUSES
+from overruler.rules.game import Game
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "game",
-        nargs="?",
-        metavar="GAME",
-        help=f"one of: {', '.join(GAMES)}; without it, all in brief",
-    )
+    game = f"one of: {', '.join(GAMES)}; without it, all in brief"
+    parser.add_argument("game", nargs="?", metavar="GAME", help=game)
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
 
 
@@ -35,50 +32,48 @@ def run(args: argparse.Namespace) -> int:
 
 def game_record(game: Game) -> dict[str, Any]:
     """A game as plain data."""
-    ruler = (
-        {"segment_mm": game.ruler.segment_mm, "segments": game.ruler.segments}
-        if game.ruler
-        else None
-    )
+    ruler = None
+    if game.ruler:
+        ruler = {"segment_mm": game.ruler.segment_mm, "segments": game.ruler.segments}
+    questions = {}
+    for kind, question in game.questions.items():
+        questions[kind] = {"about": question.about, "example": game.example(kind)}
+    settings = {}
+    for name, setting in game.settings.items():
+        settings[name] = {"default": setting.default, "about": setting.text}
     return {
         "game": game.name,
         "title": game.title,
         "ruler": ruler,
-        "questions": {
-            kind: {"about": (rule.__doc__ or "").partition("\n")[0], "example": game.example(kind)}
-            for kind, rule in game.questions.items()
-        },
+        "questions": questions,
         "clauses": {**game.clauses, **COMMON_CLAUSES},
-        "settings": {
-            name: {"default": setting.default, "about": setting.text}
-            for name, setting in game.settings.items()
-        },
+        "settings": settings,
     }
 
 
 def brief(games: list[Game]) -> Iterator[str]:
-    """A line for each game, and how to see more."""
+    """A line about each game, and the command that prints more."""
     yield from _columns({game.name: f"{game.title}: {', '.join(game.questions)}" for game in games})
     yield ""
     yield "overruler rules GAME says more."
 
 
 def game_lines(game: Mapping[str, Any]) -> Iterator[str]:
-    """All of one game, for people."""
-    ruler = game["ruler"]
-    yield f"{game['title']}" + (
-        f", on a ruler of {ruler['segments']} x {ruler['segment_mm']:g} mm" if ruler else ""
-    )
+    """The record of a game, for people."""
+    title: str = game["title"]
+    if ruler := game["ruler"]:
+        title += f", on a ruler of {ruler['segments']} x {ruler['segment_mm']:g} mm"
+    yield title
     yield "\nquestions:"
     for question in game["questions"].values():
         yield f"  {question['about']}\n    {json.dumps(question['example'])}"
     yield "\nclauses:"
     yield from _columns(game["clauses"])
     yield "\nsettings, chosen in a scene's state.settings:" if game["settings"] else "\nno settings"
-    settings = game["settings"].items()
-    yield from _columns(
-        {f"{name} = {json.dumps(item['default'])}": item["about"] for name, item in settings}
-    )
+    rows = {}
+    for name, setting in game["settings"].items():
+        rows[f"{name} = {json.dumps(setting['default'])}"] = setting["about"]
+    yield from _columns(rows)
 
 
 def _columns(rows: Mapping[str, str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What to rule on: the questions asked, or those that a look at the table raises first."""
+"""The rulings on a scene: on the questions asked, or on the closest opponents."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -10,58 +10,55 @@ from overruler.scene import Piece, Scene
 from overruler.verdict import Verdict
 
 COHESION_MM = 76.2
-"""Pieces without players are one group where each stands this close to another: half a range of Legion."""
+"""Largest gap between neighbours in a group of pieces without players: half a range of Legion."""
 MAX_OPPONENT_PAIRS = 3
+"""Number of pairs that are ruled on where nothing is asked."""
 
 PiecePair = tuple[Piece, Piece]
 
 
 def rule_on_questions(scene: Scene, questions: Sequence[dict[str, Any]]) -> tuple[Verdict, ...]:
-    """The answers to the questions; where none is asked, the closest opponents' range, or distance in other games."""
+    """Answer the questions; if there are none, give the range (or distance) of the closest opponents."""
     if questions:
         return tuple(ask(scene, question) for question in questions)
     game = game_of(scene.game)
     name = "range" if game.ruler and "range" in game.questions else "distance"
-    return tuple(
-        ask(scene, {"question": name, "from": a.id, "to": b.id})
-        for a, b in closest_opponents(scene)
-    )
+    pairs = closest_opponents(scene)
+    return tuple(ask(scene, {"question": name, "from": a.id, "to": b.id}) for a, b in pairs)
 
 
 def closest_opponents(scene: Scene) -> list[PiecePair]:
-    """A handful of pairs, the closest first: of enemies where players are known, else of separate groups of pieces."""
+    """The closest pairs of enemies where players are known, else of pieces in separate groups."""
     sides = group_by_player(scene.pieces) or group_by_cohesion(scene.pieces)
-    pairs = [closest_pair(one, other) for one, other in combinations(sides, 2)]
+    pairs = [closest_pair(first, second) for first, second in combinations(sides, 2)]
     return sorted(pairs, key=_gap_mm)[:MAX_OPPONENT_PAIRS]
 
 
 def group_by_player(pieces: Sequence[Piece]) -> list[list[Piece]]:
-    """The pieces by player, empty where fewer than two players are known."""
+    """The pieces of each player; empty where fewer than two players are known."""
     names = dict.fromkeys(piece.player for piece in pieces if piece.player)
-    return (
-        [[piece for piece in pieces if piece.player == name] for name in names]
-        if len(names) > 1
-        else []
-    )
+    if len(names) < 2:
+        return []
+    return [[piece for piece in pieces if piece.player == name] for name in names]
 
 
 def group_by_cohesion(pieces: Sequence[Piece]) -> list[list[Piece]]:
-    """The pieces in groups: whoever stands within cohesion of a member is one."""
-    found: list[list[Piece]] = []
+    """The pieces in groups in which each stands within `COHESION_MM` of another."""
+    groups: list[list[Piece]] = []
     for piece in pieces:
-        near = [
-            group
-            for group in found
-            if any(_gap_mm((piece, other)) <= COHESION_MM for other in group)
-        ]
-        found = [group for group in found if group not in near]
-        found.append([*(member for group in near for member in group), piece])
-    return found
+        merged, others = [], []
+        for group in groups:
+            if any(_gap_mm((piece, member)) <= COHESION_MM for member in group):
+                merged += group
+            else:
+                others.append(group)
+        groups = [*others, [*merged, piece]]
+    return groups
 
 
-def closest_pair(one: Sequence[Piece], other: Sequence[Piece]) -> PiecePair:
-    """The closest two pieces of two groups."""
-    return min(((a, b) for a in one for b in other), key=_gap_mm)
+def closest_pair(first: Sequence[Piece], second: Sequence[Piece]) -> PiecePair:
+    """The closest pair with a piece of each group."""
+    return min(((a, b) for a in first for b in second), key=_gap_mm)
 
 
 def _gap_mm(pair: PiecePair) -> float:

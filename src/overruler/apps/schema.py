@@ -1,4 +1,4 @@
-"""`overruler schema`: what the program reads and prints, as JSON Schema, for editors and other programs."""
+"""`overruler schema`: JSON Schemas of what the program reads and prints."""
 
 import argparse
 import json
@@ -7,12 +7,8 @@ from overruler.errors import UnknownName
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "name",
-        nargs="?",
-        metavar="NAME",
-        help="scene, board, lens …; without it, all that there are",
-    )
+    name = "scene, board, lens …; without it, all that there are"
+    parser.add_argument("name", nargs="?", metavar="NAME", help=name)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -20,7 +16,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.name is None:
         width = max(map(len, DOCUMENTS)) + 2
-        print("\n".join(f"{name:<{width}}{about}" for name, (about, _) in DOCUMENTS.items()))
+        for name, (about, _) in DOCUMENTS.items():
+            print(f"{name:<{width}}{about}")
         return 0
     if args.name not in DOCUMENTS:
         raise UnknownName("NAME", args.name, DOCUMENTS)

@@ -1,4 +1,4 @@
-"""`overruler settle`: a dispute bundle checked byte by byte, its question asked again, its photo measured anew."""
+"""`overruler settle`: check a dispute bundle: its bytes, its answer, and its photo measured again."""
 
 import argparse
 import hashlib
@@ -12,41 +12,45 @@ from pathlib import Path
 from typing import Any
 
 from overruler.apps import bundles
+from overruler.apps.progress import progress_display
 from overruler.errors import BadInput, OverrulerError
 from overruler.reading import Node
 from overruler.scene import Scene
 
 EXIT_DIFFERS = 1
-"""The status where something does not match."""
+"""Exit status where a check fails."""
 
 ProgressCallback = Callable[[str], None]
+Members = Mapping[str, bytes]
+"""The files of a bundle by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One thing that was looked at."""
+    """The result of a check."""
 
     matches: bool
     text: str
+    """The result in words."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="a dispute bundle (ZIP)")
     parser.add_argument("--quick", action="store_true", help="do not measure the photo anew")
-    parser.add_argument(
-        "--json", action="store_true", help="print what was found as JSON and nothing else"
-    )
+    json = "print what was found as JSON and nothing else"
+    parser.add_argument("--json", action="store_true", help=json)
 
 
 def run(args: argparse.Namespace) -> int:
-    from overruler.apps.measure import progress_display
-
     data = _read_bundle(args.bundle)
     members = bundles.unpack_zip(data, str(args.bundle))
-    with progress_display() as say:
-        findings = list(check_bundle(data, members, say, anew=not args.quick))
-    settled = all(finding.matches for finding in findings)
-    (_print_json if args.json else _print)(data, members, findings, settled)
+    with progress_display() as progress:
+        results = list(check_bundle(data, members, progress, anew=not args.quick))
+    settled = all(result.matches for result in results)
+    if args.json:
+        _print_json(data, members, results, settled)
+    else:
+        _print_results(data, results, settled)
     return 0 if settled else EXIT_DIFFERS
 
 
@@ -62,17 +66,17 @@ def _read_bundle(path: Path) -> bytes:
 
 
 def check_bundle(
-    data: bytes, members: Mapping[str, bytes], say: ProgressCallback, anew: bool = True
+    data: bytes, members: Members, say: ProgressCallback, anew: bool = True
 ) -> Iterator[CheckResult]:
-    """Everything that can be checked, from the bytes to the photo."""
+    """Check everything, from the bytes to the photo; the photo only if `anew`."""
     say("checking the files")
-    files = list(check_file_hashes(members))
-    yield from files
-    if all(file.matches for file in files) and (packed := bundles.pack_zip(members)) != data:
-        yield CheckResult(
-            False,
-            f"{_first_difference(packed, data)} of the ZIP file, in none of its files, was changed",
-        )
+    file_results = list(check_file_hashes(members))
+    yield from file_results
+    if all(result.matches for result in file_results):
+        packed = bundles.pack_zip(members)
+        if packed != data:
+            where = f"byte {_first_difference(packed, data)} of the ZIP file, in none of its files"
+            yield CheckResult(False, f"{where}, was changed")
     say("asking again")
     yield _run_check("answer.json", lambda: check_answer(members))
     if anew:
@@ -80,7 +84,7 @@ def check_bundle(
 
 
 def _run_check(what: str, check: Callable[[], CheckResult]) -> CheckResult:
-    """A check that a changed file makes impossible is one that does not match."""
+    """Run a check; if a changed file makes it impossible, it fails."""
     try:
         return check()
     except OverrulerError as error:
@@ -89,86 +93,84 @@ def _run_check(what: str, check: Callable[[], CheckResult]) -> CheckResult:
         return CheckResult(False, f"{what}: rests on a file that is not UTF-8 text")
 
 
-def check_file_hashes(members: Mapping[str, bytes]) -> Iterator[CheckResult]:
-    """Each file against the SHA-256 that the bundle names for it."""
+def check_file_hashes(members: Members) -> Iterator[CheckResult]:
+    """Compare each file with its SHA-256 in the manifest."""
     try:
-        said = Node.of_json(members[bundles.MANIFEST_FILE].decode(), bundles.MANIFEST_FILE)
-        said["schema"].choice((bundles.SCHEMA,))
-        sums = {name: said["sha256"][name].text() for name in said["sha256"].keys()}  # noqa: SIM118 - a Node
+        manifest = _node_of(members, bundles.MANIFEST_FILE)
+        manifest["schema"].choice((bundles.SCHEMA,))
+        hashes = {name: manifest["sha256"][name].text() for name in manifest["sha256"].keys()}  # noqa: SIM118 - a Node
     except (OverrulerError, UnicodeDecodeError) as error:
         yield CheckResult(False, " ".join(str(error).split()))
         return
     others = {name: data for name, data in members.items() if name != bundles.MANIFEST_FILE}
-    for name in sorted({*sums, *others}):
+    for name in sorted({*hashes, *others}):
         if name not in others:
             yield CheckResult(False, f"{name} is missing")
-        elif sums.get(name) != hashlib.sha256(others[name]).hexdigest():
+        elif hashes.get(name) != hashlib.sha256(others[name]).hexdigest():
             yield CheckResult(False, f"{name} is not the file that was packed")
         else:
             yield CheckResult(True, f"{name} is as it was packed")
 
 
-def _first_difference(one: bytes, other: bytes) -> str:
-    at = next(
-        (k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
-    )
-    return f"byte {at}"
+def _first_difference(first: bytes, second: bytes) -> int:
+    for position, (a, b) in enumerate(zip(first, second, strict=False)):
+        if a != b:
+            return position
+    return min(len(first), len(second))
 
 
-# --- asked again ---
+def _node_of(members: Members, name: str) -> Node:
+    return Node.of_json(members[name].decode(), name)
 
 
-def check_answer(members: Mapping[str, bytes]) -> CheckResult:
-    """The bundle's question to the bundle's scene, by the rules as they are here."""
-    scene = Scene.from_json(Node.of_json(members[bundles.SCENE_FILE].decode(), bundles.SCENE_FILE))
-    question = Node.of_json(members[bundles.QUESTION_FILE].decode(), bundles.QUESTION_FILE)
+# --- the answer ---
+
+
+def check_answer(members: Members) -> CheckResult:
+    """Ask the bundle's question about the bundle's scene, by the rules of this program."""
+    scene = Scene.from_json(_node_of(members, bundles.SCENE_FILE))
+    question = _node_of(members, bundles.QUESTION_FILE)
     answer, sentence = bundles.answer_and_sentence(scene, question)
     if answer.encode() == members[bundles.ANSWER_FILE]:
-        return CheckResult(
-            True, f"the question asked again gives the same answer, byte for byte: {sentence}"
-        )
-    return CheckResult(
-        False,
-        f"the question asked again gives another answer: {sentence}; {_describe_version_changes(members)}",
-    )
+        same = "the question asked again gives the same answer, byte for byte"
+        return CheckResult(True, f"{same}: {sentence}")
+    other = f"the question asked again gives another answer: {sentence}"
+    return CheckResult(False, f"{other}; {_describe_version_changes(members)}")
 
 
-# --- measured anew ---
+# --- the photo ---
 
 
-def check_scene(members: Mapping[str, bytes], say: ProgressCallback) -> CheckResult:
-    """The bundle's photo measured as it was, against the bundle's scene."""
+def check_scene(members: Members, say: ProgressCallback) -> CheckResult:
+    """Measure the bundle's photo again, and compare the scene with the bundle's."""
     text = remeasured_scene_text(members, say)
     if text.encode() == members[bundles.SCENE_FILE]:
         return CheckResult(True, "the photo measured anew gives the same scene, byte for byte")
-    anew = Scene.from_json(Node.of_json(text, "the scene measured anew"))
-    scene = Scene.from_json(Node.of_json(members[bundles.SCENE_FILE].decode(), bundles.SCENE_FILE))
-    said = f"the photo measured anew gives another scene: {_describe_difference(scene, anew)}"
-    return CheckResult(
-        False,
-        f"{said}; {_describe_new_answer(anew, members)}; {_describe_version_changes(members)}",
+    remeasured = Scene.from_json(Node.of_json(text, "the scene measured anew"))
+    scene = Scene.from_json(_node_of(members, bundles.SCENE_FILE))
+    parts = (
+        f"the photo measured anew gives another scene: {_describe_difference(scene, remeasured)}",
+        _describe_new_answer(remeasured, members),
+        _describe_version_changes(members),
     )
+    return CheckResult(False, "; ".join(parts))
 
 
-def remeasured_scene_text(members: Mapping[str, bytes], say: ProgressCallback) -> str:
-    """The scene file of the bundle's photo, by the arguments that the bundle names."""
+def remeasured_scene_text(members: Members, say: ProgressCallback) -> str:
+    """The scene file of the bundle's photo, measured with the arguments in the manifest."""
     from overruler.apps.measure import measure_photo
     from overruler.apps.web.phone.worker_tasks import scene_text
 
-    options = Node.of_json(members[bundles.MANIFEST_FILE].decode(), bundles.MANIFEST_FILE)[
-        "measure"
-    ]
+    arguments = _node_of(members, bundles.MANIFEST_FILE)["measure"]
     with _extracted_to_folder(members):
-        report = measure_photo(
-            _read_measure_options([item.text() for item in options.items()]), say
-        )
+        options = _read_measure_options([argument.text() for argument in arguments.items()])
+        report = measure_photo(options, say)
     return scene_text(report.scene.to_json())
 
 
 @contextmanager
-def _extracted_to_folder(members: Mapping[str, bytes]) -> Iterator[None]:
-    """The bundle's files in a folder of their own, and the program in it."""
+def _extracted_to_folder(members: Members) -> Iterator[None]:
+    """Make a temporary folder with the bundle's files the working directory."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="overruler-") as folder:
         for name, data in members.items():
@@ -181,75 +183,73 @@ def _extracted_to_folder(members: Mapping[str, bytes]) -> Iterator[None]:
 
 
 def _read_measure_options(arguments: list[str]) -> Any:
-    """The options of the measurement; a bundle reaches no file but its own and writes none."""
+    """The options of the measurement, which may read only files of the bundle, and write none."""
     from overruler.apps.measure import load_options
-    from overruler.apps.recorded_arguments import parse_arguments
+    from overruler.apps.measure.recorded_arguments import parse_arguments
 
     request = parse_arguments(arguments)
-    paths = [argument for argument in arguments if "/" in argument or "\\" in argument]
+    has_folder = any("/" in argument or "\\" in argument for argument in arguments)
     writes = request.scene or request.picture or request.doubt
-    if paths or writes or request.photo.name not in bundles.PHOTO_FILES:
+    if has_folder or writes or request.photo.name not in bundles.PHOTO_FILES:
         raise BadInput(
             f"{bundles.MANIFEST_FILE}: measure: names files that are no part of a bundle"
         )
     return load_options(request)
 
 
-def _describe_difference(one: Scene, other: Scene) -> str:
-    if [piece.id for piece in one.pieces] != [piece.id for piece in other.pieces]:
-        return f"{len(other.pieces)} bases in place of {len(one.pieces)}"
-    pairs = zip(one.pieces, other.pieces, strict=True)
-    far = max((abs(complex(a.x_mm - b.x_mm, a.y_mm - b.y_mm)) for a, b in pairs), default=0.0)
-    if not far:
+def _describe_difference(before: Scene, after: Scene) -> str:
+    if [piece.id for piece in before.pieces] != [piece.id for piece in after.pieces]:
+        return f"{len(after.pieces)} bases in place of {len(before.pieces)}"
+    pairs = zip(before.pieces, after.pieces, strict=True)
+    shifts_mm = [abs(complex(a.x_mm - b.x_mm, a.y_mm - b.y_mm)) for a, b in pairs]
+    largest_mm = max(shifts_mm, default=0.0)
+    if not largest_mm:
         return "the same bases in the same places, with another doubt or other particulars"
-    return f"the same bases, at most {far:.2g} mm from where they were"
+    return f"the same bases, at most {largest_mm:.2g} mm from where they were"
 
 
-def _describe_new_answer(scene: Scene, members: Mapping[str, bytes]) -> str:
+def _describe_new_answer(scene: Scene, members: Members) -> str:
     try:
-        _, sentence = bundles.answer_and_sentence(
-            scene, Node.of_json(members[bundles.QUESTION_FILE].decode(), bundles.QUESTION_FILE)
-        )
+        question = _node_of(members, bundles.QUESTION_FILE)
+        _, sentence = bundles.answer_and_sentence(scene, question)
     except OverrulerError as error:
         return f"in it the question cannot be asked ({error})"
     return f"in it the answer is {sentence}"
 
 
-def _describe_version_changes(members: Mapping[str, bytes]) -> str:
-    """What differs between the machine that made the bundle and this one."""
+def _describe_version_changes(members: Members) -> str:
+    """How the versions of this program differ from those of the one that made the bundle."""
+    changes = []
     try:
-        there = json.loads(members[bundles.MANIFEST_FILE])["versions"]
-        changed = [f"{name} {there.get(name)} there, {here} here" for name, here in bundles.collect_versions().items()
-                   if there.get(name) != here]  # fmt: skip
+        versions = json.loads(members[bundles.MANIFEST_FILE])["versions"]
+        for name, here in bundles.collect_versions().items():
+            if versions.get(name) != here:
+                changes.append(f"{name} {versions.get(name)} there, {here} here")
     except (ValueError, KeyError, AttributeError, TypeError):
         return "the versions it was made with cannot be read"
-    return f"versions differ: {', '.join(changed)}" if changed else "the versions are the same"
+    return f"versions differ: {', '.join(changes)}" if changes else "the versions are the same"
 
 
-# --- telling ---
+# --- output ---
 
 
-def _print(
-    data: bytes, members: Mapping[str, bytes], findings: list[CheckResult], settled: bool
-) -> None:
-    for finding in findings:
-        print(f"{'ok     ' if finding.matches else 'DIFFERS'}  {finding.text}")
+def _print_results(data: bytes, results: list[CheckResult], settled: bool) -> None:
+    for result in results:
+        print(f"{'ok     ' if result.matches else 'DIFFERS'}  {result.text}")
     print(f"\nfingerprint {bundles.fingerprint(data)}")
-    wrong = sum(not finding.matches for finding in findings)
-    print(
-        "settled: everything matches"
-        if settled
-        else f"not settled: {wrong} of {len(findings)} do not match"
-    )
+    if settled:
+        print("settled: everything matches")
+        return
+    failures = sum(not result.matches for result in results)
+    print(f"not settled: {failures} of {len(results)} do not match")
 
 
-def _print_json(
-    data: bytes, members: Mapping[str, bytes], findings: list[CheckResult], settled: bool
-) -> None:
-    told = [{"matches": finding.matches, "text": finding.text} for finding in findings]
-    said = {"settled": settled, "fingerprint": bundles.fingerprint(data), "findings": told}
+def _print_json(data: bytes, members: Members, results: list[CheckResult], settled: bool) -> None:
+    findings = [{"matches": result.matches, "text": result.text} for result in results]
+    document: dict[str, Any] = {"settled": settled, "fingerprint": bundles.fingerprint(data)}
+    document["findings"] = findings
     try:
-        said["answer"] = json.loads(members[bundles.ANSWER_FILE])
+        document["answer"] = json.loads(members[bundles.ANSWER_FILE])
     except ValueError:
-        said["answer"] = None
-    print(json.dumps(said))
+        document["answer"] = None
+    print(json.dumps(document))

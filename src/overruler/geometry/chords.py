@@ -1,31 +1,40 @@
-"""Where a line enters and leaves a convex shape, and which lines out of one shape another stands in the way of.
+"""Where a line enters and leaves a convex shape, and which lines an obstacle blocks.
 
-A line is {x : x · n = c}, n at an angle, and is run along in the direction a quarter turn to the right of n.
+A line is {x : x · n = c} with n at an angle. It runs in the direction a quarter turn to the right
+of n.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
+from overruler.geometry.direction_search import last_where
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape
 
 SAMPLE_LINES = 32
-"""Lines looked at before the edges between them are made exact."""
+"""Number of lines sampled before the edges between them are refined."""
+BISECTIONS = 44
+"""Halvings of the bracket round an edge."""
+LEAST_OVERLAP_MM = 1e-9
+"""Least length of an obstacle's chord between the two ends that blocks a line."""
 
 
 def chord_of_line(shape: Shape, angle: float, c: float) -> tuple[float, float]:
-    """How far along a line that meets a shape it enters, and where it leaves."""
-    n, d = (math.cos(angle), math.sin(angle)), (math.sin(angle), -math.cos(angle))
+    """Return how far along the line it enters the shape, and where it leaves."""
+    nx, ny = n = math.cos(angle), math.sin(angle)
+    dx, dy = d = ny, -nx
     if isinstance(shape, Polygon):
         return _chord_of_polygon(shape, n, d, c)
     xx, xy, yy = shape.matrix if isinstance(shape, Ellipse) else _disc_matrix(shape)
     aside = c - _dot_product(shape.center, n)
-    across = xx * n[0] * n[0] + 2 * xy * n[0] * n[1] + yy * n[1] * n[1]
+    across = xx * nx * nx + 2 * xy * nx * ny + yy * ny * ny
+    center = _dot_product(shape.center, d)
     if across <= 0:
-        return (_dot_product(shape.center, d),) * 2
-    lean = d[0] * (xx * n[0] + xy * n[1]) + d[1] * (xy * n[0] + yy * n[1])
-    middle = _dot_product(shape.center, d) + lean * aside / across
-    half = math.sqrt(max((xx * yy - xy * xy) * (across - aside * aside), 0.0)) / across
+        return center, center
+    lean = dx * (xx * nx + xy * ny) + dy * (xy * nx + yy * ny)
+    middle = center + lean * aside / across
+    determinant = xx * yy - xy * xy
+    half = math.sqrt(max(determinant * (across - aside * aside), 0.0)) / across
     return middle - half, middle + half
 
 
@@ -35,14 +44,17 @@ def _disc_matrix(disc: Disc) -> tuple[float, float, float]:
 
 
 def _chord_of_polygon(shape: Polygon, n: Point, d: Point, c: float) -> tuple[float, float]:
-    """From the sides that the line crosses; of a line that passes beside, the nearest corner."""
+    """Intersect the line with the sides; a line that misses takes the nearest corner."""
     places = [(_dot_product(corner, n) - c, _dot_product(corner, d)) for corner in shape.corners]
-    met = []
+    crossings = []
     for (p, s), (q, t) in zip(places, places[1:] + places[:1], strict=True):
         if min(p, q) <= 0 <= max(p, q):
-            met.append(s + (t - s) * (p / (p - q) if p != q else 0.0))
-    met = met or [min(places, key=lambda place: abs(place[0]))[1]]
-    return min(met), max(met)
+            share = p / (p - q) if p != q else 0.0
+            crossings.append(s + (t - s) * share)
+    if not crossings:
+        _, along = min(places, key=lambda place: abs(place[0]))
+        return along, along
+    return min(crossings), max(crossings)
 
 
 def _dot_product(p: Point, q: Point) -> float:
@@ -52,34 +64,26 @@ def _dot_product(p: Point, q: Point) -> float:
 def blocked_intervals(
     a: Shape, b: Shape, obstacle: Shape, angle: float, low: float, high: float
 ) -> Iterator[tuple[float, float]]:
-    """The intervals of c, from `low` to `high`, in which an obstacle stands between where a line leaves a and meets b.
+    """Yield the intervals of c, from `low` to `high`, whose lines the obstacle blocks.
 
-    The obstacle may reach into either.
+    It blocks a line if it stands between where the line leaves a and meets b. It may overlap either.
     """
 
-    def shut(c: float) -> bool:
+    def is_blocked(c: float) -> bool:
         enters, leaves = chord_of_line(obstacle, angle, c)
-        return (
-            max(chord_of_line(a, angle, c)[1], enters)
-            < min(chord_of_line(b, angle, c)[0], leaves) - 1e-9
-        )
+        _, leaves_a = chord_of_line(a, angle, c)
+        enters_b, _ = chord_of_line(b, angle, c)
+        return max(leaves_a, enters) < min(enters_b, leaves) - LEAST_OVERLAP_MM
 
-    places = [low + (high - low) * (k + 0.5) / SAMPLE_LINES for k in range(SAMPLE_LINES)]
-    found = [shut(c) for c in places]
-    edges = [low] if found[0] else []
-    edges += [
-        _bisect_edge(shut, p, q)
-        for (p, s), (q, t) in pairwise(zip(places, found, strict=True))
-        if s != t
-    ]
-    edges += [high] if found[-1] else []
+    width = high - low
+    samples = [low + width * (k + 0.5) / SAMPLE_LINES for k in range(SAMPLE_LINES)]
+    blocked = [is_blocked(c) for c in samples]
+    edges = [low] if blocked[0] else []
+    for (p, p_blocked), (q, q_blocked) in pairwise(zip(samples, blocked, strict=True)):
+        if p_blocked and not q_blocked:
+            edges.append(last_where(is_blocked, p, q, BISECTIONS))
+        elif q_blocked and not p_blocked:
+            edges.append(last_where(lambda c: not is_blocked(c), p, q, BISECTIONS))
+    if blocked[-1]:
+        edges.append(high)
     yield from zip(edges[::2], edges[1::2], strict=True)
-
-
-def _bisect_edge(shut: Callable[[float], bool], low: float, high: float) -> float:
-    """The c between two, of which one is shut, at which that changes."""
-    before = shut(low)
-    for _ in range(44):
-        middle = (low + high) / 2
-        low, high = (middle, high) if shut(middle) == before else (low, middle)
-    return low

@@ -1,9 +1,10 @@
-"""Hexes in axial coordinates: which one a point lies in, how far it is from each border, how many steps apart two are.
+"""Hexes in axial coordinates: the hex of a point, its distance from each border, steps between two.
 
-Hex (q, r) of a grid with corners on top has its centre at x = size·√3·(q + r/2), y = size·3/2·r; one with sides on
-top at x = size·3/2·q, y = size·√3·(r + q/2); both from the centre of hex (0, 0), y up, and size is centre to corner.
-With -q - r as the third, the coordinates are those of cubes on a diagonal plane, which steps and rounding go by.
-(Patel, Hexagonal Grids, redblobgames.com, 2013.) Lengths are millimetres. Pure Python, but for `hexes_at`.
+In a grid with corners on top, hex (q, r) has its centre at x = size·√3·(q + r/2), y = size·3/2·r.
+With sides on top it is at x = size·3/2·q, y = size·√3·(r + q/2). Both are relative to the centre of
+hex (0, 0), with y up; size is centre to corner. With -q - r as a third coordinate, hexes are cubes
+on a diagonal plane, on which distance and rounding rest. (Patel, Hexagonal Grids,
+redblobgames.com, 2013.) Lengths are millimetres. Pure Python, except for `hexes_at`.
 """
 
 from dataclasses import dataclass
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
     from overruler.geometry.pose import Array
 
 Hex = tuple[int, int]
+"""Axial coordinates (q, r)."""
 N = TypeVar("N", float, "Array")
-"""A number, or many of them in an array."""
+"""A number or an array of numbers."""
 
 NEIGHBOURS: tuple[Hex, ...] = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
-"""What to add for the six hexes round one, counter-clockwise."""
+"""Offsets to the six neighbours of a hex, counter-clockwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,55 +30,58 @@ class HexGrid:
     """A plane of hexes."""
 
     pointy: bool
-    """Whether a corner points up; else a side is on top."""
+    """Whether a corner points up; otherwise a side is on top."""
     size_mm: float
-    """Centre to corner, and also the length of a side."""
+    """Centre to corner, which is also the length of a side."""
     origin_mm: Point = (0.0, 0.0)
     """The centre of hex (0, 0)."""
 
     def center(self, hexagon: Hex) -> Point:
-        """The centre of a hex."""
+        """Return the centre of a hex."""
         x, y = self._center_offset(*hexagon)
-        return self.origin_mm[0] + x, self.origin_mm[1] + y
+        origin_x, origin_y = self.origin_mm
+        return origin_x + x, origin_y + y
 
     def hex_at(self, point: Point) -> Hex:
-        """The hex that a point lies in: the one with the nearest centre; on a border either of the two."""
-        return round_axial(
-            *self._axial_coordinates(point[0] - self.origin_mm[0], point[1] - self.origin_mm[1])
-        )
+        """Return the hex that a point lies in; on a border, either of the two."""
+        x = point[0] - self.origin_mm[0]
+        y = point[1] - self.origin_mm[1]
+        return round_axial(*self._axial_coordinates(x, y))
 
     def neighbour_distances_mm(self, point: Point) -> dict[Hex, float]:
-        """How far a point lies from each of the six hexes round its own: from the side that they share."""
+        """Return how far a point lies from each neighbour of its hex: from the side they share."""
         q, r = hexagon = self.hex_at(point)
-        x, y = self.center(hexagon)
-        return {
-            (q + dq, r + dr): self._distance_to_side(point[0] - x, point[1] - y, dq, dr)
-            for dq, dr in NEIGHBOURS
-        }
+        center_x, center_y = self.center(hexagon)
+        x = point[0] - center_x
+        y = point[1] - center_y
+        return {(q + dq, r + dr): self._distance_to_side(x, y, dq, dr) for dq, dr in NEIGHBOURS}
 
     def _distance_to_side(self, x: float, y: float, dq: int, dr: int) -> float:
-        """The distance of a point (x, y) from the hex's centre to its side towards a neighbour."""
+        """Return the distance of a point (x, y), from the hex's centre, to one of its sides."""
         width = self.size_mm * sqrt(3)
         nx, ny = (part / width for part in self._center_offset(dq, dr))
-        return hypot(
-            width / 2 - (x * nx + y * ny), max(abs(y * nx - x * ny) - self.size_mm / 2, 0.0)
-        )
+        ahead = width / 2 - (x * nx + y * ny)
+        aside = max(abs(y * nx - x * ny) - self.size_mm / 2, 0.0)
+        return hypot(ahead, aside)
 
     def _center_offset(self, q: float, r: float) -> Point:
-        wide, high = self.size_mm * sqrt(3), self.size_mm * 1.5
-        return (wide * (q + r / 2), high * r) if self.pointy else (high * q, wide * (r + q / 2))
+        """Return a hex's centre relative to that of hex (0, 0)."""
+        wide = self.size_mm * sqrt(3)
+        high = self.size_mm * 1.5
+        if self.pointy:
+            return wide * (q + r / 2), high * r
+        return high * q, wide * (r + q / 2)
 
     def _axial_coordinates(self, x: N, y: N) -> tuple[N, N]:
-        """The axial coordinates of a place from the origin, fractions and all."""
-        wide, high = self.size_mm * sqrt(3), self.size_mm * 1.5
-        return (
-            (x / wide - y / high / 2, y / high)
-            if self.pointy
-            else (x / high, y / wide - x / high / 2)
-        )
+        """Return the fractional axial coordinates of a place relative to the origin."""
+        wide = self.size_mm * sqrt(3)
+        high = self.size_mm * 1.5
+        if self.pointy:
+            return x / wide - y / high / 2, y / high
+        return x / high, y / wide - x / high / 2
 
     def hexes_at(self, xy_mm: "Array") -> "Array":
-        """The hexes (n, 2), whole numbers, that points (n, 2) lie in."""
+        """Return the hexes (n, 2), integers, that points (n, 2) lie in."""
         import numpy as np
 
         x, y = (np.asarray(xy_mm, float) - self.origin_mm).T
@@ -84,17 +89,19 @@ class HexGrid:
 
 
 def round_axial(q: float, r: float) -> Hex:
-    """The hex nearest to fractional axial coordinates: of the three, the one that is rounded most gives way."""
+    """Return the hex nearest to fractional axial coordinates.
+
+    Of the three cube coordinates, the one rounded most is corrected so that they sum to 0.
+    """
     exact = (q, r, -q - r)
     whole = [round(value) for value in exact]
-    off = [abs(value - near) for value, near in zip(exact, whole, strict=True)]
-    worst = off.index(max(off))
-    whole[worst] -= sum(whole)
+    errors = [abs(value - near) for value, near in zip(exact, whole, strict=True)]
+    whole[errors.index(max(errors))] -= sum(whole)
     return whole[0], whole[1]
 
 
 def _round_axial_all(axial: "Array") -> "Array":
-    """As `round_axial`, for axial coordinates (2, n)."""
+    """Do what `round_axial` does for axial coordinates (2, n)."""
     import numpy as np
 
     exact = np.stack([*axial, -axial[0] - axial[1]])
@@ -105,6 +112,7 @@ def _round_axial_all(axial: "Array") -> "Array":
 
 
 def hex_distance(a: Hex, b: Hex) -> int:
-    """How many hexes `b` is from `a`: 1 for neighbours."""
-    dq, dr = b[0] - a[0], b[1] - a[1]
+    """Return how many steps apart two hexes are: 1 for neighbours."""
+    dq = b[0] - a[0]
+    dr = b[1] - a[1]
     return max(abs(dq), abs(dr), abs(dq + dr))

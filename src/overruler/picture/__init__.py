@@ -11,29 +11,27 @@ if TYPE_CHECKING:
     from overruler.report import Report
 
 ENDINGS = (".png", ".svg")
+"""The endings of file names that an annotated photo can be written to."""
 
 
 def annotated_svg(report: "Report") -> str:
-    """The annotated photo as SVG text."""
+    """Return the annotated photo as SVG text."""
     from overruler.picture import report_drawing
 
     return report_drawing.draw_report(report)
 
 
 def annotated_pixels(report: "Report") -> "Pixels":
-    """The annotated photo as pixels (H, W, 3), blue green red, no larger than a screen."""
+    """Return the annotated photo as pixels (H, W, 3), blue green red, no larger than a screen."""
     from overruler.picture import raster, report_drawing
 
     pixels = report.frame.pixels
-    return raster.composite_pixels(
-        report_drawing.draw_overlay(report),
-        pixels,
-        raster.output_size((pixels.shape[1], pixels.shape[0])),
-    )
+    size_px = raster.output_size((pixels.shape[1], pixels.shape[0]))
+    return raster.composite_pixels(report_drawing.draw_overlay(report), pixels, size_px)
 
 
 def annotated_bytes(report: "Report", ending: str) -> bytes:
-    """The annotated photo as the bytes of a file whose name ends in one of `ENDINGS`."""
+    """Return the annotated photo as the bytes of a file with one of `ENDINGS`."""
     from overruler.picture import raster, report_drawing
 
     if ending == ".svg":
@@ -42,7 +40,7 @@ def annotated_bytes(report: "Report", ending: str) -> bytes:
 
 
 def save(report: "Report", path: str | Path) -> None:
-    """Write the annotated photo, whole or not at all; `BadInput` where the name's ending is not one of `ENDINGS`."""
+    """Write the annotated photo, whole or not at all; raises `BadInput` for other endings."""
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise BadInput(f"{path}: the name must end in {' or '.join(ENDINGS)}")

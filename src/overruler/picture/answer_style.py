@@ -1,7 +1,8 @@
-"""How each kind of answer looks: never by colour alone, and never red against green.
+"""The look of each kind of answer: never by colour alone, and never red against green.
 
-The colours differ in lightness and hue for every common kind of colour vision; the line's pattern, an icon and a word
-say the same. A line's coloured core lies on white on black, because no single colour shows on every mat.
+The colours differ in lightness and hue for every common kind of colour vision. The line's pattern, an
+icon and a word repeat the answer. A line's coloured core lies on white on black, because no single
+colour is visible on every mat.
 """
 
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ class AnswerStyle:
     word: str
     colour: str
     dash: tuple[float, ...]
-    """On and off, in widths of the line's core; empty for a solid line."""
+    """Lengths on and off, in widths of the line's core; empty for a solid line."""
     icon: str
-    """The icon's strokes as SVG path data in a disc of radius 1 round (0, 0)."""
+    """The icon's strokes, as SVG path data in a disc of radius 1 round (0, 0)."""
 
 
 YES_COLOUR = "#1b7fdc"

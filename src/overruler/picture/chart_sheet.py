@@ -1,4 +1,4 @@
-"""The sheet that a lens is measured by, as a PDF at true scale."""
+"""The sheet for lens calibration, as a PDF at true scale."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from overruler.picture.marker_sheet import (
 if TYPE_CHECKING:
     from fpdf import FPDF
 
+UNIT_SQUARE: Loop = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
 INSTRUCTION_LINES = (
     "Lens sheet of {columns} × {rows} squares of {square:g} mm, {dictionary}.",
     "Glue it flat on glass or stiff board. Take ten photos by one",
@@ -29,14 +30,14 @@ INSTRUCTION_LINES = (
 
 
 def chart_for_paper(paper: str) -> Chart:
-    """The sheet of a paper: the usual one, with as many rows as fit."""
+    """Return the usual chart with as many rows as fit on a paper."""
     usual = Chart()
     room = PAPERS_MM[paper][1] - 2 * MARGIN_MM - FOOTER_MM
     return replace(usual, rows=min(usual.rows, int(room // usual.square_mm)))
 
 
 def chart_sheet_pdf(paper: str) -> bytes:
-    """The PDF of one page."""
+    """Return the PDF of one page."""
     chart = chart_for_paper(paper)
     pdf = new_document(paper, "Overruler lens sheet")
     pdf.add_page()
@@ -47,22 +48,19 @@ def chart_sheet_pdf(paper: str) -> bytes:
 
 
 def _black_loops(chart: Chart, left_mm: float, top_mm: float) -> list[Loop]:
-    """Everything black: the squares, and the markers within the white ones."""
-    square = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
-    loops = [
-        loop_in_mm(
-            square,
-            left_mm + column * chart.square_mm,
-            top_mm + row * chart.square_mm,
-            chart.square_mm,
-        )
-        for row in range(chart.rows)
-        for column in range(chart.columns)
-        if (column + row) % 2 == 0
-    ]
+    """Return all black outlines: the squares, and the markers inside the white ones."""
+    side = chart.square_mm
+    loops = []
+    for row in range(chart.rows):
+        for column in range(chart.columns):
+            if (column + row) % 2 == 0:
+                x = left_mm + column * side
+                y = top_mm + row * side
+                loops.append(loop_in_mm(UNIT_SQUARE, x, y, side))
     for number, corners in chart.markers_mm.items():
         cells = marker_pattern(chart.dictionary, number)
-        x, y = left_mm + float(corners[0, 0]), top_mm - float(corners[0, 1])
+        x = left_mm + float(corners[0, 0])
+        y = top_mm - float(corners[0, 1])
         module = float(corners[1, 0] - corners[0, 0]) / len(cells)
         loops += [loop_in_mm(loop, x, y, module) for loop in trace_outlines(cells)]
     return loops
@@ -71,12 +69,9 @@ def _black_loops(chart: Chart, left_mm: float, top_mm: float) -> list[Loop]:
 def _draw_instructions(pdf: "FPDF", chart: Chart) -> None:
     pdf.set_font("Helvetica", size=7)
     pdf.set_text_color(0)
-    x, y = MARGIN_MM + BAR_STRIP_MM + CHECK_BAR_MM + 5, pdf.h - MARGIN_MM - 12
-    size = {
-        "columns": chart.columns,
-        "rows": chart.rows,
-        "square": chart.square_mm,
-        "dictionary": chart.dictionary,
-    }
+    x = MARGIN_MM + BAR_STRIP_MM + CHECK_BAR_MM + 5
+    y = pdf.h - MARGIN_MM - 12
+    counts = {"columns": chart.columns, "rows": chart.rows}
+    details = {"square": chart.square_mm, "dictionary": chart.dictionary}
     for number, line in enumerate(INSTRUCTION_LINES):
-        pdf.text(x, y + 3.5 * number, line.format(**size))
+        pdf.text(x, y + 3.5 * number, line.format(**counts, **details))

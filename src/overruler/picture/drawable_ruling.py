@@ -1,4 +1,4 @@
-"""What a picture tells: each ruling as words, a look, and the places on the board that it rests on."""
+"""The content of a picture: each ruling as words, a look, and places on the board."""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from overruler.games import facts_of
 from overruler.geometry.pose import Array
 from overruler.picture.answer_style import (
     CLOSE_STYLE,
@@ -14,12 +15,9 @@ from overruler.picture.answer_style import (
     YES_STYLE,
     AnswerStyle,
 )
-from overruler.scene import GAMES_IN_INCHES, Piece, Scene
-from overruler.units import format_length
+from overruler.scene import Piece, Scene
+from overruler.units import SIGMAS_95, format_length
 from overruler.verdict import TOO_CLOSE, Verdict
-
-SEGMENT_BY_GAME_MM = {"legion": 152.4, "xwing": 100.0}
-"""The length by which a game's ruler is numbered, where the scene brings no ruler of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,25 +32,26 @@ class DrawableRuling:
     distance_mm: float
     sigma_mm: float
     from_mm: Array
-    """(2,): where the measured line begins."""
+    """(2,): the beginning of the measured line."""
     to_mm: Array
+    """(2,): its end."""
     from_piece: Piece | None
     to_piece: Piece | None
     lines_mm: tuple[float, ...] = ()
     """The distances from the first piece at which the answer changes, ascending."""
     segment_mm: float | None = None
-    """What the lines are numbered by."""
+    """The length by which the lines are numbered."""
     arc_mm: tuple[Array, ...] = ()
-    """The straight borders (2, 2) of the arc that it is about, as far as a ruler reaches."""
+    """The straight borders (2, 2) of the arc in question, as far as a ruler reaches."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """The pieces it is about."""
+        """The pieces that the ruling is about."""
         return tuple(piece for piece in (self.from_piece, self.to_piece) if piece)
 
     @property
     def z_mm(self) -> float:
-        """The height at which the line is drawn: that of the higher base."""
+        """The height of the measured line: that of the higher base."""
         return max((piece.z_mm for piece in self.pieces), default=0.0)
 
     @property
@@ -61,59 +60,58 @@ class DrawableRuling:
         return min(self.lines_mm, key=lambda line: abs(line - self.distance_mm), default=None)
 
     def line_name(self, line_mm: float) -> str:
-        """What a line is called: its number on the ruler, or its distance."""
+        """Return a line's number on the ruler, or its distance."""
         number = line_mm / self.segment_mm if self.segment_mm else 0.0
-        return (
-            f"{number:.0f}" if number and abs(number - round(number)) < 1e-6 else f"{line_mm:g} mm"
-        )
+        if number and abs(number - round(number)) < 1e-6:
+            return f"{number:.0f}"
+        return f"{line_mm:g} mm"
 
 
 def drawable_rulings(scene: Scene, verdicts: Sequence[Verdict]) -> list[DrawableRuling]:
-    """The rulings about two places on the board, in their order."""
-    return [
-        drawable_ruling(scene, verdict)
-        for verdict in map(_with_drawn_points, verdicts)
-        if verdict.from_point_mm and verdict.to_point_mm
-    ]
+    """Return the rulings that concern two places on the board, in order."""
+    located = map(_with_drawn_points, verdicts)
+    return [drawable_ruling(scene, v) for v in located if v.from_point_mm and v.to_point_mm]
 
 
 def _with_drawn_points(verdict: Verdict) -> Verdict:
-    """A ruling that rests on no distance is shown between the two that it is about."""
+    """Give a ruling without a distance the points between which it is drawn."""
     if verdict.from_point_mm or not verdict.drawn_between_mm:
         return verdict
-    return replace(
-        verdict, from_point_mm=verdict.drawn_between_mm[0], to_point_mm=verdict.drawn_between_mm[1]
-    )
+    start, end = verdict.drawn_between_mm
+    return replace(verdict, from_point_mm=start, to_point_mm=end)
 
 
 def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
-    """One ruling as it is drawn."""
+    """Return a ruling as it is drawn."""
     pieces = {piece.id: piece for piece in scene.pieces}
-    pair = verdict.pair or ("", "")
+    first, second = verdict.pair or ("", "")
     headline, reason = split_sentence(verdict)
+    measure = _measure_text(verdict, scene.game, bool(reason))
     return DrawableRuling(
         style=style_of(verdict),
-        headline=f"{pair[0]} → {pair[1]}: {headline}" if verdict.pair else headline,
-        detail="  ·  ".join(
-            part for part in (reason, _measure_text(verdict, scene.game, bool(reason))) if part
-        ),
-        line_label=re.sub(r" \(\d+ %\)", "", reason)
-        if verdict.call == TOO_CLOSE
-        else headline.removesuffix(" (95 %)"),
+        headline=f"{first} → {second}: {headline}" if verdict.pair else headline,
+        detail="  ·  ".join(part for part in (reason, measure) if part),
+        line_label=_line_label(verdict, headline, reason),
         distance_mm=verdict.distance_mm or 0.0,
         sigma_mm=verdict.sigma_mm or 0.0,
         from_mm=np.array(verdict.from_point_mm),
         to_mm=np.array(verdict.to_point_mm),
-        from_piece=pieces.get(pair[0]),
-        to_piece=pieces.get(pair[1]),
+        from_piece=pieces.get(first),
+        to_piece=pieces.get(second),
         lines_mm=verdict.lines_mm,
-        segment_mm=scene.ruler.segment_mm if scene.ruler else SEGMENT_BY_GAME_MM.get(scene.game),
+        segment_mm=scene.segment_mm,
         arc_mm=tuple(map(np.array, verdict.borders_mm)),
     )
 
 
+def _line_label(verdict: Verdict, headline: str, reason: str) -> str:
+    if verdict.call == TOO_CLOSE:
+        return re.sub(r" \(\d+ %\)", "", reason)
+    return headline.removesuffix(" (95 %)")
+
+
 def split_sentence(verdict: Verdict) -> tuple[str, str]:
-    """The answer in a few words, and the rest of the ruling's sentence."""
+    """Split the ruling's sentence into a short answer and the rest."""
     sentence = verdict.sentence()
     for answer, joint in ((TOO_CLOSE, ": "), (verdict.headline, ", ")):
         if sentence.startswith(answer):
@@ -122,24 +120,29 @@ def split_sentence(verdict: Verdict) -> tuple[str, str]:
 
 
 def _measure_text(verdict: Verdict, game: str, after_reason: bool) -> str:
-    """What was measured; where the headline is the measure itself, what it lies between."""
+    """Return the measured distance; if the headline is the distance itself, its 95 % interval."""
     if verdict.distance_mm is None:
         return ""
-    distance, reach = verdict.distance_mm, 1.96 * (verdict.sigma_mm or 0.0)
+    distance = verdict.distance_mm
+    reach = SIGMAS_95 * (verdict.sigma_mm or 0.0)
     if after_reason or not reach:
-        told = format_distance(distance, reach, game)
-        return "" if verdict.headline == told else told
-    return f"95 %: between {format_distance(max(distance - reach, 0.0), 0.0, game)} and {format_distance(distance + reach, 0.0, game)}"
+        text = format_distance(distance, reach, game)
+        return "" if verdict.headline == text else text
+    low = format_distance(max(distance - reach, 0.0), 0.0, game)
+    high = format_distance(distance + reach, 0.0, game)
+    return f"95 %: between {low} and {high}"
 
 
 def format_distance(distance_mm: float, reach_mm: float, game: str) -> str:
-    """A distance with its 95 % to either side, in the game's own unit; an exact one without."""
-    return format_length(distance_mm, reach_mm, game in GAMES_IN_INCHES)
+    """Return a distance in the game's unit with half its 95 % interval; an exact one without."""
+    return format_length(distance_mm, reach_mm, facts_of(game).in_inches)
 
 
 def style_of(verdict: Verdict) -> AnswerStyle:
-    """Too close where the odds say so; measured where nothing is ruled; out where it is no, out of arc or past the
-    ruler."""
+    """Return the look of a ruling's answer.
+
+    A bare measurement rules nothing. "Out" stands for no, out of arc, or beyond the ruler.
+    """
     if verdict.call == TOO_CLOSE:
         return CLOSE_STYLE
     if verdict.value is None and not verdict.lines_mm and not verdict.borders_mm:

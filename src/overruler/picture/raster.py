@@ -1,6 +1,7 @@
 """SVG to PNG, and photos into SVG."""
 
 import base64
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,121 +12,120 @@ MAX_SIDE_PX = 2400
 """The longer side of a picture: enough for any screen, small enough to send."""
 JPEG_QUALITY = 88
 
-
 Pixels = NDArray[np.uint8]
 """(H, W, 3), blue green red."""
 
 
+# --- drawings ---
+
+
 def render_png(svg: str, width_px: int) -> bytes:
-    """The PNG of a drawing, `width_px` wide; the only font there is is the program's own."""
+    """Return the PNG of a drawing, `width_px` wide; the program's own font is the only one."""
     import resvg_py
 
-    return bytes(
-        resvg_py.svg_to_bytes(
-            svg_string=svg,
-            width=width_px,
-            skip_system_fonts=True,
-            font_files=[str(FONT_PATH)],
-            font_family=FONT_FAMILY,
-            sans_serif_family=FONT_FAMILY,
-        )
-    )
-
-
-def output_size(size_px: tuple[int, int]) -> tuple[int, int]:
-    """A photo's size, shrunk where its longer side is above `MAX_SIDE_PX`."""
-    share = min(1.0, MAX_SIDE_PX / max(size_px))
-    return max(1, round(size_px[0] * share)), max(1, round(size_px[1] * share))
-
-
-def composite_png(overlay_svg: str, pixels: Pixels) -> bytes:
-    """The PNG of a photo under a transparent drawing, no larger than `MAX_SIDE_PX`."""
-    return _encode_image(
-        ".png",
-        composite_pixels(overlay_svg, pixels, output_size((pixels.shape[1], pixels.shape[0]))),
-    )
-
-
-def composite_pixels(overlay_svg: str, pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
-    """A photo under a transparent drawing, at a size of the photo's own shape."""
-    return alpha_composite(render_layer(overlay_svg, size_px), resize_by_area(pixels, size_px))
+    font: dict[str, Any] = {
+        "skip_system_fonts": True,
+        "font_files": [str(FONT_PATH)],
+        "font_family": FONT_FAMILY,
+        "sans_serif_family": FONT_FAMILY,
+    }
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, width=width_px, **font))
 
 
 def render_layer(overlay_svg: str, size_px: tuple[int, int]) -> Pixels:
-    """A transparent drawing as pixels (H, W, 4), blue green red alpha."""
+    """Return a transparent drawing as pixels (H, W, 4), blue green red alpha."""
     import cv2
 
-    drawn = cv2.imdecode(
-        np.frombuffer(render_png(overlay_svg, size_px[0]), np.uint8), cv2.IMREAD_UNCHANGED
-    )
-    if drawn is None or drawn.shape != (size_px[1], size_px[0], 4):
+    width, height = size_px
+    png = np.frombuffer(render_png(overlay_svg, width), np.uint8)
+    layer = cv2.imdecode(png, cv2.IMREAD_UNCHANGED)
+    if layer is None or layer.shape != (height, width, 4):
         raise RuntimeError("the drawing could not be rendered")
-    return np.asarray(drawn, np.uint8)
+    return np.asarray(layer, np.uint8)
+
+
+def composite_png(overlay_svg: str, pixels: Pixels) -> bytes:
+    """Return the PNG of a photo under a transparent drawing, no larger than `MAX_SIDE_PX`."""
+    size_px = output_size((pixels.shape[1], pixels.shape[0]))
+    return _encode_image(".png", composite_pixels(overlay_svg, pixels, size_px))
+
+
+def composite_pixels(overlay_svg: str, pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
+    """Return a photo under a transparent drawing, at a size of the photo's own proportions."""
+    return alpha_composite(render_layer(overlay_svg, size_px), resize_by_area(pixels, size_px))
 
 
 def alpha_composite(layer_: Pixels, pixels: Pixels) -> Pixels:
-    """A layer (H, W, 4) over pixels (H, W, 3) of its own size; what it does not cover stays as it is."""
+    """Lay a layer (H, W, 4) over pixels (H, W, 3); uncovered pixels stay as they are."""
     covered = layer_[..., 3] > 0
-    over = layer_[covered].astype(np.float32)
-    cover = over[:, 3:] / 255
-    found = pixels.copy()
-    found[covered] = np.rint(over[:, :3] * cover + pixels[covered] * (1 - cover)).astype(np.uint8)
-    return found
+    layer = layer_[covered].astype(np.float32)
+    alpha = layer[:, 3:] / 255
+    colour = layer[:, :3] * alpha
+    blended = colour + pixels[covered] * (1 - alpha)
+    result = pixels.copy()
+    result[covered] = np.rint(blended).astype(np.uint8)
+    return result
 
 
 def data_uri(pixels: Pixels, size_px: tuple[int, int]) -> str:
-    """The photo as a JPEG of the given size in a `data:` address."""
-    return (
-        "data:image/jpeg;base64,"
-        + base64.b64encode(_encode_image(".jpg", resize_by_area(pixels, size_px))).decode()
-    )
+    """Return the photo as a JPEG of the given size in a `data:` address."""
+    data = _encode_image(".jpg", resize_by_area(pixels, size_px))
+    return "data:image/jpeg;base64," + base64.b64encode(data).decode()
+
+
+def font_face_css() -> str:
+    """Return the CSS rule that embeds the program's own font."""
+    data = base64.b64encode(FONT_PATH.read_bytes()).decode()
+    source = f"src:url(data:font/otf;base64,{data})"
+    return f"@font-face{{font-family:{FONT_FAMILY};font-weight:{FONT_WEIGHT};{source}}}"
+
+
+# --- sizes ---
+
+
+def output_size(size_px: tuple[int, int]) -> tuple[int, int]:
+    """Return a photo's size, reduced if its longer side exceeds `MAX_SIDE_PX`."""
+    return _limited_size(size_px, MAX_SIDE_PX)
+
+
+def _limited_size(size_px: tuple[int, int], longest_px: int) -> tuple[int, int]:
+    """Return a size reduced so that its longer side is at most `longest_px`."""
+    width, height = size_px
+    scale = min(1.0, longest_px / max(size_px))
+    return max(1, round(width * scale)), max(1, round(height * scale))
 
 
 def encode_jpeg(pixels: Pixels) -> bytes:
-    """The photo as a JPEG for screens, no larger than `MAX_SIDE_PX`."""
-    return _encode_image(
-        ".jpg", resize_by_area(pixels, output_size((pixels.shape[1], pixels.shape[0])))
-    )
+    """Return the photo as a JPEG for screens, no larger than `MAX_SIDE_PX`."""
+    return encode_small_jpeg(pixels, MAX_SIDE_PX)
 
 
 def encode_small_jpeg(pixels: Pixels, longest_px: int) -> bytes:
-    """A picture of a film as a JPEG whose longer side is at most so long."""
-    height, width = pixels.shape[:2]
-    share = min(1.0, longest_px / max(width, height))
-    return _encode_image(
-        ".jpg",
-        resize_by_area(pixels, (max(1, round(width * share)), max(1, round(height * share)))),
-    )
+    """Return a picture as a JPEG whose longer side is at most `longest_px`."""
+    size_px = _limited_size((pixels.shape[1], pixels.shape[0]), longest_px)
+    return _encode_image(".jpg", resize_by_area(pixels, size_px))
 
 
 def shrink_quickly(pixels: Pixels, longest_px: int) -> Pixels:
-    """A picture whose longer side is at most so long: means of whole pixels, and what lies between those.
+    """Shrink a picture to a longer side of at most `longest_px`, for pictures seen only briefly.
 
-    A tenth of the work that exact means are, for pictures that nobody looks at closely.
+    It averages blocks of whole pixels and interpolates between them: a tenth of the work of exact
+    means.
     """
     import cv2
 
     height, width = pixels.shape[:2]
     if max(width, height) <= longest_px:
         return pixels
-    whole = max(width, height) // longest_px
-    means = resize_by_area(
-        pixels[: height - height % whole, : width - width % whole],
-        (width // whole, height // whole),
-    )
-    share = longest_px / max(width, height)
-    size = max(1, round(width * share)), max(1, round(height * share))
+    block = max(width, height) // longest_px
+    cut = pixels[: height - height % block, : width - width % block]
+    means = resize_by_area(cut, (width // block, height // block))
+    size = _limited_size((width, height), longest_px)
     return cv2.resize(means, size, interpolation=cv2.INTER_LINEAR).astype(np.uint8, copy=False)
 
 
-def font_face_css() -> str:
-    """The CSS rule that brings the program's own font along."""
-    font = base64.b64encode(FONT_PATH.read_bytes()).decode()
-    return f"@font-face{{font-family:{FONT_FAMILY};font-weight:{FONT_WEIGHT};src:url(data:font/otf;base64,{font})}}"
-
-
 def resize_by_area(pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
-    """The photo at another size, each pixel the mean of those it stands for."""
+    """Resize the photo; each pixel is the mean of those it stands for."""
     import cv2
 
     if size_px == (pixels.shape[1], pixels.shape[0]):

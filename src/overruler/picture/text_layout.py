@@ -1,7 +1,7 @@
-"""The font that pictures are lettered with, and how much room words take.
+"""The font of pictures, and the room that words take.
 
-The font travels with the program (Inter Semi Bold, SIL Open Font License, see fonts/OFL.txt): a server without fonts
-draws the same picture as a desktop.
+The font travels with the program (Inter Semi Bold, SIL Open Font License, see fonts/OFL.txt). A server
+without fonts therefore draws the same picture as a desktop.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ FONT_FAMILY = "Inter"
 FONT_WEIGHT = 600
 
 _MEASURED_AT_PX = 256
-"""A size at which hinting and rounding do not show."""
+"""Font size at which text is measured, large enough that hinting and rounding do not matter."""
 
 
 @cache
@@ -27,12 +27,12 @@ def _measuring_font() -> "FreeTypeFont":
 
 
 def text_width(text: str) -> float:
-    """The width of one line of text at font size 1."""
+    """Return the width of one line of text at font size 1."""
     return _measuring_font().getlength(text) / _MEASURED_AT_PX
 
 
 def fit_text(text: str, size: float, room: float, smallest: float = 0.6) -> tuple[str, float]:
-    """The text and the size at which it fits into `room`: made smaller down to a share of `size`, then cut with `…`."""
+    """Return a text and the size at which it fits into `room`, cut with `…` at the smallest."""
     shrunk = min(size, size * room / max(text_width(text) * size, 1e-9))
     if shrunk >= smallest * size:
         return text, shrunk
@@ -43,7 +43,7 @@ def fit_text(text: str, size: float, room: float, smallest: float = 0.6) -> tupl
 
 
 def wrap_text(text: str, size: float, room: float) -> list[str]:
-    """The text in lines no wider than `room`; a single word may still be."""
+    """Return the text in lines no wider than `room`, except for a single long word."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()

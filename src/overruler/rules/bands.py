@@ -1,4 +1,4 @@
-"""Rulers in bands: which band a distance lies in, how sure that is, and what hangs on it."""
+"""Rulers in bands: the band that a distance lies in, how sure that is, and what follows from it."""
 
 import json
 from collections.abc import Sequence
@@ -9,11 +9,9 @@ from typing import Any
 from overruler.reading import Node
 from overruler.rules.changes import Outcome, smallest_changes
 from overruler.rules.measure import Measure, band_of, verdict_on
-from overruler.rules.uncertainty import (
-    DistanceUncertainty,
-    distance_uncertainty,
-    probability_within,
-)
+from overruler.rules.sampling import yes_no_probabilities
+from overruler.rules.uncertainty import DistanceUncertainty, distance_uncertainty
+from overruler.rules.uncertainty_within import probability_within
 from overruler.scene import Ruler, Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
@@ -45,14 +43,13 @@ class Reading:
 
     @property
     def on_line(self) -> bool:
-        """Whether the closest part touches the line between two bands."""
-        return any(
-            abs(self.measure.distance_mm - line) <= CONTACT_TOLERANCE_MM
-            for line in self.lines_mm[1:]
-        )
+        """Whether the closest part touches a line of the ruler."""
+        distance_mm = self.measure.distance_mm
+        return any(abs(distance_mm - line) <= CONTACT_TOLERANCE_MM for line in self.lines_mm[1:])
 
     @cached_property
     def uncertainty(self) -> DistanceUncertainty | None:
+        """The uncertainty of the closest distance; None in a scene without covariance."""
         return distance_uncertainty(self.scene, self.measure, self.lines_mm)
 
     @cached_property
@@ -61,60 +58,60 @@ class Reading:
         return self.uncertainty.band_probabilities if self.uncertainty else None
 
     def decide(self, outcome: Outcome) -> Verdict:
-        """What the band of the closest distance decides; the answer's words and clauses are the game's to fill in.
+        """The verdict by the band of the closest distance; the game adds words and clauses.
 
-        Band 0 is contact, 1 the ruler's first, one more than its last is past it.
+        Band 0 is contact, 1 the ruler's first, and one more than its last is past it.
         """
         edges = [line for k, line in enumerate(self.lines_mm) if outcome(k) != outcome(k + 1)]
         value = outcome(self.band)
         margin = min((abs(self.measure.distance_mm - line) for line in edges), default=None)
-        inside = value is not None and value is not False
-        verdict = self._verdict(
-            value,
-            self._answer_probabilities(outcome),
-            margin if inside or margin is None else -margin,
-            edges,
-        )
-        return replace(
-            verdict, changes=smallest_changes(self.measure, self.lines_mm, self.band, outcome)
-        )
+        if margin is not None and (value is None or value is False):
+            margin = -margin
+        verdict = self._verdict(value, self._answer_probabilities(outcome), margin, edges)
+        changes = smallest_changes(self.measure, self.lines_mm, self.band, outcome)
+        return replace(verdict, changes=changes)
 
     def decide_within(self, first: int, last: int) -> Verdict:
-        """Whether every part of the second side lies in the bands from `first` to `last`; band 1 begins nowhere."""
-        lower, upper = (self.lines_mm[first - 1] if first > 1 else None), self.lines_mm[last]
-        room = [upper - self.measure.farthest_mm]
-        value = room[0] >= -CONTACT_TOLERANCE_MM
+        """Whether all of the second side lies in bands `first` to `last`. Band 1 begins nowhere."""
+        measure, upper = self.measure, self.lines_mm[last]
+        lower = self.lines_mm[first - 1] if first > 1 else None
+        margin = upper - measure.farthest_mm
+        is_within = margin >= -CONTACT_TOLERANCE_MM
+        lines = [upper]
         if lower is not None:
-            room.append(self.measure.distance_mm - lower)
-            value = value and room[1] > CONTACT_TOLERANCE_MM
-        odds = None
+            past_lower = measure.distance_mm - lower
+            is_within = is_within and past_lower > CONTACT_TOLERANCE_MM
+            margin = min(margin, past_lower)
+            lines = [lower, upper]
+        probability = None
         if self.scene.covariance is not None:
-            yes = probability_within(self.scene, self.measure, lower, upper)
-            odds = {"true": yes, "false": 1 - yes}
-        return self._verdict(
-            value, odds, min(room), [line for line in (lower, upper) if line is not None]
-        )
+            yes = probability_within(self.scene, measure, lower, upper)
+            probability = yes_no_probabilities(yes)
+        return self._verdict(is_within, probability, margin, lines)
 
     def _answer_probabilities(self, outcome: Outcome) -> dict[str, float] | None:
         if self.band_probabilities is None:
             return None
-        odds: dict[str, float] = {}
-        for k, share in enumerate(self.band_probabilities):
-            key = json.dumps(outcome(k))
-            odds[key] = odds.get(key, 0.0) + share
-        return odds
+        probability: dict[str, float] = {}
+        for band, band_probability in enumerate(self.band_probabilities):
+            key = json.dumps(outcome(band))
+            probability[key] = probability.get(key, 0.0) + band_probability
+        return probability
 
     def _verdict(
         self,
         value: Any,
-        odds: dict[str, float] | None,
+        probability: dict[str, float] | None,
         margin_mm: float | None,
         lines_mm: Sequence[float],
     ) -> Verdict:
-        sigma = self.uncertainty.sigma_mm if self.uncertainty else 0.0
-        verdict = verdict_on(self.question, self.measure, sigma)
+        sigma_mm = self.uncertainty.sigma_mm if self.uncertainty else 0.0
         return replace(
-            verdict, value=value, probability=odds, margin_mm=margin_mm, lines_mm=tuple(lines_mm)
+            verdict_on(self.question, self.measure, sigma_mm),
+            value=value,
+            probability=probability,
+            margin_mm=margin_mm,
+            lines_mm=tuple(lines_mm),
         )
 
 

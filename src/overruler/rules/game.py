@@ -1,81 +1,97 @@
-"""What a game is to the range engine: its questions, its clauses, its ruler, and what a table may choose for itself."""
+"""What a game is to the range engine: its questions, its clauses and its settings."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from overruler.games import facts_of
 from overruler.reading import Node
+from overruler.rules.fields import Question, Tap
 from overruler.rules.measure import between, verdict_on
 from overruler.rules.uncertainty import distance_uncertainty
-from overruler.scene import GAMES_IN_INCHES, Ruler, Scene
-from overruler.units import format_length
+from overruler.scene import Ruler, Scene
+from overruler.units import SIGMAS_95, format_length
 from overruler.verdict import Verdict
 
-Rule = Callable[[Scene, Node], Verdict]
-"""Answers one kind of question; `BadInput` names what is wrong with it."""
+if TYPE_CHECKING:
+    from overruler.rules.pair_ranges import PairRanges
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """Something that the rules leave to the table."""
+class Setting(NamedTuple):
+    """A choice that the rules leave to the table, made in a scene's `state.settings`."""
 
+    name: str
     default: bool
     text: str
     """What true means, in one sentence."""
 
+    def chosen(self, scene: Scene) -> bool:
+        """This table's choice."""
+        settings = _read_settings(scene)
+        return settings[self.name].boolean() if settings.has(self.name) else self.default
 
-FROM_TO_EXAMPLE = {"from": "p01", "to": "p02"}
-BAND_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
-    kind: {**FROM_TO_EXAMPLE, "range": [1, 2]} for kind in ("at", "within", "beyond")
-}
-"""What goes with the questions that every ruler in bands is asked."""
+
+class StatField(NamedTuple):
+    """A part of a piece's `stats` that questions rest on, as the page asks for it."""
+
+    key: str
+    """The path in `stats`: `ranged_weapon.range_in`. A part whose first field is empty is null."""
+    label: str
+    type: str
+    """`whole`, `number`, `flag`, `choice`, or `figures`: a range value for each figure."""
+    choices: tuple[str | int, ...] = ()
+    """The values of a `choice`."""
+    next_turn: str | None = None
+    """The flag that this one copies in a new turn; empty: it is cleared. None: it stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """One game."""
+    """The rules of one game."""
 
     name: str
     title: str
-    questions: Mapping[str, Rule]
+    questions: Mapping[str, Question]
+    """By kind."""
     clauses: Mapping[str, str]
     """Each clause that an answer can rest on: its name and, in one sentence, what it says."""
-    ruler: Ruler | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
-    examples: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What goes with some of the questions, to show how they are asked; the others are asked `from` and `to`."""
+    """By name."""
+    taps: tuple[Tap, ...] = ()
+    """What two taps on a photo ask, the usual first. Every game is asked its distances as well."""
+    stat_fields: tuple[StatField, ...] = ()
+    pair_ranges: "Callable[[Scene], PairRanges] | None" = None
+    """How `rules.matrix` reads distances as ranges. None: by the ruler, contact as range 1."""
+
+    @property
+    def ruler(self) -> Ruler | None:
+        """The game's own ruler."""
+        size = facts_of(self.name).ruler
+        return Ruler(*size) if size else None
 
     def example(self, kind: str) -> dict[str, Any]:
         """How a question is asked."""
-        return {
-            "question": kind,
-            **self.examples.get(kind, BAND_EXAMPLES.get(kind, FROM_TO_EXAMPLE)),
-        }
-
-    def ruler_of(self, scene: Scene) -> Ruler:
-        """The scene's own ruler or the game's."""
-        ruler = scene.ruler or self.ruler
-        assert ruler is not None, f"{self.name} has no ruler"
-        return ruler
-
-    def chosen(self, scene: Scene, name: str) -> bool:
-        """What this table chose for a setting, in the scene's `state.settings`."""
-        settings = _read_settings(scene)
-        return settings[name].boolean() if settings.has(name) else self.settings[name].default
+        return {"question": kind, **self.questions[kind].example}
 
     def check(self, scene: Scene) -> None:
         """Raise `BadInput` where the scene chooses what this game does not leave open."""
         settings = _read_settings(scene)
         for name in settings.keys():  # noqa: SIM118 - a Node is no dict
             if name not in self.settings:
-                settings[name].fail(
-                    f"{self.title} has no such setting; it has: {', '.join(self.settings) or 'none'}"
-                )
+                known = ", ".join(self.settings) or "none"
+                settings[name].fail(f"{self.title} has no such setting; it has: {known}")
             settings[name].boolean()
 
 
 def _read_settings(scene: Scene) -> Node:
     return Node(scene.state.get("settings", {}), "scene", "state.settings").object()
+
+
+def ruler_of(scene: Scene) -> Ruler:
+    """The ruler that the scene's game is measured with."""
+    ruler = scene.range_ruler
+    assert ruler is not None, f"{scene.game} has no ruler"
+    return ruler
 
 
 # --- what every game answers ---
@@ -84,23 +100,17 @@ def _read_settings(scene: Scene) -> Node:
 def answer_distance(scene: Scene, question: Node) -> Verdict:
     """How far apart two pieces, units or terrains are."""
     measure = between(scene, question)
-    doubt = distance_uncertainty(scene, measure, ())
-    sigma = doubt.sigma_mm if doubt else 0.0
+    uncertainty = distance_uncertainty(scene, measure, ())
+    sigma_mm = uncertainty.sigma_mm if uncertainty else 0.0
+    in_inches = facts_of(scene.game).in_inches
+    length = format_length(measure.distance_mm, SIGMAS_95 * sigma_mm, in_inches)
+    closest = ("any.closest_piece",) if len(measure.pairs) > 1 else ()
     return replace(
-        verdict_on(question, measure, sigma),
-        headline="in contact"
-        if measure.closest.touches
-        else format_length(measure.distance_mm, 1.96 * sigma, scene.game in GAMES_IN_INCHES),
-        rules=("any.edge_to_edge", *(("any.closest_piece",) if len(measure.pairs) > 1 else ())),
+        verdict_on(question, measure, sigma_mm),
+        headline="in contact" if measure.closest.touches else length,
+        rules=("any.edge_to_edge", *closest),
     )
 
 
-COMMON: Mapping[str, Rule] = {"distance": answer_distance}
+COMMON: Mapping[str, Question] = {"distance": Question(answer_distance)}
 """The questions that every game answers."""
-
-COMMON_CLAUSES: Mapping[str, str] = {
-    "any.edge_to_edge": "A distance runs from the edge of one base to the edge of the other, level with the table.",
-    "any.closest_piece": "A unit is as far away as its closest piece.",
-    "any.enemies": "Two pieces are enemies where each has a player and the two differ.",
-}
-"""The clauses of every game."""

@@ -1,12 +1,12 @@
-"""Sight and cover between two pieces: the questions that a game takes into its record."""
+"""Sight and cover between two pieces: questions that a game takes into its record."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
 from overruler.reading import Node
+from overruler.rules.bodies import piece_named, read_stat
 from overruler.rules.game import answer_distance
-from overruler.rules.routes import read_piece, read_stat
-from overruler.rules.sampled.sightlines import Displacements, SightUncertainty, joint_displacements
+from overruler.rules.sampled.sightlines import SightUncertainty, joint_displacements
 from overruler.rules.sampling import answer_probabilities
 from overruler.rules.sightlines import Sight, sight_clauses
 from overruler.scene import Scene
@@ -52,29 +52,31 @@ def answer_cover(scene: Scene, question: Node) -> Verdict:
 
 
 def _read_sight(scene: Scene, question: Node) -> Sight:
-    (_, i), (_, j) = (read_piece(scene, question[key]) for key in ("from", "to"))
+    (_, i), (_, j) = (piece_named(scene, question[key]) for key in ("from", "to"))
     if i == j:
         question["to"].fail(f"{question['to'].value!r} is on both sides; a line needs two")
     return Sight(scene, i, j, _object_sizes(scene))
 
 
 def _object_sizes(scene: Scene) -> Mapping[str, int]:
-    sizes = {found.id: read_stat(scene, index, "size") for index, found in enumerate(scene.pieces)}
-    return sizes | {ground.id: ground.size for ground in scene.terrain}
+    """The sizes of all pieces and terrain, by id."""
+    pieces = enumerate(scene.pieces)
+    sizes = {piece.id: read_stat(scene, index, "size") for index, piece in pieces}
+    return sizes | {terrain.id: terrain.size for terrain in scene.terrain}
 
 
-def sight_probabilities(doubt: SightUncertainty, what: str) -> dict[str, float] | None:
-    """The probabilities of yes and no; None in an exact scene."""
-    if doubt.scene.covariance is None:
+def sight_probabilities(uncertainty: SightUncertainty, what: str) -> dict[str, float] | None:
+    """The probabilities of yes and no to `clear` or `cover`; None in an exact scene."""
+    if uncertainty.scene.covariance is None:
         return None
-    settled = doubt.settled_clear if what == "clear" else doubt.settled_cover
+    clear = what == "clear"
+    settled = uncertainty.settled_clear if clear else uncertainty.settled_cover
     if settled is not None:
         return {"true": float(settled), "false": float(not settled)}
-    places: Displacements = joint_displacements(doubt.scene, doubt.indices)
-    found = answer_probabilities(
-        doubt.clear_in_draws(places) if what == "clear" else doubt.cover_in_draws(places)
-    )
-    return {"true": found.get("true", 0.0), "false": found.get("false", 0.0)}
+    places = joint_displacements(uncertainty.scene, uncertainty.indices)
+    in_draws = uncertainty.clear_in_draws if clear else uncertainty.cover_in_draws
+    known = answer_probabilities(in_draws(places))
+    return {"true": known.get("true", 0.0), "false": known.get("false", 0.0)}
 
 
 def _join_names(names: list[str]) -> str:

@@ -1,6 +1,7 @@
-"""The straight lines between two bases, and what stands in them: sight and cover, as measured.
+"""The straight lines between two bases and what stands in them: sight and cover, as measured.
 
-A game that looks along lines takes `sight_clauses` into its record and asks a `Sight`; `sightlines_doubt` says how sure.
+A game that looks along lines takes `sight_clauses` into its record and asks a `Sight`.
+`rules.sampled.sightlines` tells how sure the answers are.
 """
 
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from functools import cached_property
 
 from overruler.geometry.shapes import Shape
 from overruler.geometry.visibility import Hull, ObstructedView, widest_separation
+from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.sampling import max_relative_shift_mm
 from overruler.scene import Scene, Terrain
 from overruler.units import CONTACT_TOLERANCE_MM
@@ -30,27 +32,22 @@ def sight_clauses(game: str) -> dict[str, str]:
     return {f"{game}.{name}": text for name, text in _CLAUSES.items()}
 
 
-# --- what may stand in the way ---
-
-
 @dataclass(frozen=True)
 class Obstacle:
     """A third base, or terrain."""
 
     id: str
     parts: tuple[Shape, ...]
-    """Convex, together its outline."""
+    """Convex shapes that together are its outline."""
     index: int | None = None
-    """A piece's place in the scene; None for terrain, whose place is exact."""
+    """A piece's index in the scene; None for terrain, whose place is exact."""
 
 
-def all_obstacles(scene: Scene) -> tuple[Obstacle, ...]:
+def _all_obstacles(scene: Scene) -> list[Obstacle]:
     """Everything that can stand in a line, pieces first."""
-    pieces = (
-        Obstacle(piece.id, (scene.shapes[index],), index)
-        for index, piece in enumerate(scene.pieces)
-    )
-    return (*pieces, *(Obstacle(name, parts) for name, parts in scene.terrain_parts.items()))
+    pieces = enumerate(scene.pieces)
+    obstacles = [Obstacle(piece.id, (scene.shapes[index],), index) for index, piece in pieces]
+    return obstacles + [Obstacle(name, parts) for name, parts in scene.terrain_parts.items()]
 
 
 @dataclass(frozen=True)
@@ -60,18 +57,19 @@ class Sight:
     scene: Scene
     i: int
     j: int
+    """The indices of the two pieces in the scene; j is the target."""
     sizes: Mapping[str, int] | None = None
-    """Of pieces and terrain, where an object must be as large as the target, j, to give it cover."""
-
-    # --- as measured ---
-
-    @cached_property
-    def signed_gap_mm(self) -> float:
-        return widest_separation(*self.ends).signed_gap_mm
+    """Sizes by id, where an object must be as large as the target to give cover; else None."""
 
     @property
     def ends(self) -> tuple[Shape, Shape]:
+        """The two bases."""
         return self.scene.shapes[self.i], self.scene.shapes[self.j]
+
+    @cached_property
+    def signed_gap_mm(self) -> float:
+        """The gap between the two bases; negative where they overlap."""
+        return widest_separation(*self.ends).signed_gap_mm
 
     @property
     def touches(self) -> bool:
@@ -80,45 +78,47 @@ class Sight:
 
     @cached_property
     def hull(self) -> Hull:
+        """The convex hull of the two bases: all lines between them."""
         return Hull(*self.ends)
+
+    # --- obstacles ---
 
     @cached_property
     def nearby_obstacles(self) -> tuple[Obstacle, ...]:
-        """What touches the lines, or can be displaced to touch them; terrain that is looked over is not among it."""
-        low = {ground.id for ground in self.scene.terrain if self.looks_over(ground)}
-        third = (
-            thing for thing in all_obstacles(self.scene) if thing.index not in (self.i, self.j)
+        """The obstacles that touch the lines, or may; without terrain that is looked over."""
+        low = {terrain.id for terrain in self.scene.terrain if self._looks_over(terrain)}
+        return tuple(
+            thing
+            for thing in _all_obstacles(self.scene)
+            if thing.index not in (self.i, self.j) and thing.id not in low and self._is_near(thing)
         )
-        return tuple(thing for thing in third if thing.id not in low and self._is_near(thing))
 
-    def looks_over(self, ground: Terrain) -> bool:
+    def _looks_over(self, terrain: Terrain) -> bool:
         """Whether terrain does not stand higher than both bases."""
-        return (
-            ground.top_z_mm
-            <= max(self.scene.pieces[k].z_mm for k in (self.i, self.j)) + CONTACT_TOLERANCE_MM
-        )
+        highest_mm = max(self.scene.pieces[k].z_mm for k in (self.i, self.j))
+        return terrain.top_z_mm <= highest_mm + CONTACT_TOLERANCE_MM
 
     def _is_near(self, thing: Obstacle) -> bool:
         return any(self._may_meet(part, self.max_shift_mm(thing)) for part in thing.parts)
 
-    def _may_meet(self, part: Shape, reach: float) -> bool:
+    def _may_meet(self, part: Shape, reach_mm: float) -> bool:
+        """Whether a shape comes within `reach_mm` of the lines."""
+        end_radius_mm = max(end.bounding_radius_mm for end in self.ends)
+        limit_mm = part.bounding_radius_mm + end_radius_mm + reach_mm + CONTACT_TOLERANCE_MM
+        if self._distance_from_axis_mm(part) > limit_mm:
+            return False
+        gap_mm = widest_separation(self.hull, part).signed_gap_mm
+        return gap_mm <= reach_mm + CONTACT_TOLERANCE_MM
+
+    def _distance_from_axis_mm(self, part: Shape) -> float:
+        """The distance of a shape's centre from the segment between the centres of the bases."""
         (ax, ay), (bx, by) = (end.center for end in self.ends)
         x, y, dx, dy = part.center[0] - ax, part.center[1] - ay, bx - ax, by - ay
-        size = dx * dx + dy * dy
-        share = min(max((x * dx + y * dy) / size, 0.0), 1.0) if size else 0.0
-        off = ((x - share * dx) ** 2 + (y - share * dy) ** 2) ** 0.5
-        most = (
-            part.bounding_radius_mm
-            + max(end.bounding_radius_mm for end in self.ends)
-            + reach
-            + CONTACT_TOLERANCE_MM
-        )
-        return (
-            off <= most
-            and widest_separation(self.hull, part).signed_gap_mm <= reach + CONTACT_TOLERANCE_MM
-        )
+        square = dx * dx + dy * dy
+        share = min(max((x * dx + y * dy) / square, 0.0), 1.0) if square else 0.0
+        return float(((x - share * dx) ** 2 + (y - share * dy) ** 2) ** 0.5)
 
-    def overlaps_end(self, thing: Obstacle) -> bool:
+    def _overlaps_end(self, thing: Obstacle) -> bool:
         """Whether it is terrain that reaches into one of the two bases."""
         return thing.index is None and any(
             widest_separation(end, part).signed_gap_mm < -CONTACT_TOLERANCE_MM
@@ -128,16 +128,14 @@ class Sight:
 
     @cached_property
     def counted_obstacles(self) -> tuple[Obstacle, ...]:
-        """What counts of all that is near."""
-        return (
-            ()
-            if self.touches
-            else tuple(thing for thing in self.nearby_obstacles if not self.overlaps_end(thing))
-        )
+        """The nearby obstacles that can be in the way."""
+        if self.touches:
+            return ()
+        return tuple(thing for thing in self.nearby_obstacles if not self._overlaps_end(thing))
 
     @cached_property
     def depths_mm(self) -> Mapping[str, float]:
-        """How far each of those reaches into the lines; less than 0: how far it stands clear of them."""
+        """How far each counted obstacle reaches into the lines, by id; negative where clear."""
         return {
             thing.id: -min(widest_separation(self.hull, part).signed_gap_mm for part in thing.parts)
             for thing in self.counted_obstacles
@@ -145,18 +143,21 @@ class Sight:
 
     @cached_property
     def crossing_obstacles(self) -> tuple[Obstacle, ...]:
-        """What crosses a line; touching the outermost is not crossing."""
-        return tuple(
-            thing
-            for thing in self.counted_obstacles
-            if self.depths_mm[thing.id] > CONTACT_TOLERANCE_MM
-        )
+        """The obstacles that cross a line; touching the outermost is not crossing."""
+        depths, counted = self.depths_mm, self.counted_obstacles
+        return tuple(thing for thing in counted if depths[thing.id] > CONTACT_TOLERANCE_MM)
+
+    def max_shift_mm(self, thing: Obstacle) -> float:
+        """The largest displacement of an obstacle against the lines."""
+        return max(max_relative_shift_mm(self.scene, end, thing.index) for end in (self.i, self.j))
+
+    # --- sight and cover ---
 
     @cached_property
     def view(self) -> ObstructedView:
-        return ObstructedView(
-            *self.ends, tuple(part for thing in self.counted_obstacles for part in thing.parts)
-        )
+        """The two bases with the obstacles between them."""
+        parts = tuple(part for thing in self.counted_obstacles for part in thing.parts)
+        return ObstructedView(*self.ends, parts)
 
     @cached_property
     def is_clear(self) -> bool:
@@ -165,53 +166,44 @@ class Sight:
 
     @property
     def cover_objects(self) -> tuple[Obstacle, ...]:
-        """What gives the target cover."""
+        """The obstacles that give the target cover."""
         return tuple(filter(self.large_enough, self.crossing_obstacles))
 
     def large_enough(self, thing: Obstacle) -> bool:
-        """Whether an object gives the target cover where it crosses a line."""
-        return (
-            self.sizes is None or self.sizes[thing.id] >= self.sizes[self.scene.pieces[self.j].id]
-        )
-
-    def max_shift_mm(self, thing: Obstacle) -> float:
-        """It is never displaced farther than this against the lines."""
-        return max(max_relative_shift_mm(self.scene, end, thing.index) for end in (self.i, self.j))
+        """Whether an obstacle that crosses a line gives the target cover."""
+        if self.sizes is None:
+            return True
+        target = self.scene.pieces[self.j].id
+        return self.sizes[thing.id] >= self.sizes[target]
 
     @property
     def margin_mm(self) -> float | None:
-        """The widest way past what is near, or, less than 0, by how much all ways are shut; None where nothing is."""
+        """The widest opening; negative where all lines are shut; None without obstacles."""
         return self.view.widest_opening.width_mm if self.counted_obstacles else None
 
     @property
     def cover_margin_mm(self) -> float | None:
-        """How deep what gives cover reaches into the lines; less than 0: how far the nearest object stands clear."""
-        return max(
-            (
-                self.depths_mm[thing.id]
-                for thing in self.counted_obstacles
-                if self.large_enough(thing)
-            ),
-            default=None,
-        )
+        """How deep cover reaches into the lines; negative: how far the nearest object is clear."""
+        giving_cover = filter(self.large_enough, self.counted_obstacles)
+        return max((self.depths_mm[thing.id] for thing in giving_cover), default=None)
 
     def rules(self, game: str) -> tuple[str, ...]:
         """The clauses that sight and cover rest on here."""
-        names = {
+        third_bases = any(thing.index is not None for thing in self.crossing_obstacles)
+        low = [terrain for terrain in self.scene.terrain if self._looks_over(terrain)]
+        holds = {
             "sight": True,
             "bases_only": True,
-            "third_base": any(thing.index is not None for thing in self.crossing_obstacles),
+            "third_base": third_bases,
             "grazing": bool(self.counted_obstacles),
-            "looked_over": any(
-                self.looks_over(ground) and self._in_the_way(ground)
-                for ground in self.scene.terrain
-            ),
-            "stood_on": any(map(self.overlaps_end, self.nearby_obstacles)),
+            "looked_over": any(map(self._in_the_way, low)),
+            "stood_on": any(map(self._overlaps_end, self.nearby_obstacles)),
             "sight_in_contact": self.touches,
         }
-        return tuple(f"{game}.{name}" for name, holds in names.items() if holds)
+        return clauses_that_hold(holds, game)
 
-    def _in_the_way(self, ground: Terrain) -> bool:
-        return not self.touches and any(
-            self._may_meet(part, -2 * CONTACT_TOLERANCE_MM) for part in ground.parts
-        )
+    def _in_the_way(self, terrain: Terrain) -> bool:
+        """Whether terrain reaches into the lines."""
+        if self.touches:
+            return False
+        return any(self._may_meet(part, -2 * CONTACT_TOLERANCE_MM) for part in terrain.parts)

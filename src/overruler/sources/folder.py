@@ -1,4 +1,4 @@
-"""A folder of photos as a film: one a turn, in the order that their names count."""
+"""A folder of photos as a film: one photo a turn, in the order of the numbers in their names."""
 
 import re
 from pathlib import Path
@@ -9,23 +9,21 @@ ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
 
 
 def photos_in(folder: Path) -> list[Path]:
-    """The photos in a folder: turn 2 before turn 10. `BadInput` where there is none."""
+    """Return the photos in a folder, turn 2 before turn 10; raises `BadInput` if there are none."""
     try:
-        found = [
-            path for path in folder.iterdir() if path.suffix.lower() in ENDINGS and path.is_file()
-        ]
+        photos = [path for path in folder.iterdir() if _is_photo(path)]
     except OSError as error:
         raise BadInput(f"{folder}: cannot be read: {error.strerror or error}") from None
-    if not found:
+    if not photos:
         raise BadInput(f"{folder}: holds no photos ({', '.join(ENDINGS)})")
-    return sorted(
-        found,
-        key=lambda path: [
-            int(part) if part.isdecimal() else part for part in _natural_sort_parts(path.name)
-        ],
-    )
+    return sorted(photos, key=_natural_sort_key)
 
 
-def _natural_sort_parts(name: str) -> list[str]:
-    """A name in runs of letters and digits, letters first: numbers are only ever compared with numbers."""
-    return re.split(r"([0-9]+)", name.lower())
+def _is_photo(path: Path) -> bool:
+    return path.suffix.lower() in ENDINGS and path.is_file()
+
+
+def _natural_sort_key(path: Path) -> list[str | int]:
+    """Return a name's runs of letters and digits; letters come first, so like meets like."""
+    parts = re.split(r"([0-9]+)", path.name.lower())
+    return [int(part) if part.isdecimal() else part for part in parts]

@@ -1,6 +1,7 @@
-"""Cameras and streams as they run: a reader of its own fills one slot, and the newest picture wins.
+"""Running cameras and streams: a reader thread fills one slot, and the newest picture wins.
 
-A source that ends or stalls is tried again, at growing intervals; until pictures come, it is lost and says why.
+A source that ends or stalls is opened again, at growing intervals. Until pictures come, it counts as
+lost and gives the reason.
 """
 
 import threading
@@ -12,38 +13,47 @@ from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra, OverrulerError
-from overruler.shot import PixelBox, Shot
-from overruler.sources.video import LOOKS_PER_S, Film, shot_from_picture
+from overruler.frame import PixelBox, Shot
+from overruler.sources.decoded_picture import shot_from_picture
+from overruler.sources.video import LOOKS_PER_S, Film
 from overruler.sources.web_camera import shot_from_pixels
 
 STREAM_SCHEMES = ("http://", "https://", "rtsp://", "rtmp://", "udp://", "tcp://")
-OPEN_TIMEOUT_S, STALL_TIMEOUT_S = 10.0, 2.0
-"""How long a stream may take to begin; how long a picture may be the newest."""
-FIRST_RETRY_S, LONGEST_RETRY_S = 0.5, 8.0
-"""Before a source is tried again."""
+OPEN_TIMEOUT_S = 10.0
+"""Longest wait for a stream to begin."""
+STALL_TIMEOUT_S = 2.0
+"""Age of the newest picture from which a source counts as lost."""
+FIRST_RETRY_S = 0.5
+"""Wait before a source is first opened again; it doubles each time."""
+LONGEST_RETRY_S = 8.0
+"""Longest wait before a source is opened again."""
+CAMERA_SIZE_PX = (1920, 1080)
+"""Width and height asked of a camera."""
 
 ShotOpener = Callable[[], Iterator[Shot]]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where pictures come from."""
+    """A source of pictures."""
 
     name: str
     open_shots: ShotOpener
-    """Opens it anew: its shots, as they come. Raises `OverrulerError` or `OSError` where it cannot."""
+    """Opens it anew and returns its shots as they come; raises `OverrulerError` or `OSError`."""
     reopens: bool = True
-    """Whether there is any use in opening it once more when it has ended."""
+    """Whether opening it again may help when it has ended."""
     loops: bool = False
-    """Whether it then begins at once with another time: a film shown over and over."""
+    """Whether it begins again at once, at another time: a film shown over and over."""
 
 
 def parse_source(address: str, loop: bool = False) -> Source:
-    """What an address means; `BadInput` where it means nothing.
+    """Return the source that an address names; raises `BadInput` if it names none.
 
-    A number or a device is a camera, a file is a film shown as if live, `obs://HOST:PORT/Source name` a source of OBS.
+    A number or a device is a camera, a file is a film played at its own pace, and
+    `obs://HOST:PORT/Source name` is a source of OBS.
     """
     if address.startswith("obs://"):
         from overruler.sources.obs import open_screenshots
@@ -52,10 +62,8 @@ def parse_source(address: str, loop: bool = False) -> Source:
     if address.startswith(STREAM_SCHEMES):
         return Source(address, lambda: _stream_shots(address))
     if address.isdecimal() or address.startswith("/dev/"):
-        return Source(
-            f"camera {address}",
-            lambda: _camera_shots(int(address) if address.isdecimal() else address),
-        )
+        device = int(address) if address.isdecimal() else address
+        return Source(f"camera {address}", lambda: _camera_shots(device))
     path = Path(address)
     if "://" in address:
         raise BadInput(f"{address}: addresses begin with {', '.join((*STREAM_SCHEMES, 'obs://'))}")
@@ -67,11 +75,11 @@ def parse_source(address: str, loop: bool = False) -> Source:
 
 
 def _film_shots(path: Path) -> Iterator[Shot]:
-    """A film at its own pace."""
-    begin = time.monotonic()
+    """Yield a film's shots at its own pace."""
+    start = time.monotonic()
     with Film(path) as film:
         for shot in film:
-            time.sleep(max(begin + shot.time_s - time.monotonic(), 0.0))
+            time.sleep(max(start + shot.time_s - time.monotonic(), 0.0))
             yield shot
 
 
@@ -80,38 +88,35 @@ def _stream_shots(address: str) -> Iterator[Shot]:
         import av
     except ImportError:
         raise MissingExtra.with_install_hint("streams need PyAV", "video") from None
-    begin = time.monotonic()
+    start = time.monotonic()
     try:
         with av.open(address, timeout=(OPEN_TIMEOUT_S, STALL_TIMEOUT_S)) as container:
             if not container.streams.video:
-                raise CannotMeasure(
-                    f"{address}: holds no pictures: is it a film or a camera's stream?"
-                )
+                remedy = "is it a film or a camera's stream?"
+                raise CannotMeasure(f"{address}: holds no pictures: {remedy}")
             stream: Any = container.streams.video[0]
             stream.thread_type = "AUTO"
             for picture in container.decode(stream):
-                yield shot_from_picture(picture, time.monotonic() - begin, address)
+                yield shot_from_picture(picture, time.monotonic() - start, address)
     except (av.error.FFmpegError, ValueError, OSError) as error:
         raise CannotMeasure(f"{address}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _camera_shots(which: int | str) -> Iterator[Shot]:
-    camera = cv2.VideoCapture(which)
+def _camera_shots(device: int | str) -> Iterator[Shot]:
+    name = f"camera {device}"
+    camera = cv2.VideoCapture(device)
     try:
         if not camera.isOpened():
-            raise CannotMeasure(f"camera {which}: cannot be opened: is it plugged in, and free?")
-        camera.set(cv2.CAP_PROP_FRAME_WIDTH, 1920)
-        camera.set(cv2.CAP_PROP_FRAME_HEIGHT, 1080)
-        begin = time.monotonic()
+            raise CannotMeasure(f"{name}: cannot be opened: is it plugged in, and free?")
+        camera.set(cv2.CAP_PROP_FRAME_WIDTH, CAMERA_SIZE_PX[0])
+        camera.set(cv2.CAP_PROP_FRAME_HEIGHT, CAMERA_SIZE_PX[1])
+        start = time.monotonic()
         while True:
-            good, pixels = camera.read()
-            if not good:
-                raise CannotMeasure(
-                    f"camera {which}: gives no more pictures; is it still plugged in?"
-                )
-            yield shot_from_pixels(
-                np.asarray(pixels, np.uint8), time.monotonic() - begin, f"camera {which}"
-            )
+            done, pixels = camera.read()
+            if not done:
+                raise CannotMeasure(f"{name}: gives no more pictures; is it still plugged in?")
+            time_s = time.monotonic() - start
+            yield shot_from_pixels(np.asarray(pixels, np.uint8), time_s, name)
     finally:
         camera.release()
 
@@ -120,19 +125,36 @@ def _camera_shots(which: int | str) -> Iterator[Shot]:
 
 
 class LiveReader:
-    """A source that runs: `newest` is all that anybody wants of it."""
+    """A running source, of which only the newest shot is kept."""
+
+    __slots__ = (
+        "_ended",
+        "_interval_s",
+        "_last_shot_s",
+        "_loss_reason",
+        "_news",
+        "_slot",
+        "_start_s",
+        "_thread",
+        "source",
+        "time_jumps",
+    )
+
+    source: Source
+    time_jumps: int
+    """How often the pictures have jumped to another time."""
 
     def __init__(self, source: Source, least_s: float = 1 / LOOKS_PER_S) -> None:
+        """`least_s` is the shortest interval between kept shots."""
         self.source = source
-        self._least_s = least_s
-        self._slot: tuple[int, Shot] | None = None
         self.time_jumps = 0
-        """How often the pictures have leapt to another time."""
-        self._came_s = -np.inf
-        self._why = "opening"
+        self._interval_s = least_s
+        self._slot: tuple[int, Shot] | None = None
+        self._last_shot_s = -np.inf
+        self._loss_reason = "opening"
         self._news = threading.Condition()
         self._ended = threading.Event()
-        self._first_s = time.monotonic()
+        self._start_s = time.monotonic()
         self._thread = threading.Thread(target=self._run_reader, name="source", daemon=True)
 
     def start(self) -> None:
@@ -143,16 +165,19 @@ class LiveReader:
         self._thread.join(STALL_TIMEOUT_S)
 
     def newest_shot(self, after: int, timeout_s: float) -> tuple[int, Shot] | None:
-        """The newest shot and its number, once that is greater than `after`; None where none comes in time."""
+        """Return the newest shot and its number, once that exceeds `after`; None after a timeout."""
+
+        def has_newer() -> bool:
+            return self._slot is not None and self._slot[0] > after
+
         with self._news:
-            self._news.wait_for(lambda: self._slot is not None and self._slot[0] > after, timeout_s)
-            return self._slot if self._slot is not None and self._slot[0] > after else None
+            return self._slot if self._news.wait_for(has_newer, timeout_s) else None
 
     def loss_reason(self) -> str | None:
-        """Why there are no pictures now; None where they come."""
-        if time.monotonic() - self._came_s < STALL_TIMEOUT_S:
+        """Return why there are no pictures now; None if there are."""
+        if time.monotonic() - self._last_shot_s < STALL_TIMEOUT_S:
             return None
-        return self._why or f"no picture for {STALL_TIMEOUT_S:g} s"
+        return self._loss_reason or f"no picture for {STALL_TIMEOUT_S:g} s"
 
     def _run_reader(self) -> None:
         wait_s = FIRST_RETRY_S
@@ -160,44 +185,42 @@ class LiveReader:
             before = self._slot
             try:
                 self._fill_slot()
-                self._why = "it has ended"
+                self._loss_reason = "it has ended"
             except (OverrulerError, OSError) as error:
-                self._why = str(error)
-            if self.source.loops and self._slot is not before:
+                self._loss_reason = str(error)
+            had_shots = self._slot is not before
+            if self.source.loops and had_shots:
                 self.time_jumps += 1
                 continue
-            self._came_s = -np.inf
+            self._last_shot_s = -np.inf
             if not self.source.reopens:
                 return
-            wait_s = FIRST_RETRY_S if self._slot is not before else min(2 * wait_s, LONGEST_RETRY_S)
+            wait_s = FIRST_RETRY_S if had_shots else min(2 * wait_s, LONGEST_RETRY_S)
             self._ended.wait(wait_s)
 
     def _fill_slot(self) -> None:
-        """Put shots into the slot until they end, at most one each `least_s`."""
+        """Put shots into the slot until they end, at most one each interval."""
         due = -np.inf
         for shot in self.source.open_shots():
             if self._ended.is_set():
                 return
-            self._came_s, self._why = (now := time.monotonic()), ""
+            now = time.monotonic()
+            self._last_shot_s, self._loss_reason = now, ""
             if now < due:
                 continue
-            due = max(due + self._least_s, now + self._least_s / 2)
+            due = max(due + self._interval_s, now + self._interval_s / 2)
+            kept = replace(shot, time_s=now - self._start_s, colours=_serialized_colours(shot))
             with self._news:
                 number = self._slot[0] + 1 if self._slot else 1
-                self._slot = (
-                    number,
-                    replace(shot, time_s=now - self._first_s, colours=_serialized_colours(shot)),
-                )
+                self._slot = (number, kept)
                 self._news.notify_all()
 
 
-def _serialized_colours(
-    shot: Shot,
-) -> Callable[[PixelBox | None], np.ndarray[Any, np.dtype[np.uint8]]]:
-    """A shot's colours for several threads: a decoder's picture is converted by one of them at a time."""
+def _serialized_colours(shot: Shot) -> Callable[[PixelBox | None], NDArray[np.uint8]]:
+    """Return a shot's colours for several threads, of which only one at a time converts them."""
     lock = threading.Lock()
 
-    def colours(box: PixelBox | None) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    def colours(box: PixelBox | None) -> NDArray[np.uint8]:
         with lock:
             return shot.colours(box)
 

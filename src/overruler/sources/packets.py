@@ -1,7 +1,7 @@
-"""A film's packets before they are decoded, and which of them hold a picture that somebody will look at.
+"""A film's packets before decoding, and which of them hold a picture that is looked at.
 
-Pictures that no other is made from and that nobody looks at need not be decoded: all others come out as they would.
-Whether others are made from it a picture of H.264 or HEVC says in the header of its first slice.
+A picture that no other refers to and that nobody looks at need not be decoded; all others come out
+the same. H.264 and HEVC tell in the header of a picture's first slice whether others refer to it.
 """
 
 from collections import deque
@@ -9,101 +9,98 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 LookSlot = tuple[float, float]
-"""The stretch of time that a picture falls in, of each of which one is looked at, and how late it would be for it."""
+"""The time slot of a picture, of which one picture is looked at, and the picture's delay in s."""
 
 REORDER_PACKETS = 16
-"""The picture that is shown before another is stored at most so many packets before or after it."""
+"""Most packets between a picture and the one shown before it, in either direction."""
 NONREFERENCE_DELAY_SHARE = 0.5
-"""A picture that would be decoded for its own sake counts as so much later, as a share of the time between looks."""
+"""Delay of a picture that no other refers to, as a share of the time between looks."""
 HEADER_BYTES = 4096
-"""What comes before the first slice of a picture is shorter, in bytes."""
+"""More than the bytes before a picture's first slice."""
 CONFIG_RECORD_VERSION = 1
-"""What a configuration record (ISO/IEC 14496-15) begins with; the stream's units then begin with their lengths."""
+"""First byte of a configuration record (ISO/IEC 14496-15); units then begin with their lengths."""
 HEVC_LAYER_BYTE = 21
-"""The byte of HEVC's record that counts its layers in bits 3 to 5, and says in its last two how long a length is."""
+"""Byte of HEVC's record with the number of layers in bits 3 to 5."""
 LENGTH_SIZE_BYTE = {"h264": 4, "hevc": HEVC_LAYER_BYTE}
-"""The byte of a record whose last two bits say how long a length is, less one."""
+"""Byte of a record whose last two bits hold the size of a length, minus one."""
+START_CODE = b"\0\0\1"
 
 
 def mark_wanted(
     packets: Iterable[Any], place: Callable[[Any], LookSlot | None]
 ) -> Iterator[tuple[Any, bool]]:
-    """Each packet, and whether its picture may be the one to look at in its stretch; one without a place may always."""
-    waiting: deque[tuple[Any, LookSlot | None]] = deque()
-    near: deque[LookSlot | None] = deque(maxlen=2 * REORDER_PACKETS + 1)
+    """Yield each packet, and whether it may be the one looked at in its slot, if it has one."""
+    waiting = deque[tuple[Any, LookSlot | None]]()
+    nearby: deque[LookSlot | None] = deque(maxlen=2 * REORDER_PACKETS + 1)
     for packet in packets:
-        at = place(packet) if packet is not None else None
-        waiting.append((packet, at))
-        near.append(at)
+        slot = place(packet) if packet is not None else None
+        waiting.append((packet, slot))
+        nearby.append(slot)
         if len(waiting) > REORDER_PACKETS:
-            yield _mark_packet(*waiting.popleft(), near)
+            yield _mark_packet(*waiting.popleft(), nearby)
     while waiting:
-        yield _mark_packet(*waiting.popleft(), near)
+        yield _mark_packet(*waiting.popleft(), nearby)
 
 
 def _mark_packet(
-    packet: Any, at: LookSlot | None, near: Iterable[LookSlot | None]
+    packet: Any, slot: LookSlot | None, nearby: Iterable[LookSlot | None]
 ) -> tuple[Any, bool]:
-    if at is None:
+    if slot is None:
         return packet, True
-    stretch, late_s = at
-    return packet, not any(
-        one is not None and one[0] == stretch and one[1] < late_s for one in near
-    )
+    index, late_s = slot
+    earlier = (other for other in nearby if other and other[0] == index and other[1] < late_s)
+    return packet, next(earlier, None) is None
 
 
 def knows_nonreference(context: Any) -> bool:
-    """Whether the decoder knows the pictures that no other is made from; in HEVC with layers, those above may be."""
+    """Tell whether the headers suffice: in HEVC, an upper layer may refer to any picture."""
     if context.name != "hevc":
         return True
     record = context.extradata or b""
-    return (
-        len(record) > HEVC_LAYER_BYTE
-        and record[0] == CONFIG_RECORD_VERSION
-        and record[HEVC_LAYER_BYTE] >> 3 & 7 == 1
-    )
+    if len(record) <= HEVC_LAYER_BYTE or record[0] != CONFIG_RECORD_VERSION:
+        return False
+    return bool(record[HEVC_LAYER_BYTE] >> 3 & 7 == 1)
 
 
 def is_nonreference(context: Any, packet: Any) -> bool:
-    """Whether no other picture is made from this one; False where that cannot be told."""
-    at = LENGTH_SIZE_BYTE.get(context.name)
-    if at is None:
+    """Tell whether no other picture refers to this one; False if that is unknown."""
+    size_byte = LENGTH_SIZE_BYTE.get(context.name)
+    if size_byte is None:
         return False
-    record, head = context.extradata or b"", bytes(memoryview(packet)[:HEADER_BYTES])
-    lengths = len(record) > at and record[0] == CONFIG_RECORD_VERSION
-    units = (
-        _length_prefixed_units(head, (record[at] & 3) + 1) if lengths else _start_code_units(head)
-    )
-    found = (
-        _h264_nonreference(unit[0]) if context.name == "h264" else _hevc_nonreference(unit[0])
-        for unit in units
-        if unit
-    )
-    return next((one for one in found if one is not None), False)
+    record = context.extradata or b""
+    head = bytes(memoryview(packet)[:HEADER_BYTES])
+    if len(record) > size_byte and record[0] == CONFIG_RECORD_VERSION:
+        units = _length_prefixed_units(head, (record[size_byte] & 3) + 1)
+    else:
+        units = _start_code_units(head)
+    read_header = _h264_nonreference if context.name == "h264" else _hevc_nonreference
+    answers = (read_header(unit[0]) for unit in units if unit)
+    return next((answer for answer in answers if answer is not None), False)
 
 
 def _length_prefixed_units(head: bytes, size: int) -> Iterator[bytes]:
-    """The first bytes of a packet's units, each of which follows its length."""
-    at = 0
-    while at + size < len(head):
-        yield head[at + size : at + size + 1]
-        at += size + int.from_bytes(head[at : at + size], "big")
+    """Yield the first byte of each unit that follows its length."""
+    offset = 0
+    while offset + size < len(head):
+        start = offset + size
+        yield head[start : start + 1]
+        offset = start + int.from_bytes(head[offset:start], "big")
 
 
 def _start_code_units(head: bytes) -> Iterator[bytes]:
-    """The first bytes of a packet's units, each of which follows a start code."""
-    at = head.find(b"\0\0\1")
-    while at >= 0:
-        yield head[at + 3 : at + 4]
-        at = head.find(b"\0\0\1", at + 3)
+    """Yield the first byte of each unit that follows a start code."""
+    offset = head.find(START_CODE)
+    while offset >= 0:
+        yield head[offset + 3 : offset + 4]
+        offset = head.find(START_CODE, offset + 3)
 
 
 def _h264_nonreference(first: int) -> bool | None:
-    """Whether a slice is of a picture that no other is made from (H.264, 7.4.1); None for what is no slice."""
+    """Tell whether no picture refers to a slice's (H.264, 7.4.1); None if it is no slice."""
     return first >> 5 & 3 == 0 if 1 <= first & 31 <= 5 else None
 
 
 def _hevc_nonreference(first: int) -> bool | None:
-    """The same for HEVC (H.265, table 7-1)."""
+    """Tell the same for HEVC (H.265, table 7-1)."""
     kind = first >> 1 & 63
     return (kind < 16 and kind % 2 == 0) if kind < 32 else None

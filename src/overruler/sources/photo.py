@@ -1,4 +1,4 @@
-"""A photo file as a frame: decoded whole, turned the right way up once, with the focal length its metadata claims."""
+"""A photo file as a frame: decoded, turned the right way up, with the focal length of its metadata."""
 
 import math
 import warnings
@@ -13,22 +13,44 @@ from overruler.errors import BadInput, CannotMeasure, install_command
 from overruler.frame import Frame
 
 MAX_PIXELS = 60_000_000
-"""Larger pictures are refused by their header, before anything is decoded."""
+"""Pixels above which a picture is refused by its header, before it is decoded."""
 MIN_SIDE_PX = 64
-"""A picture narrower than this shows no table that could be measured."""
+"""Least side of a picture, in px, that may show a measurable table."""
+MIN_CAMERA_PIXELS = 3_000_000
+"""A picture with fewer pixels was probably resized since it was taken."""
+FOCAL_SIGMA = 0.03
+"""Relative σ of the focal length of an unmodified photo."""
+UNSURE_FOCAL_SIGMA = 0.15
+"""Relative σ of the focal length of a photo that was cropped, zoomed or resized, or has none."""
 
 _FORMATS = ("JPEG", "PNG", "WEBP", "TIFF")
 _HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 _JPEG_REMEDY = "save it as JPEG (iPhone: Camera, Most Compatible)"
 
-_ORIENTATION, _EXIF_IFD = 0x0112, 0x8769
-_FOCAL_35MM, _ZOOM, _WIDTH, _HEIGHT = 0xA405, 0xA404, 0xA002, 0xA003
+_ORIENTATION = 0x0112
+_EXIF_IFD = 0x8769
+_WIDTH = 0xA002
+_HEIGHT = 0xA003
+_ZOOM = 0xA404
+_FOCAL_35MM = 0xA405
+
+_DAMAGE_ERRORS = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    LookupError,
+    TypeError,
+    EOFError,
+    MemoryError,
+    RuntimeError,
+)
+"""The errors that Pillow's decoders raise on damaged files."""
 
 
 def load_photo(path: str | Path) -> Frame:
-    """The picture at `path` as a person sees it.
+    """Return the picture at `path` as a person sees it.
 
-    Raises `BadInput` where there is no such file, and `CannotMeasure` where the file holds no picture that can be read.
+    Raises `BadInput` if there is no such file, and `CannotMeasure` if it holds no readable picture.
     """
     path = Path(path)
     _check_file(path)
@@ -42,20 +64,10 @@ def load_photo(path: str | Path) -> Frame:
             raise _too_large(path) from None
         except UnidentifiedImageError:
             raise _not_a_picture(path) from None
-        except (
-            OSError,
-            SyntaxError,
-            ValueError,
-            LookupError,
-            TypeError,
-            EOFError,
-            MemoryError,
-            RuntimeError,
-        ) as error:
+        except _DAMAGE_ERRORS as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise CannotMeasure(
-                f"{path}: the picture is damaged ({reason}); copy or take it again"
-            ) from None
+            problem = f"the picture is damaged ({reason})"
+            raise CannotMeasure(f"{path}: {problem}; copy or take it again") from None
 
 
 def _check_file(path: Path) -> None:
@@ -65,13 +77,11 @@ def _check_file(path: Path) -> None:
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file") from None
     except IsADirectoryError:
-        raise BadInput(
-            f"{path}: is a folder: name a photo in it (overruler analyze takes folders)"
-        ) from None
+        remedy = "name a photo in it (overruler analyze takes folders)"
+        raise BadInput(f"{path}: is a folder: {remedy}") from None
     except (OSError, ValueError) as error:
-        raise BadInput(
-            f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"
-        ) from None
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"{path}: cannot be read: {reason}") from None
 
 
 def _read_frame(path: Path) -> Frame:
@@ -80,47 +90,45 @@ def _read_frame(path: Path) -> Frame:
         if width * height > MAX_PIXELS:
             raise _too_large(path)
         if min(width, height) < MIN_SIDE_PX:
-            raise CannotMeasure(
-                f"{path}: is only {width} × {height} pixels; use the camera's full-size photo"
-            )
+            size = f"{path}: is only {width} × {height}"
+            raise CannotMeasure(f"{size} pixels; use the camera's full-size photo")
         exif = image.getexif()
         orientation = _exif_orientation(exif)
         focal_px, share = _exif_focal_px(exif, width, height)
-        stored = _blue_green_red(image)
-        pixels = (
-            stored if image.format == "TIFF" else _apply_orientation(stored, orientation)
-        )  # Pillow turns a TIFF by itself
+        pixels = _blue_green_red(image)
+        if image.format != "TIFF":  # Pillow turns a TIFF by itself
+            pixels = _apply_orientation(pixels, orientation)
     pixels = np.ascontiguousarray(pixels)
     pixels.setflags(write=False)
     return Frame(pixels, str(path), focal_px, share, orientation)
 
 
 def _open_image(path: Path) -> Image.Image:
-    """A picture of which no more than the header has been read."""
-    with path.open("rb") as file:
-        head = file.read(12)
+    """Open a picture, of which only the header has been read."""
+    head = _first_bytes(path)
     if head[4:8] != b"ftyp" or head[8:12] not in _HEIC_BRANDS:
         return Image.open(path, formats=_FORMATS)
     try:
         from pillow_heif import HeifImageFile
     except ImportError:
-        raise CannotMeasure(
-            f"{path}: is a HEIC picture: {install_command('heic')}, or {_JPEG_REMEDY}"
-        ) from None
-    found: Image.Image = HeifImageFile(path)  # type: ignore[no-untyped-call]
-    return found
+        remedy = f"{install_command('heic')}, or {_JPEG_REMEDY}"
+        raise CannotMeasure(f"{path}: is a HEIC picture: {remedy}") from None
+    image: Image.Image = HeifImageFile(path)  # type: ignore[no-untyped-call]
+    return image
+
+
+def _first_bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(12)
 
 
 def _too_large(path: Path) -> CannotMeasure:
-    return CannotMeasure(
-        f"{path}: more than {MAX_PIXELS // 1_000_000} megapixels; save it smaller, 12 are plenty"
-    )
+    most = MAX_PIXELS // 1_000_000
+    return CannotMeasure(f"{path}: more than {most} megapixels; save it smaller, 12 are plenty")
 
 
 def _not_a_picture(path: Path) -> CannotMeasure:
-    with path.open("rb") as file:
-        head = file.read(12)
-    if head[4:12] == b"ftypavif":
+    if _first_bytes(path)[4:12] == b"ftypavif":
         return CannotMeasure(f"{path}: is an AVIF picture; {_JPEG_REMEDY}")
     return CannotMeasure(f"{path}: is not a picture that can be read; use JPEG, PNG, WebP or TIFF")
 
@@ -129,7 +137,7 @@ def _not_a_picture(path: Path) -> CannotMeasure:
 
 
 def _blue_green_red(image: Image.Image) -> NDArray[np.uint8]:
-    """The pixels (H, W, 3) of any mode; transparent parts are white, 16-bit pictures keep their upper 8 bits."""
+    """Return the pixels (H, W, 3); transparency becomes white, 16 bits become their upper 8."""
     if image.mode.startswith("I") or image.mode == "F":
         grey = _eight_bit(np.asarray(image, float))
         return np.repeat(grey[:, :, None], 3, axis=2)
@@ -138,18 +146,19 @@ def _blue_green_red(image: Image.Image) -> NDArray[np.uint8]:
         white = Image.new("RGBA", image.size, "white")
         image = Image.alpha_composite(white, image)
     image = image if image.mode == "RGB" else image.convert("RGB")
-    raw = image.tobytes("raw", "BGR")  # twice as fast as turning the channels round in numpy
+    raw = image.tobytes("raw", "BGR")  # twice as fast as reversing them in numpy
     return np.frombuffer(raw, np.uint8).reshape(image.height, image.width, 3)
 
 
 def _eight_bit(values: NDArray[np.float64]) -> NDArray[np.uint8]:
-    top = float(np.nanmax(values, initial=0))
-    full = 1.0 if top <= 1 else 255.0 if top <= 255 else 65535.0 if top <= 65535 else top
-    return np.asarray(np.clip(np.nan_to_num(values) / full * 255, 0, 255).round(), np.uint8)
+    highest = float(np.nanmax(values, initial=0))
+    full = next((limit for limit in (1.0, 255.0, 65535.0) if highest <= limit), highest)
+    scaled = np.clip(np.nan_to_num(values) / full * 255, 0, 255)
+    return np.asarray(scaled.round(), np.uint8)
 
 
 def _apply_orientation(pixels: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:
-    """The stored pixels as seen, by EXIF's orientation 1 to 8."""
+    """Turn stored pixels as they are seen, by EXIF's orientation 1 to 8."""
     if orientation >= 5:
         pixels = pixels.swapaxes(0, 1)
     if orientation in (2, 3, 6, 7):
@@ -168,24 +177,23 @@ def _exif_orientation(exif: Image.Exif) -> int:
 
 
 def _exif_focal_px(exif: Image.Exif, width: int, height: int) -> tuple[float | None, float]:
-    """The focal length in pixels by the 35 mm equivalent, and its doubt as a share.
+    """Return the focal length in pixels, from the 35 mm equivalent, and its relative σ.
 
-    CIPA defines the equivalent by the diagonal, many makers go by the width; on a 4:3 sensor the two lie 4 % apart, so
-    the value is the one between them. It holds for the sensor's whole picture: a cut or zoomed one gets a wide doubt.
+    CIPA defines the equivalent by the diagonal, many makers by the width. On a 4:3 sensor the two
+    differ by 4 %, so the value lies between them. It holds for the sensor's whole picture, so a
+    cropped or zoomed one gets a large σ.
     """
     details = exif.get_ifd(_EXIF_IFD)
     equivalent_mm = _positive_number(details.get(_FOCAL_35MM))
     if not equivalent_mm or not 5 <= equivalent_mm <= 600:
-        return None, 0.15
+        return None, UNSURE_FOCAL_SIGMA
     by_width = equivalent_mm / 36 * max(width, height)
     by_diagonal = equivalent_mm / math.hypot(36, 24) * math.hypot(width, height)
-    whole = {_positive_number(details.get(_WIDTH)), _positive_number(details.get(_HEIGHT))} == {
-        width,
-        height,
-    }
-    zoomed = (_positive_number(details.get(_ZOOM)) or 1) > 1.01
-    sure = whole and not zoomed and width * height >= 3_000_000
-    return math.sqrt(by_width * by_diagonal), 0.03 if sure else 0.15
+    sides = {_positive_number(details.get(tag)) for tag in (_WIDTH, _HEIGHT)}
+    is_whole = sides == {width, height} and width * height >= MIN_CAMERA_PIXELS
+    is_zoomed = (_positive_number(details.get(_ZOOM)) or 1) > 1.01
+    sigma = FOCAL_SIGMA if is_whole and not is_zoomed else UNSURE_FOCAL_SIGMA
+    return math.sqrt(by_width * by_diagonal), sigma
 
 
 def _positive_number(value: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""Things that take time to make, made in a thread of their own while somebody works on those before."""
+"""Items that take time to make, made in a thread while the ones before are in use."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -9,23 +9,25 @@ from typing import TypeVar
 T = TypeVar("T")
 
 MAX_PREFETCHED = 8
-"""So many are made before they are asked for: pictures of a film that nothing happens in cost hardly more to look at
-than to decode, those that are measured a hundred times as much."""
+"""Items made ahead. A film's picture without events costs little more to check than to decode; one
+that is measured costs a hundred times as much."""
 
 
 @contextmanager
 def prefetch_items(things: Iterable[T], most: int = MAX_PREFETCHED) -> Iterator[Iterator[T]]:
-    """The same things, none of which is None, in the same order; an error comes where it would have come.
+    """Yield the same items, none of which is None, in order; an error comes in its item's place.
 
-    Leaving the `with` block waits for the thread, which makes no more than `most` things then.
+    Leaving the `with` block waits for the thread, which then makes at most `most` more items.
     """
     source = iter(things)
-    with ThreadPoolExecutor(1, "ahead") as maker:
-        yield _yield_prefetched(source, maker, most)
+    with ThreadPoolExecutor(1, "ahead") as executor:
+        yield _yield_prefetched(source, executor, most)
 
 
-def _yield_prefetched(source: Iterator[T], maker: ThreadPoolExecutor, most: int) -> Iterator[T]:
-    waiting: deque[Future[T | None]] = deque(maker.submit(next, source, None) for _ in range(most))
-    while (thing := waiting.popleft().result()) is not None:
-        waiting.append(maker.submit(next, source, None))
-        yield thing
+def _yield_prefetched(source: Iterator[T], executor: ThreadPoolExecutor, most: int) -> Iterator[T]:
+    waiting = deque[Future[T | None]]()
+    for _ in range(most):
+        waiting.append(executor.submit(next, source, None))
+    while (item := waiting.popleft().result()) is not None:
+        waiting.append(executor.submit(next, source, None))
+        yield item

@@ -1,18 +1,17 @@
-"""A shot from what a web camera gives."""
-
-from typing import Any
+"""A shot from a web camera's pixels."""
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
-from overruler.shot import PixelBox, Shot, crop_box
+from overruler.frame import PixelBox, Shot, crop_box
 
 
-def shot_from_pixels(pixels: np.ndarray[Any, np.dtype[np.uint8]], time_s: float, name: str) -> Shot:
-    """Pixels (H, W, 3), blue green red, as a shot."""
+def shot_from_pixels(pixels: NDArray[np.uint8], time_s: float, name: str) -> Shot:
+    """Return pixels (H, W, 3), blue green red, as a shot."""
     grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), np.uint8)
 
-    def colours(box: PixelBox | None) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    def colours(box: PixelBox | None) -> NDArray[np.uint8]:
         return crop_box(pixels, box)
 
     return Shot(time_s, grey, colours, name)

@@ -20,10 +20,9 @@ from overruler.apps.web.live.watcher import TableWatcher
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.errors import CannotMeasure
-from overruler.frame import Frame
+from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
 from overruler.report import Report
-from overruler.shot import Shot
 from overruler.sources.live import LiveReader, Source
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.tracking.watch import Watch

@@ -1,13 +1,14 @@
-"""What two taps ask: by hand for the games that have a say, by its examples for any other."""
+"""What two taps ask, made from the games' own records."""
 
 from typing import Any
 
 import pytest
 
 from overruler.apps.web import quick_questions
+from overruler.games import GAMES
 from overruler.rules import game_of
-from overruler.rules.game import FROM_TO_EXAMPLE, Game
-from overruler.scene import GAMES
+from overruler.rules.fields import INCHES, NAME, YES_NO, Field, Question, Tap
+from overruler.rules.game import Game
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -18,26 +19,36 @@ def test_every_tap_is_a_question_of_its_game(name: str) -> None:
     assert len({tap["label"] for tap in found}) == len(found)
 
 
-def test_a_game_without_taps_of_its_own_is_asked_what_its_examples_show(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def rule(*told: Any) -> Any: ...
+def test_a_tap_fills_the_fields_of_its_question() -> None:
+    def rule(*_: Any) -> Any: ...
 
-    kinds = ("range", "spell", "wide_reach", "between", "morale")
-    examples: dict[str, dict[str, Any]] = {
-        "spell": {"caster": "p01", "target": "p02"},
-        "wide_reach": {**FROM_TO_EXAMPLE, "range_in": 9},
-        "between": {**FROM_TO_EXAMPLE, "range": [1, 2]},
-        "morale": {"unit": "p01"},
-    }
-    duel = Game("duel", "Duel", dict.fromkeys(kinds, rule), {}, examples=examples)
-    monkeypatch.setattr(quick_questions, "game_of", lambda name: duel)
-    assert quick_questions.questions_of_game("duel") == [
-        {"label": "Range", "ask": {"question": "range", "from": "A", "to": "B"}},
-        {"label": "Spell", "ask": {"question": "spell", "caster": "A", "target": "B"}},
-        {
-            "label": "Wide reach",
-            "ask": {"question": "wide_reach", "from": "A", "to": "B", "range_in": "REACH"},
-            "reach_in": 9,
+    fields = (
+        Field("caster", NAME, "p01", tap="A"),
+        Field("target", NAME, "p02", tap="B"),
+        Field("reach_in", INCHES, 9, tap="REACH"),
+        Field("loud", YES_NO, required=False),
+    )
+    question = Question(rule, fields)
+    tap = Tap("spell", "Spell", {"loud": True}, reach_in=9, by_unit=True)
+    duel = Game("duel", "Duel", {"spell": question}, {}, taps=(tap,))
+    assert quick_questions.tap_json(duel, tap) == {
+        "label": "Spell",
+        "ask": {
+            "question": "spell",
+            "caster": "A",
+            "target": "B",
+            "reach_in": "REACH",
+            "loud": True,
         },
-    ]
+        "reach_in": 9,
+        "by_unit": True,
+    }
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_tap_fills_every_required_field(name: str) -> None:
+    game = game_of(name)
+    for tap in game.taps:
+        question = game.questions[tap.question]
+        required = {field.name for field in question.fields if field.required}
+        assert required <= set(question.tapped(tap))

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from overruler.apps.web import scene_paths
-from overruler.apps.web.piece_profiles import PROFILE_QUESTIONS
 from overruler.apps.web.quick_questions import arc_outlines, games_json
 from overruler.errors import BadInput
+from overruler.games import GAMES
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, gap
 from overruler.rules import ask
-from overruler.scene import GAMES, Scene
+from overruler.scene import Scene
 from tests.apps.web.desk import scene
 from tests.reports import camera
 
@@ -108,7 +108,7 @@ def profiled(fields: list[dict[str, Any]]) -> Scene:
 def test_a_profile_is_all_that_the_questions_ask_for() -> None:
     """Without one the answer names what is missing by its path, which the page puts in words of its own."""
     for game in games_json():
-        for tap in PROFILE_QUESTIONS.get(game["name"], ()):
+        for tap in (tap for tap in game["taps"] if "needs" in tap):
             question = {
                 key: {"A": "p01", "B": "p02"}.get(value, value) for key, value in tap["ask"].items()
             }

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.batched.distances import (
-    distance_matrix,
     farthest_distances,
     farthest_from_all,
     farthest_from_points,
     gaps_at_shifts,
     rim_farthest_from_all,
 )
+from overruler.geometry.batched.point_distances import distance_matrix
 from overruler.geometry.farthest import farthest_gap
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, gap, rectangle
 from tests.geometry.test_shapes import moved, places, shapes

@@ -10,11 +10,10 @@ from overruler.bases import Base
 from overruler.board import Board
 from overruler.errors import BadInput
 from overruler.fixes import Fix, read_fixes
-from overruler.pieces import Terrain
 from overruler.reading import Node
 from overruler.referee import Referee
 from overruler.report import Report
-from overruler.scene import Piece, Scene
+from overruler.scene import Piece, Scene, Terrain
 from overruler.vision.assembly.corrections import apply_corrections
 from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, eight_markers, photo

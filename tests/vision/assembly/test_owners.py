@@ -179,7 +179,7 @@ def before_rest(report: Report, house: HouseRules) -> Watch:
 def rest(watch: Watch, report: Report) -> Report:
     """What is told of a table that has come to rest."""
     watch._table = cast(TableState, SimpleNamespace(report=lambda: report))
-    watch._unsaid = True
+    watch._unreported = True
     told = watch._rest_report()
     assert told is not None
     return told

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import camera_over, marker_mm, seen_markers
 from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
@@ -20,7 +21,6 @@ from overruler.vision.camera.lens_prior import LensPrior, lens_prior
 from overruler.vision.markers import edge_noise
 from overruler.vision.markers.marker import Marker
 from tests.vision.sight import ANYWHERE, FREE, blank
-from tests.vision.table import camera_over, seen_markers, square_mm
 
 CAMERAS = [
     camera_over(tilt, turn_deg=turn)
@@ -217,9 +217,9 @@ def test_slopes_agree_with_finite_differences() -> None:
 
 def test_a_marker_upside_down_counts_its_turn_once() -> None:
     layout = {
-        4: square_mm(200, 200),
-        9: square_mm(700, 650, heading_deg=180.0),
-        11: square_mm(650, 250),
+        4: marker_mm(200, 200),
+        9: marker_mm(700, 650, heading_deg=180.0),
+        11: marker_mm(650, 250),
     }
     fit = fit_marker_map(FREE, photos(10, layout=layout))
     assert np.abs(away(fit, layout)).max() < 2

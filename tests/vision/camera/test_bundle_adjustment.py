@@ -5,6 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import (
+    EIGHT,
+    MARKER_MM,
+    camera_over,
+    known_board,
+    marker_mm,
+    seen_markers,
+)
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.camera import bundle_adjustment
@@ -18,7 +26,6 @@ from overruler.vision.camera.observations import (
 )
 from overruler.vision.camera.state import State
 from overruler.vision.camera.variance_components import UNIT_SCALES, NoiseScales
-from tests.vision.table import EIGHT, MARKER_MM, camera_over, known_board, seen_markers, square_mm
 
 CAMERA = camera_over(18)
 PLACES = known_board(EIGHT).corners_mm or {}
@@ -32,7 +39,7 @@ def known(seed: int = 0, spoil: float = 1.0) -> list[Observation]:
 
 
 def free_state() -> tuple[list[Observation], State]:
-    corners = {n: square_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
+    corners = {n: marker_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
     found = seen_markers(CAMERA, corners, np.random.default_rng(1))
     places = np.array([(*corners[n][0, :2], np.radians(37.0 * n)) for n in EIGHT])
     return [free_marker_observation(marker, MARKER_MM) for marker in found], State(
@@ -186,7 +193,7 @@ def test_what_all_markers_share_of_their_shape_is_small_where_they_differ_little
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """By their size alone the camera's height is known: as surely as their common swell, which goes by their shapes."""
-    corners = {n: square_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
+    corners = {n: marker_mm(x, y, heading_deg=37.0 * n) for n, (x, y) in EIGHT.items()}
     places = np.array([(*corners[n][0, :2], np.radians(37.0 * n)) for n in EIGHT])
 
     def variances(shape: float, swell_px: float) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import EIGHT, FOUR, camera_over, known_board, marker_mm
 from overruler.board import Board
 from overruler.errors import BadInput, CannotMeasure
 from overruler.geometry.camera import Camera
@@ -21,7 +22,7 @@ from tests.vision.sight import (
     distances,
     flags,
 )
-from tests.vision.table import EIGHT, FOUR, Look, camera_over, known_board, shoot, square_mm
+from tests.vision.table import Look, shoot
 
 # --- from pictures ---
 
@@ -95,7 +96,7 @@ def test_a_blurred_photo_is_flagged() -> None:
 
 def test_a_moved_marker_is_left_out_and_named(see: type[Sight]) -> None:
     camera = camera_over(15)
-    moved = corners_of(BOARD) | {5: square_mm(812, 470)}
+    moved = corners_of(BOARD) | {5: marker_mm(812, 470)}
     see(camera, moved)
     found = calibrate(blank(), BOARD)
     assert found.markers == (0, 1, 2, 3, 4, 6, 7)

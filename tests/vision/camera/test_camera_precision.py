@@ -6,6 +6,7 @@ from typing import cast
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import BOARD_MM, FOUR, MARKER_MM, camera_over, known_board, seen_markers
 from overruler.board import Board
 from overruler.calibration import SPEC_SHARE, Covariances, TableBow
 from overruler.lens import Lens
@@ -28,7 +29,6 @@ from tests.vision.sight import (
     lifted,
     random_camera,
 )
-from tests.vision.table import BOARD_MM, FOUR, MARKER_MM, camera_over, known_board, seen_markers
 
 LAYOUTS = {
     "four known": (known_board(FOUR), corners_of(known_board(FOUR))),

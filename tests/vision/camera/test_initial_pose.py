@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import EIGHT, camera_over, marker_mm
 from overruler.calibration import move_board_origin
 from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array, Pose
@@ -11,7 +12,6 @@ from overruler.vision.camera.initial_pose import (
     pose_from_free_squares,
     pose_from_points,
 )
-from tests.vision.table import EIGHT, camera_over, square_mm
 
 SPOTS = np.array([(x, y, 0.0) for x, y in EIGHT.values()])
 PLAIN = (0.0, 0.0, 0.0, 0.0, 0.0)
@@ -43,7 +43,7 @@ def test_points_seen_from_below_are_refused() -> None:
 @pytest.mark.parametrize("turn", [0.0, 75.0, 250.0])
 def test_the_pose_of_squares_is_near_enough_to_start_from(tilt: float, turn: float) -> None:
     camera = camera_over(tilt, turn_deg=turn, distortion=PLAIN, height_mm=1300)
-    squares = np.array([square_mm(x, y, heading_deg=53.0 * n) for n, (x, y) in EIGHT.items()])
+    squares = np.array([marker_mm(x, y, heading_deg=53.0 * n) for n, (x, y) in EIGHT.items()])
     pose, places = pose_from_free_squares(camera.project(squares), 60.0, camera.matrix)
     tilts = [np.degrees(np.arccos(-p.rotation[2, 2])) for p in (pose, camera.T_camera_board)]
     assert tilts[0] == pytest.approx(tilts[1], abs=4)

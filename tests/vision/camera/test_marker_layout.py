@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import EIGHT, FOUR, camera_over, known_board, marker_mm, seen_markers
 from overruler.board import Board
 from overruler.calibration import SPEC_SHARE
 from overruler.geometry.pose import Array
@@ -30,7 +31,6 @@ from tests.vision.sight import (
     distances,
     random_camera,
 )
-from tests.vision.table import EIGHT, FOUR, camera_over, known_board, seen_markers, square_mm
 
 CAMERA = camera_over(25)
 SIGMA = np.array([0.8, 0.3, 2e-3])
@@ -113,7 +113,7 @@ def test_an_unsure_layout_widens_the_doubt_honestly(see: type[Sight]) -> None:
     told = replace(board, covariance=np.diag(np.tile(np.array([0.5, 0.5, 1e-3]) ** 2, 4)))
     for seed in range(20):
         camera = random_camera(random)
-        laid = {n: square_mm(x + random.normal(0, 0.5), y + random.normal(0, 0.5), heading_deg=random.normal(0, 0.057))
+        laid = {n: marker_mm(x + random.normal(0, 0.5), y + random.normal(0, 0.5), heading_deg=random.normal(0, 0.057))
                 for n, (x, y) in FOUR.items()}  # fmt: skip
         see(camera, laid, seed)
         results.append(distances(calibrate(blank(), told), camera))
@@ -143,7 +143,7 @@ def test_a_marker_printed_wider_than_high_is_taken_so(see: type[Sight]) -> None:
         60.6 / 59.4, rel=0.02
     )
     wide = {
-        n: square_mm(x, y) * [1, 1, 1] + (square_mm(0, 0) * [0.01, -0.01, 0])
+        n: marker_mm(x, y) * [1, 1, 1] + (marker_mm(0, 0) * [0.01, -0.01, 0])
         for n, (x, y) in EIGHT.items()
     }
     see(CAMERA, wide)

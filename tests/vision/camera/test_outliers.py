@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import camera_over
 from overruler.errors import CannotMeasure
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.observations import Observation
 from overruler.vision.camera.outliers import fit_choosing_prior, fit_without_outliers
 from overruler.vision.camera.state import Solution, State
-from tests.vision.table import camera_over
 
 STATE = State(camera_over(10), 0.0)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
+from evaluate.drawn.markers import BOARD_MM, FOUR, camera_over, known_board
 from overruler.calibration import Calibration
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
@@ -19,7 +20,6 @@ from overruler.vision.camera.plumb_lines import (
     refine_by_mat_edges,
 )
 from tests.vision.sight import SIZE, Sight, blank, corners_of, counted, distances, random_camera
-from tests.vision.table import BOARD_MM, FOUR, camera_over, known_board
 
 BOARD = known_board(FOUR)
 FINER = 4

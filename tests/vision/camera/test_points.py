@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import EIGHT, FOUR, camera_over, known_board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
@@ -20,7 +21,6 @@ from tests.vision.sight import (
     flags,
     random_camera,
 )
-from tests.vision.table import EIGHT, FOUR, camera_over, known_board
 
 CLICKED = [(0.0, 0.0), (900.0, 0.0), (900.0, 900.0), (0.0, 900.0), (450.0, 0.0), (450.0, 900.0)]
 

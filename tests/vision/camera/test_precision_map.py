@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluate.drawn.markers import EIGHT, FOUR, camera_over, known_board, marker_mm
 from overruler.calibration import Calibration, Covariances
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
@@ -21,7 +22,6 @@ from overruler.vision.camera.precision_map import (
     possible_new_markers,
 )
 from tests.vision.sight import ANYWHERE, BOARD, FREE, SIZE, Sight, blank, corners_of
-from tests.vision.table import EIGHT, FOUR, camera_over, known_board, square_mm
 
 CAMERA = camera_over(15)
 
@@ -109,7 +109,7 @@ def test_a_marker_is_worth_what_it_turns_out_to_be_worth(
         found = calibrate(blank(), board)
         (before if places is FOUR else after).append(found)
     promised = covariance_with_marker(
-        before[0], before[0].joint_covariance, square_mm(*where)[:, :2]
+        before[0], before[0].joint_covariance, marker_mm(*where)[:, :2]
     )
     kept, gain = (
         distance_sigmas_mm(before[0], promised, spots),
@@ -175,7 +175,7 @@ def test_markers_squares_lie_where_the_camera_as_it_is_then_sees_them(four: Cali
 def test_a_marker_that_lies_anywhere_says_less(see: type[Sight]) -> None:
     see(CAMERA, {n: ANYWHERE[n] for n in FOUR})
     free = calibrate(blank(), FREE)
-    corners, spot = square_mm(*EIGHT[4])[:, :2], np.array([450.0, 450.0])
+    corners, spot = marker_mm(*EIGHT[4])[:, :2], np.array([450.0, 450.0])
     anywhere = distance_sigmas_mm(
         free, covariance_with_marker(free, free.joint_covariance, corners), spot
     )

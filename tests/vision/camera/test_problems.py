@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import FOUR, camera_over, known_board, marker_mm
 from overruler.board import Board
 from overruler.calibration import Problem
 from overruler.lens import Lens
@@ -17,7 +18,6 @@ from overruler.vision.contours import shading
 from overruler.vision.refinement import marker_scale, scale_doubt
 from overruler.vision.rulers import find, hexgrid
 from tests.vision.sight import BOARD, SIZE, Sight, blank, corners_of, distances, flags
-from tests.vision.table import FOUR, camera_over, known_board, square_mm
 
 
 def test_every_flag_has_its_place_in_the_order() -> None:
@@ -62,7 +62,7 @@ def test_markers_that_are_bent_are_told_from_markers_that_are_moved(
             problems, "MIN_SHAPE_ERROR_MM", 1.5
         )  # as though they were seen from so near that this is nothing
         assert "markers_not_flat" not in flags(calibrate(blank(), BOARD))
-    see(camera, {n: square_mm(x + random.normal(0, 2), y + random.normal(0, 2)) for n, (x, y) in
+    see(camera, {n: marker_mm(x + random.normal(0, 2), y + random.normal(0, 2)) for n, (x, y) in
                  {n: tuple(at.mean(0)[:2]) for n, at in corners_of(BOARD).items()}.items()})  # fmt: skip
     assert "markers_not_flat" not in flags(calibrate(blank(), BOARD))
 

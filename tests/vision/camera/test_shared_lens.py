@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import FOUR, as_stated, camera_over, known_board, seen_markers
 from overruler.board import Board
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
@@ -21,14 +22,13 @@ from overruler.vision.camera.shared_lens import (
 )
 from tests.vision.sight import (
     Sight,
-    as_stated,
     blank,
     corners_of,
     counted,
     distances,
     random_camera,
 )
-from tests.vision.table import FOUR, camera_over, known_board, seen_markers, shoot
+from tests.vision.table import shoot
 
 BOARD = known_board(FOUR)
 TILTS = (6.0, 24.0, 34.0)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluate.drawn.markers import BOARD_MM, EIGHT, FOUR, camera_over, known_board, marker_mm
 from overruler.calibration import Calibration, Covariances, TableBow
 from overruler.geometry.pose import Array
 from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE
@@ -14,7 +15,6 @@ from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.precision_map import place_jacobian_camera_bow
 from overruler.vision.camera.table_bow import correct_for_bow_mm, place_jacobian_bow
 from tests.vision.sight import BOARD, FREE, SPOTS, Sight, blank, corners_of
-from tests.vision.table import BOARD_MM, EIGHT, FOUR, camera_over, known_board, square_mm
 
 CAMERA = camera_over(30)
 HALF = np.full(2, BOARD_MM / 2)
@@ -84,7 +84,7 @@ def test_corner_markers_do_not_see_the_bow_and_eight_see_some(see: type[Sight]) 
 def test_a_strong_bow_is_found_by_markers_all_over_the_table(see: type[Sight]) -> None:
     grid = {k: (90.0 + 180 * (k % 5), 90.0 + 180 * (k // 5)) for k in range(25)}
     board, bow = known_board(grid), bowed((1.5, -1.2))
-    see(CAMERA, lifted({n: square_mm(*at) for n, at in grid.items()}, bow))
+    see(CAMERA, lifted({n: marker_mm(*at) for n, at in grid.items()}, bow))
     found = calibrate(blank(), board)
     sigma = np.sqrt(np.diag(found.joint_covariance)[15:])
     assert found.bow is not None

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluate.drawn.markers import camera_over
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose
 from overruler.vision.imaging.orthophoto import Orthophoto, rectify_photo, relief_displacement_map
@@ -18,7 +19,6 @@ from overruler.vision.learned.shape_net import (
     find_plate_candidates,
 )
 from tests.vision.plate_table import Ship, table_with
-from tests.vision.table import camera_over
 
 SIZE_PX = (1200, 1000)
 BOX_MM = (0.0, 0.0, 400.0, 320.0)

@@ -6,13 +6,14 @@ from functools import cache
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import EIGHT, FOUR, camera_over, known_board, marker_mm
 from overruler.board import Board
 from overruler.errors import UnknownName
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.markers.detect import _reject_odd_sizes, find_markers, fit_expected_marker
 from overruler.vision.markers.marker import Marker
-from tests.vision.table import EIGHT, FOUR, Look, camera_over, known_board, shoot, square_mm
+from tests.vision.table import Look, shoot
 
 BOARD = known_board(EIGHT)
 assert BOARD.corners_mm is not None
@@ -227,7 +228,7 @@ def test_the_better_of_two_markers_with_one_id_is_taken() -> None:
     """A second print of marker 1, half under a hand, does not stand in for the first."""
     camera = camera_over(5)
     frame = shoot(camera, {1: PLACES[1], 0: PLACES[0]})
-    blurred = shoot(camera, {1: square_mm(450, 450)}, look=Look(blur_px=3.0))
+    blurred = shoot(camera, {1: marker_mm(450, 450)}, look=Look(blur_px=3.0))
     inset = (slice(450, 750), slice(600, 1000))
     pixels = frame.pixels.copy()
     pixels[inset] = blurred.pixels[inset]

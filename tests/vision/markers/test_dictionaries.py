@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluate.drawn.markers import FOUR, camera_over, known_board, marker_mm, seen_markers
 from overruler.board import DICTIONARIES, Board
 from overruler.geometry.pose import Array
 from overruler.vision.markers.detect import (
@@ -22,7 +23,7 @@ from overruler.vision.markers.dictionaries import (
 from overruler.vision.markers.duplicates import resolve_duplicates
 from overruler.vision.markers.marker import Marker
 from tests.vision.sight import corners_of
-from tests.vision.table import FOUR, camera_over, known_board, seen_markers, shoot, square_mm
+from tests.vision.table import shoot
 
 NAMES = (*_COMMON_DICTIONARIES, *_UNCOMMON_DICTIONARIES)
 SIDE = 120
@@ -68,7 +69,7 @@ def test_the_dictionary_is_found_where_none_is_told(name: str) -> None:
     numbers = (2, 7, 11, 26) if name != "DICT_6X6_1000" else (2, 700, 811, 926)
     camera = camera_over(20, size_px=(800, 600), focal_px=625.0)
     there = {
-        number: square_mm(*at, side_mm=90)
+        number: marker_mm(*at, side_mm=90)
         for number, at in zip(numbers, FOUR.values(), strict=True)
     }
     frame = shoot(camera, there, size_px=(800, 600), dictionary=name)
@@ -85,7 +86,7 @@ def twins(score: float) -> list[Marker]:
     """Four markers, and a copy of the first one elsewhere on the table, which scores better by so much."""
     camera = camera_over(25)
     seen = seen_markers(camera, corners_of(known_board(FOUR)), np.random.default_rng(0))
-    (copy,) = seen_markers(camera, {0: square_mm(500, 300)}, np.random.default_rng(1))
+    (copy,) = seen_markers(camera, {0: marker_mm(500, 300)}, np.random.default_rng(1))
     return [*(replace(m, score=0.9) for m in seen), replace(copy, score=0.9 + score)]
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluate.drawn.markers import camera_over
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
@@ -21,7 +22,6 @@ from overruler.vision.plates.face_net import (
 from overruler.vision.plates.more_views import picture_to_board, sample_picture
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM
 from tests.vision.plate_table import Ship, table_with
-from tests.vision.table import camera_over
 
 SIZE_PX = (900, 800)
 SHIPS = [Ship(200, 180, 33.0), Ship(190, 170, 70.0, 60.0), Ship(205, 185, 5.0, 80.0)]
@@ -158,7 +158,7 @@ def test_a_leaning_is_likeliest_where_the_face_is(
     said = FaceLikelihood(at, turn, slide, slid)
     places = at + (peak + np.array([[0, 0], [0.5, 0], [-0.5, 0], [0, 0.5], [0, -0.5]])) @ axes
     there, *beside = said.log_likelihood_at(places)
-    assert all(there >= one for one in beside)
+    assert all(there >= one - 1e-9 for one in beside)  # rounding at the end of the slides
     assert said.log_likelihood_at(at + peak @ axes) - said.log_likelihood_at(at) == pytest.approx(
         -FACE_LOGIT_WEIGHT * odds(np.zeros(2)).sum(), abs=1e-6
     )

@@ -24,11 +24,18 @@ from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.plates import face_net, find
+from overruler.vision.plates import plate as plate_module
 from overruler.vision.plates.coarse_grid import MAX_PLACES, MIN_SEPARATION_MM, fit_from_aside
 from overruler.vision.plates.find import find_plates
 from overruler.vision.plates.fine_grid import PlateFit
 from overruler.vision.plates.heading_net import Heading
 from overruler.vision.plates.more_views import AveragedGuess, refine_guess
+from overruler.vision.plates.plate import (
+    LOGIT_WEIGHTS,
+    MAX_MISFIT_MM,
+    Plate,
+    suppress_overlaps,
+)
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM
 from tests.vision.plate_table import SHIPS, SIZE_PX, Ship, table_camera, table_with
 
@@ -101,7 +108,7 @@ def test_where_no_plate_is_plain_to_see_doubtful_ones_are_none(
     camera = table_camera(10.0)
     frame = table_with(camera, SHIPS[:1], SIZE_PX)
     assert len(plates_on(frame, camera, expected=False)) == 1
-    monkeypatch.setattr(find.Plate, "score", (find.SURE_SCORE + find.MIN_SCORE) / 2)
+    monkeypatch.setattr(Plate, "score", (find.SURE_SCORE + find.MIN_SCORE) / 2)
     assert len(plates_on(frame, camera, expected=True)) > 0
     assert plates_on(frame, camera, expected=False) == []
 
@@ -228,7 +235,7 @@ def test_a_square_within_a_plate_nearly_as_likely_is_print(
     )
     assert view is not None
 
-    def plate(x_mm: float, side_mm: float, odds: float) -> find.Plate:
+    def plate(x_mm: float, side_mm: float, odds: float) -> Plate:
         fit = PlateFit(side_mm, np.array([x_mm, 200.0]), 0.0, 2.0, np.eye(2), np.ones(4), 0.0)
         signs = (
             0.0,
@@ -237,13 +244,11 @@ def test_a_square_within_a_plate_nearly_as_likely_is_print(
             0.0,
             0.0,
             0.0,
-            (odds - find.LOGIT_WEIGHTS[0]) / find.LOGIT_WEIGHTS[-1],
+            (odds - LOGIT_WEIGHTS[0]) / LOGIT_WEIGHTS[-1],
         )
-        return find.Plate(fit, Heading(0.0, 90.0), signs, view, ())
+        return Plate(fit, Heading(0.0, 90.0), signs, view, ())
 
-    standing = find._suppress_overlaps(
-        [plate(200, 80, 2.0), plate(200 + aside_mm, 40, 2.0 + behind)]
-    )
+    standing = suppress_overlaps([plate(200, 80, 2.0), plate(200 + aside_mm, 40, 2.0 + behind)])
     assert sorted(one.fit.side_mm for one in standing) == left
 
 
@@ -266,10 +271,10 @@ def test_a_plate_that_is_not_plain_may_have_gone_astray(
     within: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if within:  # no plate is as sure as this
-        monkeypatch.setattr(find, "CONFIDENT_LOGIT", 99.0)
+        monkeypatch.setattr(plate_module, "CONFIDENT_LOGIT", 99.0)
     camera = table_camera(10.0)
     found = plates_on(table_with(camera, SHIPS[:1], SIZE_PX), camera)[0]
-    away = np.array([find.MAX_MISFIT_MM, 0.0])
+    away = np.array([MAX_MISFIT_MM, 0.0])
     squared = away @ np.linalg.solve(found.covariance_mm2, away)
     assert squared < RARE_WITHIN_SIGMAS**2 if within else squared > 5 * RARE_WITHIN_SIGMAS**2
 
@@ -288,7 +293,7 @@ def test_a_plate_that_is_not_plain_may_have_gone_astray(
 )
 def test_a_high_score_alone_makes_no_plate_plain(signs: tuple[float, ...], plain: bool) -> None:
     nothing = PlateFit(*[None] * len(PlateFit.__dataclass_fields__))  # type: ignore[arg-type]
-    plate = find.Plate(nothing, None, signs, None, ())  # type: ignore[arg-type]
+    plate = Plate(nothing, None, signs, None, ())  # type: ignore[arg-type]
     assert plate.score > 0.9
     assert plate.is_confident == plain
 

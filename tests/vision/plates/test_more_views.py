@@ -4,6 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import camera_over
 from overruler.geometry.camera import Camera
 from overruler.vision.learned.shape_net import RELIEF_SCALE, ShapeCandidate
 from overruler.vision.plates.more_views import (
@@ -13,7 +14,6 @@ from overruler.vision.plates.more_views import (
     sample_picture,
 )
 from tests.vision.plate_table import Ship, table_with
-from tests.vision.table import camera_over
 
 SIZE_PX = (900, 800)
 

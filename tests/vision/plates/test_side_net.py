@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluate.drawn.markers import camera_over
 from overruler.geometry.pose import Array
 from overruler.vision.contours.radial_edges import LabPatch
 from overruler.vision.plates.coarse_grid import pair_opposite_sides
@@ -19,7 +20,6 @@ from overruler.vision.plates.side_net import (
 )
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM, side_normals
 from tests.vision.plate_table import Ship, table_with
-from tests.vision.table import camera_over
 
 SIZE_PX = (700, 600)
 SHIP = Ship(150, 130, 25.0)

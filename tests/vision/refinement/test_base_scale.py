@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import FOUR, camera_over, known_board
 from overruler.bases import Base
 from overruler.calibration import Calibration
 from overruler.detections import Detection
@@ -25,7 +26,6 @@ from overruler.vision.refinement.base_scale import (
     refine_by_bases,
 )
 from tests.vision.sight import BOARD, SIZE, Sight, blank, corners_of
-from tests.vision.table import FOUR, camera_over, known_board
 
 CAMERA = camera_over(12)
 PLACES = [(x, y) for x in (180.0, 360.0, 540.0, 720.0) for y in (200.0, 450.0, 700.0)]

@@ -4,6 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import camera_over
 from overruler.bases import OVAL_SIDES_MM, Base
 from overruler.detections import Detection
 from overruler.frame import Frame
@@ -15,7 +16,6 @@ from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.rounds.find_ovals import find_ovals
 from overruler.vision.rounds.ring_filter import are_visible
-from tests.vision.table import camera_over
 
 SIZE_PX = (1000, 800)
 BOX_MM = (0.0, 0.0, 420.0, 380.0)

@@ -15,17 +15,17 @@ from overruler.vision.contours.rare_events import NEGLIGIBLE_PROBABILITY, RARE_W
 from overruler.vision.contours.silhouette import PROFILES
 from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds import fit_rounds as module
-from overruler.vision.rounds.fit_rounds import (
+from overruler.vision.rounds import scoring, uncertainty
+from overruler.vision.rounds.fit_rounds import fit_rounds
+from overruler.vision.rounds.scoring import base_probability, relative_contrast, same_size_ratio
+from overruler.vision.rounds.size_likelihood import SizeHypothesis, rim_net_log_likelihood
+from overruler.vision.rounds.suppression import suppress_overlaps
+from overruler.vision.rounds.uncertainty import (
     CONFIDENT_SCORE,
     MAX_MISFIT_MM,
     MISFIT_SIGMA_MM,
-    base_probability,
-    fit_rounds,
-    relative_contrast,
-    same_size_ratio,
-    suppress_overlaps,
+    size_covariances,
 )
-from overruler.vision.rounds.size_likelihood import SizeHypothesis, rim_net_log_likelihood
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
 
@@ -125,7 +125,7 @@ def test_no_other_size_lies_far_outside_the_doubt(chance: float, dx: float, dy: 
     tried = [SizeHypothesis(1, 0, here, 0.0), SizeHypothesis(2, 0, there, 0.0)]
     share = np.zeros((len(RADII), 2))
     share[1, 0], share[2, 0] = 1 - chance, chance
-    usual, rare = module._size_covariances(tried[0], tried, share, RADII)
+    usual, rare = size_covariances(tried[0], tried, share, RADII)
     edge = RADII[2] - RADII[1]
     if chance < NEGLIGIBLE_PROBABILITY:
         assert not usual.any()
@@ -235,7 +235,7 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
     seen = guesses([start, *SURE[1:]], [13.5] * 5)
 
     def told(scored: float) -> Detection:
-        monkeypatch.setattr(module, "base_probability", lambda *_: scored)
+        monkeypatch.setattr(scoring, "base_probability", lambda *_: scored)
         found = fit_rounds(frame, exact(camera), seen, np.array([13.5]))
         return min(found, key=lambda one: float(np.hypot(*(one.xy_mm - SURE[0]))))
 
@@ -248,7 +248,7 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
     assert doubtful.unmodelled_mm2 + doubtful.rare_excess_mm2 == pytest.approx(np.eye(2) * wide)
     assert np.hypot(*(doubtful.xy_mm - SURE[0])) < 0.2
     assert doubtful.center_px == pytest.approx(camera.project(np.array([*doubtful.xy_mm, 0.0])))
-    monkeypatch.setattr(module, "remeasure_base", lambda *_: None)
+    monkeypatch.setattr(uncertainty, "remeasure_base", lambda *_: None)
     kept = told(CONFIDENT_SCORE - 0.001)
     assert kept.xy_mm == pytest.approx(plain.xy_mm)
     assert kept.unmodelled_mm2 + kept.rare_excess_mm2 == pytest.approx(np.eye(2) * wide)

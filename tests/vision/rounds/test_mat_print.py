@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from evaluate.drawn.markers import camera_over
 from overruler.vision.rounds.mat_print import MIN_LOG_CONTRAST, inside_contrast, is_printed
-from tests.vision.table import camera_over
 
 MAT, RED, SAND = (110, 95, 100), (40, 50, 200), (120, 150, 170)
 PLACE, RADIUS = np.array([430.0, 520.0]), 16.0

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluate.drawn.markers import camera_over
 from overruler.bases import Base
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
@@ -13,7 +14,6 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.outlines import base_outline, project_silhouette
 from overruler.vision.contours.silhouette import PROFILES, Profile, project_rims
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
-from tests.vision.table import camera_over
 
 SIZE_PX = (560, 460)
 FINE = 4

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from evaluate.drawn.markers import camera_over
 from overruler.calibration import Calibration, Covariances
 from overruler.detections import DetectedRuler
 from overruler.frame import Frame
@@ -17,8 +18,8 @@ from overruler.geometry.pose import Array
 from overruler.referee import ORTHOPHOTO_PIXEL_MM
 from overruler.vision.detection.detect import rectify_board
 from overruler.vision.rulers.find import KNOWN_RULERS, find_rulers, ruler_footprints, ruler_problems
-from overruler.vision.rulers.strip import RulerKind, _robust_polyline
-from tests.vision.table import camera_over
+from overruler.vision.rulers.long_edges import _robust_polyline
+from overruler.vision.rulers.strip import RulerKind
 
 BOARD_MM = (900.0, 900.0)
 SIZE_PX = (1600, 1200)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import marker_mm, seen_markers
 from overruler.board import Board
 from overruler.calibration import Calibration, Covariances, TableBow
 from overruler.declared_terrain import DeclaredTerrain
@@ -20,7 +21,6 @@ from overruler.vision.terrain import by_markers
 from overruler.vision.terrain.declared import locate_ground
 from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, eight_markers, exact, photo
-from tests.vision.table import seen_markers, square_mm
 
 TOP_MM = 40.0
 RIM = (0.03, 0.03, 0.04)
@@ -34,7 +34,7 @@ RAISED = [
     Plinth(372, 306, 50.0, z_mm=TOP_MM, rim=RIM),
 ]
 OUTLINE = ((270.0, 215.0), (430.0, 215.0), (430.0, 340.0), (270.0, 340.0))
-ON_TOP = {20: square_mm(400.0, 245.0, 40.0, 30.0, TOP_MM)}
+ON_TOP = {20: marker_mm(400.0, 245.0, 40.0, 30.0, TOP_MM)}
 HILL = DeclaredTerrain("mesa", OUTLINE, False, TOP_MM, 1.0)
 CAMERA = camera_over(25.0)
 BOARD = Board("test", 45.0, "DICT_4X4_50", *BOARD_MM, eight_markers())
@@ -173,11 +173,11 @@ def test_a_place_that_was_measured_tells_the_height_too(frame: Frame) -> None:
             BadInput,
             "check top_z_mm, and marker_mm",
         ),
-        (replace(HILL, markers=(20,), marker_mm=44.0), BadInput, "times the doubt apart"),
+        (replace(HILL, markers=(20,), marker_mm=44.0), BadInput, "contradicts its markers by"),
         (
             replace(HILL, top_z_mm=15.0, markers=(20,), marker_mm=40.0),
             BadInput,
-            "times the doubt apart",
+            "contradicts its markers by",
         ),
     ],
 )

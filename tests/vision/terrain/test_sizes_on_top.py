@@ -12,7 +12,7 @@ from overruler.detections import Detection, RaisedArea
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
 from overruler.vision.contours.rare_events import RARE_WITHIN_SIGMAS
-from overruler.vision.rounds.fit_rounds import MAX_MISFIT_MM, MISFIT_SIGMA_MM
+from overruler.vision.rounds.uncertainty import MAX_MISFIT_MM, MISFIT_SIGMA_MM
 from overruler.vision.terrain.sizes_on_top import _with_size, reassess_sizes
 from overruler.vision.terrain.standing_on import raise_pieces
 from synthetic.flat_table import Plinth

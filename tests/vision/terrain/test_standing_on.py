@@ -119,7 +119,7 @@ def test_a_piece_at_the_far_edge_is_on_the_hill_though_it_seems_to_stand_outside
 def test_heights_are_usually_off_by_a_share_of_what_they_may_be_off(table: Table) -> None:
     camera, frame, flat = table
     some, every, _ = (
-        raise_pieces(frame, exact(camera), flat, [hill(usual=share)])[0]
+        raise_pieces(frame, exact(camera), flat, [hill(usual_sigma_share=share)])[0]
         for share in (0.6, 1.0, 1.0)
     )
     assert some.shared_shifts_mm["h1"] == pytest.approx(0.6 * every.shared_shifts_mm["h1"])

@@ -6,25 +6,25 @@ import cv2
 import numpy as np
 import pytest
 
+from evaluate.drawn.markers import camera_over
 from overruler.geometry.pose import Array
 from overruler.vision.tracking.appearance import (
     EARLY_STOP_ITERATION,
     EARLY_STOP_SHARE,
     MAX_ITERATIONS,
-    Grey,
     align_patch,
     cut_patch,
     find_patch,
     linearize_projection,
 )
-from tests.vision.table import camera_over
+from overruler.vision.tracking.change_detection import GreyImage
 
 CAMERA = camera_over(8.0, size_px=(640, 480), focal_px=500.0, aim_mm=(450.0, 450.0))
 RADIUS_MM = 25.0
 BOARD = CAMERA.unproject(np.stack(np.meshgrid(np.arange(640), np.arange(480)), -1).astype(float))
 
 
-def picture(xy_mm: Array, hidden_mm: float | None = None, gain: float = 1.0) -> Grey:
+def picture(xy_mm: Array, hidden_mm: float | None = None, gain: float = 1.0) -> GreyImage:
     """A textured disc on a textured mat; a flat thing hides what lies more than `hidden_mm` to the right of it."""
     x, y = BOARD[..., 0] - xy_mm[0], BOARD[..., 1] - xy_mm[1]
     mat = 150 + 14 * np.sin(BOARD[..., 0] / 9) * np.sin(BOARD[..., 1] / 13)

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from overruler.frame import Frame
+from overruler.frame import Frame, Shot
 from overruler.report import Report
-from overruler.shot import Shot
 from overruler.track import Tick
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.tracking.camera_motion import (

@@ -9,9 +9,8 @@ import pytest
 
 from overruler.errors import BadInput, CannotMeasure
 from overruler.fixes import read_fixes
-from overruler.frame import Frame
+from overruler.frame import Frame, Shot
 from overruler.reading import Node
-from overruler.shot import Shot
 from overruler.track import Tick
 from overruler.vision.tracking.watch import Watch
 from synthetic.flat_table import Plinth, render_table

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from overruler.frame import Frame
+from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
-from overruler.shot import Shot
 from overruler.vision.tracking.change_detection import BLOCK_PX
 from overruler.vision.tracking.hands import HAND_STILL_S, OBJECT_STILL_S, is_disturbed, is_hand
 from overruler.vision.tracking.table_state import TableState

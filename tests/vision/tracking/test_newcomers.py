@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from overruler.bases import Base
-from overruler.frame import Frame
+from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
-from overruler.shot import Shot
 from overruler.track import Move
 from overruler.vision.tracking.watch import Watch
 from synthetic.flat_table import Plinth, render_table

@@ -129,7 +129,7 @@ def test_a_hand_that_led_to_a_place_went_as_far_as_the_piece_for_all_that_it_is_
     corners = np.array([[200.0, 600.0], [300.0, 640.0], [370.0, 560.0]])
     length = float(np.hypot(*np.diff(corners, axis=0).T).sum())
     trail = np.vstack([led(carried(corners, 3.0, 0.3, 4), corners, grown), [4.2, *corners[-1]]])
-    found = estimate_path(trail, corners[0], corners[-1], EYE, led=1.0)
+    found = estimate_path(trail, corners[0], corners[-1], EYE, hand_share=1.0)
     assert found.length_mm == pytest.approx(length, abs=3.0)
     assert found.sigma_mm > 2 * way(corners, 3.0, 0.3, 4).sigma_mm
 
@@ -169,7 +169,7 @@ def found_by(places: Array) -> MovePath:
     trail = np.vstack([FROM, FROM, (459.3, 544.9), places, *beyond, TO])
     times = 9.6 + np.arange(len(trail)) / 10
     return estimate_path(
-        np.column_stack([times, trail]), FROM, TO, np.array([740.0, 582.0, 1280.0]), led=0.08
+        np.column_stack([times, trail]), FROM, TO, np.array([740.0, 582.0, 1280.0]), hand_share=0.08
     )
 
 
@@ -240,8 +240,10 @@ def test_a_way_there_and_back_was_both(
     corners = np.array(
         [[200.0, 600.0], corner, corner + back * first * np.array([np.cos(turn), np.sin(turn)])]
     )
-    found = estimate_path(carried(corners, 3.0, 1.0, seed), corners[0], corners[-1], EYE, led=0.7)
-    assert found.seen
+    found = estimate_path(
+        carried(corners, 3.0, 1.0, seed), corners[0], corners[-1], EYE, hand_share=0.7
+    )
+    assert found.seen or found.sigma_mm > 50  # a way taken as straight says so
     assert abs(found.length_mm - first * (1 + back)) < 2.5 * found.sigma_mm
 
 

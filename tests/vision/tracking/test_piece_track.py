@@ -9,7 +9,7 @@ import pytest
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
-from overruler.vision.tracking.appearance import Grey
+from overruler.vision.tracking.change_detection import GreyImage
 from overruler.vision.tracking.piece_track import MIN_REAPPEARED_SHARE, MIN_SEEN_SHARE, PieceTrack
 from tests.vision.tracking.test_appearance import BOARD, CAMERA, HOME, RADIUS_MM, picture
 
@@ -54,7 +54,7 @@ def test_hidden_before_more_of_it_must_be_seen_for_it_to_stand_there_still() -> 
     assert surprised.seen
 
 
-def followed(one: PieceTrack, places: list[Array], shown: Callable[[Array], Grey]) -> None:
+def followed(one: PieceTrack, places: list[Array], shown: Callable[[Array], GreyImage]) -> None:
     for step, place in enumerate(places):
         one.follow(shown(place), CAMERA, (step + 1) / 10, step / 10)
 
@@ -68,7 +68,7 @@ def test_it_is_followed_round_a_corner_at_full_speed() -> None:
     assert np.hypot(*(one.place_mm - back[-1])) < 1.0
 
 
-def half_hidden(xy_mm: Array, hidden: bool = True) -> Grey:
+def half_hidden(xy_mm: Array, hidden: bool = True) -> GreyImage:
     """A plain dark piece on a mottled mat, and a hand without a mark that hides its right half and what is below."""
     x, y = BOARD[..., 0] - xy_mm[0], BOARD[..., 1] - xy_mm[1]
     away = np.hypot(x, y)
@@ -91,7 +91,7 @@ def test_half_hidden_it_is_followed_round_a_sharp_corner(turn_deg: float) -> Non
     assert np.hypot(*(one.place_mm - places[-1])) < 1.5
 
 
-def gripped(xy_mm: Array) -> Grey:
+def gripped(xy_mm: Array) -> GreyImage:
     """A hand of four fingers that hides most of the piece at a place."""
     x, y = BOARD[..., 0] - xy_mm[0], BOARD[..., 1] - xy_mm[1]
     fingers = 180 + 25 * np.cos(y / 4.5) + 25 * np.sin(x / 6)

@@ -7,9 +7,8 @@ import pytest
 
 from overruler.bases import Base
 from overruler.detections import Detection
-from overruler.frame import Frame
+from overruler.frame import Frame, Shot
 from overruler.report import Report
-from overruler.shot import Shot
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.tracking.change_detection import BackgroundModel, block_means, build_pyramid
 from overruler.vision.tracking.redetect import redetect_rounds

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from overruler.bases import Base
 from overruler.detections import Detection
-from overruler.frame import Frame
+from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
 from overruler.report import Report
-from overruler.shot import Shot
 from overruler.vision.tracking.change_detection import BLOCK_PX, block_means, build_pyramid
 from overruler.vision.tracking.piece_track import MIN_IN_PLACE_SHARE, MIN_SEEN_SHARE, PieceTrack
 from overruler.vision.tracking.resolve import MIN_STAYED_SHARE, MUCH_CHANGED_SHARE, resolve_changes

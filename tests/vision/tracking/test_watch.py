@@ -2,6 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Protocol
 
 import cv2
 import numpy as np
@@ -9,11 +13,11 @@ import pytest
 
 from overruler.bases import Base
 from overruler.detections import Detection
-from overruler.frame import Frame
+from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
 from overruler.report import Report
-from overruler.shot import Shot
 from overruler.track import Tick
+from overruler.vision import assembly, rulers, tracking
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.tracking.watch import Watch
 from synthetic.flat_table import Plinth, render_table
@@ -237,3 +241,46 @@ def test_what_was_overlooked_is_found_by_patient_eyes_where_it_stands(patient: b
     )
     first = next(tick.time_s for tick in ticks if len(tick.spots) == 3) if patient else 61.0
     assert first == pytest.approx(61, abs=1)
+
+
+def cropped(shot: Shot, rows: int, later_s: float) -> Shot:
+    """A shot without its lowest rows, some time later."""
+    pixels = np.ascontiguousarray(shot.frame().pixels[: SIZE_PX[1] - rows])
+    return Shot.of(Frame(pixels, "film", time_s=shot.time_s + later_s))
+
+
+def notes_of(watch: Watch, shots: Iterable[Shot]) -> list[str]:
+    return [note for shot in shots for note in watch.look(shot).notes]
+
+
+def test_each_restart_gives_its_own_reason() -> None:
+    still = film(moved=False, hand=False)[:10]
+    watch = Watch(Oracle())
+    assert notes_of(watch, still) == []
+    watch.remeasure_table("the camera was moved")
+    moved = [cropped(shot, 0, 1.0) for shot in still]
+    assert notes_of(watch, moved) == ["the camera was moved: the table is measured anew"]
+    resized = [cropped(shot, 64, 2.0) for shot in still]
+    assert notes_of(watch, resized) == [
+        "the picture's size has changed: the table is measured anew"
+    ]
+    restored = [cropped(shot, 0, 3.0) for shot in still]
+    assert notes_of(watch, restored) == [
+        "the picture's size has changed: the table is measured anew"
+    ]
+
+
+@pytest.mark.parametrize("room", [rulers, assembly, tracking])
+def test_no_object_takes_an_attribute_that_its_class_does_not_name(room: ModuleType) -> None:
+    """An attribute that is misspelt where it is set then fails at once."""
+    modules = [import_module(f"{room.__name__}.{one.name}") for one in iter_modules(room.__path__)]
+    classes = [
+        one
+        for module in modules
+        for one in vars(module).values()
+        if isinstance(one, type)
+        and one.__module__ == module.__name__
+        and not issubclass(one, Protocol)
+    ]
+    assert len(classes) > 1
+    assert [one.__qualname__ for one in classes if one.__dictoffset__] == []

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from evaluate.corners.methods import METHODS, Found
 from evaluate.corners.picture import random_look, take
-from evaluate.corners.view import LEAST_PX, MOST_PX, View, random_view
+from evaluate.corners.view import LEAST_PX, MOST_PX, MarkerView, random_view
 from overruler.geometry.pose import Array
 
 DICTIONARY = "DICT_4X4_50"
@@ -52,7 +52,7 @@ def run(indexes: Iterable[int], seed: int) -> Trials:
     return trials
 
 
-def trial(view: View, number: int, found: Found | None, soft: bool) -> Trial:
+def trial(view: MarkerView, number: int, found: Found | None, soft: bool) -> Trial:
     """Hold a marker's corners against the truth."""
     truth = view.corners_px(number)
     side_px = float(np.linalg.norm(truth - np.roll(truth, 1, 0), axis=1).mean())

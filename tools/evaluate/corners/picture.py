@@ -1,17 +1,16 @@
-"""How light becomes a picture: areas integrated, blurred by the optics, toned, sharpened, noisy, coded as JPEG."""
+"""Pictures of markers whose light is exact: the mean over each pixel's area, then what a camera makes of it."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from evaluate.corners.view import View
+from evaluate.corners.view import MarkerView
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from synthetic.flat_table import encode_srgb
-
-Floats = NDArray[np.float32]
+from synthetic.arrays import Floats, Rng
+from synthetic.develop import Style, coded, develop
+from synthetic.flat_table import marker_cells
 
 FINE = 4
 """Samples of light a pixel, along u and along v; each is itself the mean over its own small square."""
@@ -19,60 +18,60 @@ MAT, CARD, BLACK = 0.18, 0.80, 0.025
 """Shares of the light that come back, linear."""
 MARGIN_CELLS = 1.5
 """White paper round a marker's black frame."""
+WHITE_SLOPE = 0.45
+"""Of the tone curve in what is white: so much of the noise of light is left in the picture."""
+BLUR_PX = {False: (0.4, 0.7), True: (1.0, 1.4)}
+"""1 σ of the optics' blur in sharp and in soft pictures, before a pixel takes the mean over its area."""
+NOISE = {False: 2.5, True: 5.0}
+"""1 σ in steps of 1/255 in what is white, in sharp and in soft pictures."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A camera's way with light."""
-
-    blur_px: float
-    """1 σ of what optics and focus do, before a pixel takes the mean over its area."""
-    noise: float
-    """1 σ, in steps of 1/255, in what is white; darker things have less, the tone curve gives some of it back."""
-    sharpening: float = 0.0
-    """Share of the difference to a blurred copy that the camera adds: edges get halos."""
-    contrast: float = 0.0
-    """How far the tone curve leans from sRGB towards an S."""
-    exposure: float = 1.0
-    quality: int = 92
-
-
-def random_look(random: np.random.Generator, *, soft: bool) -> Look:
+def random_look(random: Rng, *, soft: bool) -> Style:
     """A sharp picture with little noise, or a soft one with much; half of them sharpened."""
-    low, high, noise = (1.0, 1.4, 5.0) if soft else (0.4, 0.7, 2.5)
-    return Look(
-        blur_px=random.uniform(low, high),
-        noise=noise,
-        sharpening=float(random.choice([0.0, random.uniform(0.2, 0.8)])),
+    return look(
+        blur_px=random.uniform(*BLUR_PX[soft]),
+        noise=NOISE[soft],
+        sharpen=float(random.choice([0.0, random.uniform(0.2, 0.8)])),
         contrast=random.uniform(0, 0.5),
         exposure=random.uniform(0.7, 1.15),
         quality=int(random.integers(85, 97)),
     )
 
 
-def take(view: View, look: Look, dictionary: str, random: np.random.Generator) -> Frame:
-    """The photo of a view."""
+def look(
+    blur_px: float,
+    noise: float,
+    sharpen: float = 0.0,
+    contrast: float = 0.0,
+    exposure: float = 1.0,
+    quality: int = 92,
+) -> Style:
+    """A camera's way with light; `noise` is in steps of 1/255 in what is white."""
+    return Style(
+        blur_px=blur_px, noise=noise / 255 / WHITE_SLOPE, grain_px=0.5, read_noise=0.0, sharpen=sharpen,
+        contrast=contrast, exposure=exposure, jpeg_quality=quality,
+    )  # fmt: skip
+
+
+def take(view: MarkerView, style: Style, dictionary: str, random: Rng) -> Frame:
+    """The photo of a view. Its optics blur the light before a pixel takes the mean over its area."""
     light: Floats = np.full(view.size_px[::-1], MAT, np.float32)
     for number in view.corners_mm:
-        _draw(light, view, number, print_of(number, dictionary), look.blur_px)
+        _draw(light, view, number, print_of(number, dictionary), style.blur_px)
     light *= np.linspace(1.1, 0.9, view.size_px[0], dtype=np.float32)  # a lamp to the left
-    tone = _toned(_noisy(np.asarray(light * look.exposure, np.float32), look, random), look)
-    coded = cv2.imencode(
-        ".jpg", np.repeat(tone[:, :, None], 3, 2), [cv2.IMWRITE_JPEG_QUALITY, look.quality]
-    )[1]
-    return Frame(np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR), np.uint8), "markers")
+    grey = develop(light, replace(style, blur_px=0.0), random)
+    return Frame(coded(np.repeat(grey[:, :, None], 3, 2), style.jpeg_quality), "markers")
 
 
 def print_of(number: int, dictionary: str) -> Array:
     """A marker's cells (N, N) with its black frame, as shares of light."""
-    code = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
-    return np.where(code.generateImageMarker(number, code.markerSize + 2) > 127, CARD, BLACK)
+    return np.where(marker_cells(number, dictionary), CARD, BLACK)
 
 
 # --- light ---
 
 
-def _draw(light: Floats, view: View, number: int, cells: Array, blur_px: float) -> None:
+def _draw(light: Floats, view: MarkerView, number: int, cells: Array, blur_px: float) -> None:
     """Draw a marker on its card, blurred, into the light."""
     corners_px = view.corners_px(number)
     card = corners_px.mean(0) + (corners_px - corners_px.mean(0)) * (
@@ -85,7 +84,7 @@ def _draw(light: Floats, view: View, number: int, cells: Array, blur_px: float) 
     light[low[1] : high[1], low[0] : high[0]] = patch
 
 
-def _shares(view: View, number: int, cells: Array, low: Array, high: Array) -> Floats:
+def _shares(view: MarkerView, number: int, cells: Array, low: Array, high: Array) -> Floats:
     """What comes back, `FINE` samples a pixel of the patch from `low` to `high`, each a mean over its own square."""
     corners, count = view.corners_mm[number], len(cells)
     axes = np.linalg.inv(np.stack([corners[1] - corners[0], corners[3] - corners[0]])) * count
@@ -122,25 +121,3 @@ def _nearest(at: Array, width: Array, count: int) -> tuple[Array, Array]:
     """The line between cells nearest to each sample, and the share of the sample beyond it."""
     line = np.round(at).clip(-2, count + 2).astype(int)
     return line + 3, np.clip((at - line) / width + 0.5, 0, 1)
-
-
-# --- from light to a file ---
-
-
-def _noisy(light: Floats, look: Look, random: np.random.Generator) -> Floats:
-    """Photons come by chance: noise grows as the root of the light; neighbours share some, as colours are filled in."""
-    grain = np.asarray(
-        cv2.GaussianBlur(random.normal(size=light.shape).astype(np.float32), (0, 0), 0.5),
-        np.float32,
-    )
-    slope = 0.45  # of the tone curve in what is white
-    noise = grain / grain.std() * (look.noise / 255 / slope)
-    return np.asarray(light + noise * np.sqrt(np.maximum(light, 0.02)), np.float32)
-
-
-def _toned(light: Floats, look: Look) -> NDArray[np.uint8]:
-    """The tone curve, then sharpening, in steps of 1/255."""
-    tone = encode_srgb(light.clip(0)).clip(0, 1)
-    tone = np.asarray(tone + look.contrast * (tone * tone * (3 - 2 * tone) - tone), np.float32)
-    sharp = tone + look.sharpening * (tone - cv2.GaussianBlur(tone, (0, 0), 1.2))
-    return np.asarray(np.clip(sharp * 255, 0, 255).round(), np.uint8)

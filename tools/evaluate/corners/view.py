@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Array, Pose, rotation_from_vector
+from overruler.geometry.pose import Array
+from synthetic.arrays import Rng
+from synthetic.camera import camera_above, lens_matrix
+from synthetic.flat_table import square_mm
 
 SIZE_PX = (2000, 1500)
 COLUMNS, ROWS = 4, 3
@@ -15,7 +18,7 @@ LEAST_PX, MOST_PX, MOST_TILT_DEG = 40.0, 160.0, 60.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class MarkerView:
     """A table as one camera sees it."""
 
     camera: Camera
@@ -33,36 +36,29 @@ class View:
         )
 
 
-def random_view(random: np.random.Generator) -> View:
+def random_view(random: Rng) -> MarkerView:
     """A camera with a little distortion at any tilt, over markers turned every way and of every size."""
     tilt_deg, turn_deg = random.uniform(0, MOST_TILT_DEG), random.uniform(0, 360)
     camera = _camera(tilt_deg, turn_deg, random)
     fields = random.uniform(-0.15, 0.15, (COLUMNS * ROWS, 2))
     fields += [(column + 0.5, row + 0.5) for row in range(ROWS) for column in range(COLUMNS)]
     middles = camera.unproject(fields * np.array(SIZE_PX) / (COLUMNS, ROWS))
-    return View(
+    return MarkerView(
         camera, tilt_deg, {i: _square(camera, middle, random) for i, middle in enumerate(middles)}
     )
 
 
-def _camera(tilt_deg: float, turn_deg: float, random: np.random.Generator) -> Camera:
+def _camera(tilt_deg: float, turn_deg: float, random: Rng) -> Camera:
     focal = random.uniform(0.8, 1.2) * SIZE_PX[0]
-    center = (np.array(SIZE_PX) - 1) / 2 + random.normal(0, 8, 2)
-    matrix = np.array([[focal, 0, center[0]], [0, focal, center[1]], [0, 0, 1]])
-    rotation = rotation_from_vector([np.pi - np.radians(tilt_deg), 0, 0]) @ rotation_from_vector(
-        [0, 0, np.radians(turn_deg)]
-    )
-    distortion = np.array([random.uniform(-0.12, 0.06), random.uniform(-0.02, 0.02), 0, 0, 0])
-    return Camera(matrix, distortion, Pose(rotation, np.array([0.0, 0.0, 1000.0])))
+    matrix = lens_matrix(focal, (np.array(SIZE_PX) - 1) / 2 + random.normal(0, 8, 2))
+    distortion = (random.uniform(-0.12, 0.06), random.uniform(-0.02, 0.02), 0, 0, 0)
+    return camera_above((0, 0), 1000.0, tilt_deg, turn_deg, matrix, distortion)
 
 
-def _square(camera: Camera, middle_mm: Array, random: np.random.Generator) -> Array:
+def _square(camera: Camera, middle_mm: Array, random: Rng) -> Array:
     """A square (4, 2) round `middle_mm`, as large as its mean side in the picture asks."""
-    turn, wanted_px = random.uniform(0, 2 * np.pi), random.uniform(LEAST_PX, MOST_PX)
-    c, s = np.cos(turn), np.sin(turn)
-    shape = np.array([(-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5)]) @ np.array(
-        [[c, s], [-s, c]]
-    )
+    heading_deg, wanted_px = random.uniform(0, 360), random.uniform(LEAST_PX, MOST_PX)
+    shape = square_mm(0, 0, 1.0, heading_deg)[:, :2]
     side_mm = wanted_px * float(camera.mm_per_px(np.append(middle_mm, 0.0)))
     for _ in range(3):
         seen = camera.project(np.column_stack([middle_mm + shape * side_mm, np.zeros(4)]))

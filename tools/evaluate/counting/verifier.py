@@ -14,8 +14,9 @@ from overruler.frame import Frame
 from overruler.vision.detection.detect import rectify_board
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.rim_net import estimate_rims
-from overruler.vision.rounds.fit_rounds import fit_rounds, suppress_overlaps
+from overruler.vision.rounds.fit_rounds import fit_rounds
 from overruler.vision.rounds.ring_filter import find_candidates
+from overruler.vision.rounds.suppression import suppress_overlaps
 
 STEPS = ("candidates", "learned look", "look and fit")
 BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99, 1.0)

@@ -6,6 +6,15 @@ import numpy as np
 from numpy.random import Generator
 
 from evaluate.drawn.lenses import FAMILIES
+from evaluate.drawn.markers import (
+    BOARD_MM,
+    EIGHT,
+    FOUR,
+    MARKER_MM,
+    camera_over,
+    known_board,
+    marker_mm,
+)
 from overruler.board import Board
 from overruler.calibration import Calibration, Covariances, ErrorBudget, TableBow
 from overruler.frame import Frame
@@ -13,6 +22,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE, BundleAdjustment
+from overruler.vision.camera.calibrate import calibrate_from_markers
 from overruler.vision.camera.lens_prior import LensPrior, lens_prior
 from overruler.vision.camera.marker_layout import FREE_MARKERS_BUDGET, add_height_uncertainty
 from overruler.vision.camera.observations import free_marker_observation, known_marker_observation
@@ -22,7 +32,6 @@ from overruler.vision.camera.table_bow import correct_for_bow_mm
 from overruler.vision.camera.variance_components import LOG_SCALE_SIGMA as SCALE_SIGMA
 from overruler.vision.camera.variance_components import NoiseScales
 from overruler.vision.markers.marker import Marker
-from tests.vision.table import BOARD_MM, EIGHT, FOUR, MARKER_MM, camera_over, known_board, square_mm
 
 LAID_WORSE, CURL_MM = 3.0, 0.3
 """The troubles: how many times worse than stated markers are laid and shaped, and how far their corners are lifted."""
@@ -80,7 +89,7 @@ class Case:
         """Where the markers lie: free ones at any heading."""
         turn = random.uniform(-180, 180, len(self.places)) * self.free
         return {
-            n: square_mm(*at, heading_deg=h)
+            n: marker_mm(*at, heading_deg=h)
             for (n, at), h in zip(self.places.items(), turn, strict=True)
         }
 
@@ -213,3 +222,34 @@ def distances(found: Calibration, pixels: Array) -> tuple[Array, Array]:
     length = np.linalg.norm(gap, axis=1)
     slope = np.einsum("pi,pik->pk", gap / length[:, None], slopes[second] - slopes[first])
     return length, np.sqrt(np.einsum("pi,ij,pj->p", slope, found.joint_covariance, slope))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One table calibrated, and its distances (P,) in mm between `SPOTS`."""
+
+    found: Calibration
+    true: Array
+    length: Array
+    sigma: Array
+    bound: Array
+    """What no method can beat."""
+
+    @property
+    def errors(self) -> Array:
+        return self.length - self.true
+
+
+def measured(
+    case: Case, truth: Truth, frame: Frame, seen: list[Marker], random: Generator
+) -> Measured:
+    """A table calibrated by the markers that are seen of it, with what is known of the lens."""
+    camera = truth.camera
+    lens = lens_file(camera, frame.size_px, random) if case.lens == "file" else None
+    prior = lens_prior(frame, lens)
+    found = calibrate_from_markers(frame, case.board, seen, (), prior, lens is not None)
+    spots = np.column_stack([SPOTS, np.zeros(len(SPOTS))])
+    pixels = camera.project(truth.on_table(spots))
+    true = np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1)
+    _, bound = distances(best(case, truth, found, seen, prior), pixels)
+    return Measured(found, true, *distances(found, pixels), bound)

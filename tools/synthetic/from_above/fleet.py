@@ -1,33 +1,28 @@
 """Quickly drawn pieces of tables with ships on plates: any card, any ship, any mat, any light."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import cv2
 import numpy as np
 
 from overruler.vision.contours.outlines import penetration_depth_mm
-from overruler.vision.imaging.orthophoto import rectify_photo
-from synthetic.from_above.cards import SIDE, any_card
-from synthetic.from_above.quick_tables import REACH_MM, view_of
-from synthetic.from_above.ships import LARGE, SMALL, any_ship
-from synthetic.from_above.space import nebula, planet
-from synthetic.painted.develop import develop
-from synthetic.painted.figures import any_colour
-from synthetic.painted.light import Lamp, any_lamp, light_on
-from synthetic.painted.mats import Floats, Picture
-from synthetic.painted.paint import draw_solids, paint
-from synthetic.painted.plates import any_oddity, circle
-from synthetic.painted.prints import any_prints
+from synthetic.arrays import Array, Floats, Picture, Rng
+from synthetic.camera import View, patch_view
+from synthetic.from_above.sheet import FINE_MM, REACH_MM, Sheet, sheet_of, visible_share
+from synthetic.painted.paint import photo_of
+from synthetic.painted.plates import Plate, any_oddity, rounded, spun
+from synthetic.painted.prints import any_prints, planet
 from synthetic.painted.scene import Scene, make_scene
-from synthetic.painted.solids import Array, Rng
-from synthetic.painted.view import Mask, View, bounds, fill, hull, px_per_mm, softened
-from training.lessons.shapes.crops import FINE_MM, Sheet
+from synthetic.things.cards import any_card
+from synthetic.things.figures import any_colour
+from synthetic.things.ships import LARGE, SMALL, any_ship
+from synthetic.things.solids import Solid
+from synthetic.tiles import any_tile
 
 FINER = 2
+"""Samples of a pixel's side."""
 SIDES_MM, SHARES = (40.0, 60.0, 80.0), (0.6, 0.2, 0.2)
-FIRST = 100
-"""In the map of owners: the first slab; pieces of other kinds come before."""
+"""Sides of ships' plates, and how common each is."""
 CARDBOARD_MM = (
     (41, 63),
     (63, 88),
@@ -41,58 +36,12 @@ CARDBOARD_MM = (
     (30, 45),
 )
 """Cards, templates, rulers and tokens: no plates."""
-
 PLATES = 1, 12
-"""So many plates are laid on each piece of a table, the last not among them."""
+"""How many plates are laid on each piece of a table, the last not among them."""
 CROWDED = (0.35, 0.8)
 """On some tables few plates stand beside others, on some most."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Slab:
-    """A flat rectangle with a card on it: a plate, or a mere card."""
-
-    xy_mm: Array
-    turn_rad: float
-    half_mm: Array
-    """(2,): half the length, along the heading, and half the width."""
-    high_mm: float
-    taper_mm: float
-    inset_mm: float
-    """How far inside the lower edge the card ends."""
-    corner_mm: float
-    paint: Floats
-    """(3,): the body's, blue green red."""
-    clear: float
-    """0: what lies beneath does not show through, to 1."""
-    shine: float
-    card: Floats
-    """(S, S, 4)"""
-    is_plate: bool
-
-    def outline(self, z_mm: float, inset_mm: float) -> Array:
-        """A ring about it (K, 3), so far in."""
-        half = self.half_mm - inset_mm
-        corner = min(max(self.corner_mm - inset_mm, 0.05), float(half.min()))
-        ring = circle(corner, 20) + np.sign(circle(1, 20) + 1e-9) * (half - corner)
-        return self.place(ring, z_mm)
-
-    def place(self, forward_left: Array, z_mm: float) -> Array:
-        c, s = np.cos(self.turn_rad), np.sin(self.turn_rad)
-        return np.column_stack(
-            [
-                forward_left @ np.array([[c, s], [-s, c]]) + self.xy_mm,
-                np.full(len(forward_left), z_mm),
-            ]
-        )
-
-    @property
-    def corners_mm(self) -> Array:
-        return self.place(self.half_mm * [[1, -1], [1, 1], [-1, 1], [-1, -1]], 0.0)[:, :2]
-
-    @property
-    def body(self) -> Array:
-        return np.vstack([self.outline(0, 0), self.outline(self.high_mm, self.taper_mm)])
+NO_PLATE_MM = 2.5
+"""What is lower is a card."""
 
 
 def fleet_sheet(
@@ -104,20 +53,12 @@ def fleet_sheet(
 ) -> Sheet:
     """One piece of a table from above, in pixels of `fine_mm`, by a photo of this many mm a pixel.
 
-    So many plates are laid, unless none is, or there is no room.
+    At most as many plates are laid as there is room for; on some tables none.
     """
     rng = np.random.default_rng(list(seed))
-    view = view_of(rng, REACH_MM, float(rng.uniform(*photos_mm)))
-    photo, slabs, shown = fleet_photo(rng, view, tiles, REACH_MM, plates=plates)
-    flat = rectify_photo(photo, view.camera, (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM), fine_mm)
-    rows = [
-        [*slab.xy_mm, *2 * slab.half_mm, slab.turn_rad, 0, seen]
-        for slab, seen in zip(slabs, shown, strict=True)
-        if slab.is_plate
-    ]
-    return Sheet(
-        flat.pixels, flat.left_mm, flat.top_mm, view.camera, np.array(rows, float).reshape(-1, 7)
-    )
+    view = patch_view(rng, REACH_MM, float(rng.uniform(*photos_mm)))
+    photo, rows = fleet_photo(rng, view, tiles, REACH_MM, plates=plates)
+    return sheet_of(photo, view, rows, fine_mm)
 
 
 def fleet_photo(
@@ -127,64 +68,62 @@ def fleet_photo(
     reach_mm: float,
     finer: int = FINER,
     plates: tuple[int, int] = PLATES,
-) -> tuple[Picture, list[Slab], list[float]]:
-    """A photo, the plates and cards in it, and the share of the rim of each that is in sight."""
+) -> tuple[Picture, Array]:
+    """A photo, and the ships' plates in it (N, 7), as `Sheet` has them."""
     scene, tiles = _table(rng, reach_mm, tiles)
-    slabs, lamp, fine = _slabs(rng, reach_mm, plates), any_lamp(rng), view.finer(finer)
-    grown = float(rng.choice([SMALL, LARGE]))
-    solids = [
-        part
-        for slab in slabs
-        if slab.is_plate
-        for part in any_ship(rng, slab.xy_mm, slab.turn_rad, _side(slab), grown)
+    slabs = _slabs(rng, reach_mm, plates)
+    first, grown = len(scene.plates), float(rng.choice([SMALL, LARGE]))
+    ships = [ship for slab in slabs if _is_plate(slab) for ship in _ship(rng, slab, grown)]
+    scene = replace(scene, plates=[*scene.plates, *slabs], solids=ships)
+    photo, owners = photo_of(rng, scene, view, finer, tiles)
+    fine = view.resized(finer)
+    rows = [
+        [
+            *slab.center_mm,
+            *np.full(2, _side(slab)),
+            slab.turn_rad,
+            0,
+            visible_share(k, slab, owners, fine),
+        ]
+        for k, slab in enumerate(slabs, first)
+        if _is_plate(slab)
     ]
-    light, owners = paint(scene, fine, lamp, tiles)
-    casters = [solid.points_mm for solid in solids]
-    light *= light_on(casters, fine, lamp, 0.0) / light_on([], fine, lamp, 0.0)
-    light *= _contact(slabs, fine, lamp)[..., None]
-    eye = view.camera.center_mm[:2]
-    for k in np.argsort([-float(np.linalg.norm(slab.xy_mm - eye)) for slab in slabs]):
-        _draw(light, owners, slabs[k], int(k), fine, lamp, casters)
-    draw_solids(light, owners, solids, fine, lamp)
-    small = cv2.resize(light, (view.width_px, view.height_px), interpolation=cv2.INTER_AREA)
-    return (
-        develop(rng, np.asarray(small, np.float32)),
-        slabs,
-        [_shown(slab, k, owners, fine) for k, slab in enumerate(slabs)],
-    )
+    return photo, np.array(rows, float).reshape(-1, 7)
 
 
-def _side(slab: Slab) -> float:
-    return float(2 * slab.half_mm[0])
+def _is_plate(slab: Plate) -> bool:
+    return slab.height_mm > NO_PLATE_MM
 
 
-# --- what lies there ---
+def _side(slab: Plate) -> float:
+    """The length along the heading."""
+    return float(2 * spun(slab.outline_mm, -slab.turn_rad)[:, 0].max())
+
+
+def _ship(rng: Rng, slab: Plate, grown: float) -> list[Solid]:
+    return any_ship(rng, slab.center_mm, slab.turn_rad, _side(slab), grown)
 
 
 def _table(rng: Rng, reach_mm: float, tiles: Sequence[Picture]) -> tuple[Scene, Sequence[Picture]]:
     """A mat, half of them space, with what is printed on it and some odd things."""
     scene = make_scene(rng, reach_mm, tiles)
-    tile = nebula(rng) if rng.random() < 0.5 else tiles[scene.tile]
+    tile = any_tile(rng, "space") if rng.random() < 0.5 else tiles[scene.tile]
     few = [any_oddity(rng, scene.tile, tiles) for _ in range(int(rng.choice([0, 0, 1, 3])))]
-    for thing in few:
-        thing.center_mm[:] = rng.uniform(-reach_mm, reach_mm, 2)
+    low = [
+        replace(thing, center_mm=rng.uniform(-reach_mm, reach_mm, 2))
+        for thing in few
+        if thing.height_mm < 10
+    ]
     prints = any_prints(rng, reach_mm, rng.random() < 0.3) if rng.random() < 0.5 else []
     prints += [planet(rng, reach_mm) for _ in range(int(rng.choice([0, 0, 1])))]
-    low = [thing for thing in few if thing.height_mm < 10]
-    scene = Scene(
-        len(tiles),
-        scene.tile_turn,
-        scene.tile_scale * rng.uniform(0.7, 2),
-        scene.tile_shift_mm,
-        low,
-        prints,
-    )
-    return scene, [*tiles, tile]
+    scale = scene.tile_scale * rng.uniform(0.7, 2)
+    space = replace(scene, tile=len(tiles), tile_scale=scale, plates=low, prints=prints, solids=[])
+    return space, [*tiles, tile]
 
 
-def _slabs(rng: Rng, reach_mm: float, plates: tuple[int, int]) -> list[Slab]:
+def _slabs(rng: Rng, reach_mm: float, plates: tuple[int, int]) -> list[Plate]:
     """Plates, some side by side, and cards between them; some tables have none."""
-    kept: list[Slab] = []
+    kept: list[Plate] = []
     like = _slab(rng, float(rng.choice(SIDES_MM, p=SHARES)))
     count = 0 if rng.random() < 0.1 else int(rng.integers(*plates) * (reach_mm / 190) ** 2)
     crowded = float(rng.choice(CROWDED))
@@ -194,13 +133,18 @@ def _slabs(rng: Rng, reach_mm: float, plates: tuple[int, int]) -> list[Slab]:
         for _ in range(8):
             near = kept[int(rng.integers(len(kept)))] if kept and rng.random() < crowded else None
             one = _moved(rng, new, near, reach_mm)
-            if all(penetration_depth_mm(one.corners_mm, other.corners_mm) < 0.05 for other in kept):
+            if all(_depth_mm(one, other) < 0.05 for other in kept):
                 kept.append(one)
                 break
     return kept
 
 
-def _moved(rng: Rng, slab: Slab, near: Slab | None, reach_mm: float) -> Slab:
+def _depth_mm(a: Plate, b: Plate) -> float:
+    """How far two slabs lie within each other."""
+    return penetration_depth_mm(a.center_mm + a.outline_mm, b.center_mm + b.outline_mm)
+
+
+def _moved(rng: Rng, slab: Plate, near: Plate | None, reach_mm: float) -> Plate:
     """Anywhere, or beside another one: in contact, a little apart, turned likewise or not."""
     if near is None:
         return _at(slab, rng.uniform(-reach_mm, reach_mm, 2), rng.uniform(0, 2 * np.pi))
@@ -208,29 +152,47 @@ def _moved(rng: Rng, slab: Slab, near: Slab | None, reach_mm: float) -> Slab:
     gap = float(rng.choice([0.0, rng.uniform(0, 1), rng.uniform(0, 12)]))
     way = turn + rng.integers(4) * np.pi / 2
     forward, left = np.array([np.cos(way), np.sin(way)]), np.array([-np.sin(way), np.cos(way)])
-    aside = rng.uniform(-1, 1) * near.half_mm[0]
-    xy = near.xy_mm + (near.half_mm[0] + slab.half_mm[0] + gap) * forward + aside * left
+    half, aside = _side(near) / 2, rng.uniform(-1, 1) * _side(near) / 2
+    xy = near.center_mm + (half + _side(slab) / 2 + gap) * forward + aside * left
     return _at(slab, xy, turn + (rng.normal(0, 0.1) if gap > 3 else 0))
 
 
-def _at(slab: Slab, xy_mm: Array, turn_rad: float) -> Slab:
-    return replace(slab, xy_mm=np.asarray(xy_mm, float), turn_rad=float(turn_rad))
+def _at(slab: Plate, xy_mm: Array, turn_rad: float) -> Plate:
+    outline = spun(slab.outline_mm, turn_rad - slab.turn_rad)
+    return replace(slab, center_mm=xy_mm, outline_mm=outline, turn_rad=float(turn_rad))
 
 
-def _slab(rng: Rng, side_mm: float, like: Slab | None = None) -> Slab:
+def _slab(rng: Rng, side_mm: float, like: Plate | None = None) -> Plate:
     """A plate about the origin; most plates of a table are of one make."""
-    same = like is not None and rng.random() < 0.75
-    paint, clear, shine = (
-        (like.paint, like.clear, like.shine) if same and like is not None else _body(rng)
+    half, corner = np.full(2, side_mm / 2), rng.uniform(0.3, 2.5)
+    paint, clear, shine = _body(rng)
+    taper, margin = float(rng.choice([0.5, rng.uniform(0, 1)])), float(rng.uniform(0.4, 4))
+    plate = Plate(
+        np.zeros(2),
+        rounded(half, corner),
+        float(rng.uniform(2.6, 3.4)),
+        taper,
+        paint,
+        0,
+        np.ones(3, np.float32),
+        gloss=shine,
+        highlight=shine,
+        plain=paint,
+        is_base=False,
+        clear=clear,
+        card=any_card(rng),
+        card_half_mm=half - margin,
     )
-    taper = (
-        like.taper_mm if same and like is not None else float(rng.choice([0.5, rng.uniform(0, 1)]))
-    )
-    inset = like.inset_mm if same and like is not None else float(rng.uniform(0.4, 4))
-    high, corner = rng.uniform(2.6, 3.4), rng.uniform(0.3, 2.5)
-    half = np.full(2, side_mm / 2)
-    return Slab(
-        np.zeros(2), 0.0, half, high, taper, inset, corner, paint, clear, shine, any_card(rng), True
+    if like is None or rng.random() > 0.75:
+        return plate
+    return replace(
+        plate,
+        rim=like.rim,
+        plain=like.plain,
+        clear=like.clear,
+        gloss=like.gloss,
+        highlight=like.highlight,
+        inset_mm=like.inset_mm,
     )
 
 
@@ -238,122 +200,29 @@ def _body(rng: Rng) -> tuple[Floats, float, float]:
     """A plate's paint, how clear it is, and how its edges shine."""
     kind = rng.random()
     if kind < 0.35:
-        return (
-            np.full(3, rng.uniform(0.4, 0.8), np.float32),
-            float(rng.uniform(0.5, 0.98)),
-            float(rng.uniform(0, 0.5)),
-        )
+        paint = np.full(3, rng.uniform(0.4, 0.8), np.float32)
+        return paint, float(rng.uniform(0.5, 0.98)), float(rng.uniform(0, 0.5))
     if kind < 0.8:
-        return (
-            np.full(3, rng.uniform(0.004, 0.05), np.float32),
-            0.0,
-            float(rng.choice([0, rng.uniform(0, 0.2)])),
-        )
+        paint = np.full(3, rng.uniform(0.004, 0.05), np.float32)
+        return paint, 0.0, float(rng.choice([0, rng.uniform(0, 0.2)]))
     return any_colour(rng), float(rng.choice([0, rng.uniform(0, 0.8)])), float(rng.uniform(0, 0.2))
 
 
-def _cardboard(rng: Rng) -> Slab:
+def _cardboard(rng: Rng) -> Plate:
     """Something flat that is no plate."""
     width, length = CARDBOARD_MM[int(rng.integers(len(CARDBOARD_MM)))]
     half = np.array([length, width]) / 2 * rng.uniform(0.9, 1.1)
-    paint = np.full(3, rng.uniform(0.02, 0.6), np.float32)
-    card = any_card(rng)
+    paint, card = np.full(3, rng.uniform(0.02, 0.6), np.float32), any_card(rng)
     card[..., 3] = 1
-    return Slab(
-        np.zeros(2),
-        0.0,
-        half,
-        rng.uniform(0.2, 2),
-        0.0,
-        0.0,
-        rng.uniform(0.3, 4),
-        paint,
-        0.0,
-        0.0,
-        card,
-        False,
+    return replace(
+        _slab(rng, 10.0),
+        outline_mm=rounded(half, rng.uniform(0.3, 4)),
+        height_mm=float(rng.uniform(0.2, 2)),
+        inset_mm=0.0,
+        rim=paint,
+        plain=paint,
+        clear=0.0,
+        highlight=0.0,
+        card=card,
+        card_half_mm=half,
     )
-
-
-# --- painting ---
-
-
-def _contact(slabs: Sequence[Slab], view: View, lamp: Lamp) -> Floats:
-    """What slabs leave of the sky's light beside them, and their shadows' share of it."""
-    dark = view.blank()
-    for slab in slabs:
-        fill(dark, hull(view.camera.project(slab.outline(0, 0))))
-    opaque = np.float32(lamp.contact)
-    return np.asarray(1 - opaque * softened(dark, lamp.contact_mm * px_per_mm(view)), np.float32)
-
-
-def _draw(
-    light: Floats,
-    owners: Mask,
-    slab: Slab,
-    k: int,
-    view: View,
-    lamp: Lamp,
-    casters: Sequence[Array],
-) -> None:
-    """Paint a slab on the canvas."""
-    corners = view.camera.project(slab.body)
-    box = bounds(corners, view, 2)
-    if min(box[2:]) == 0:
-        return
-    here, part = (slice(box[1], box[1] + box[3]), slice(box[0], box[0] + box[2])), view.part(box)
-    patch, off = light[here], np.array(box[:2])
-    body, top = part.blank(), part.blank()
-    fill(body, hull(corners - off))
-    edge = view.camera.project(slab.outline(slab.high_mm, slab.taper_mm)) - off
-    fill(top, hull(edge))
-    lit = light_on(casters, part, lamp, slab.high_mm)
-    beneath = np.roll(patch, 2, (0, 1)) if slab.clear else patch
-    glass = slab.clear * beneath + (1 - slab.clear) * slab.paint * lit
-    side = (
-        glass * np.float32(0.6 if slab.paint.mean() > 0.1 else 1.0)
-        + np.float32(0.3 * slab.shine) * lamp.sky
-    )
-    patch[body > 0] = side[body > 0]
-    patch[top > 0] = glass[top > 0]
-    _print(patch, top, slab, part, lit)
-    for ring, share in ((edge, 1.0), (corners[:20] - off, 0.5)):
-        if slab.shine * share > 0.02:
-            shine = (slab.paint * lit.mean((0, 1)) + slab.shine * share).tolist()
-            cv2.polylines(
-                patch, [np.round(ring * 16).astype(np.int32)], True, shine, 1, cv2.LINE_8, 4
-            )
-    owners[here][body > 0] = FIRST + k
-
-
-def _print(patch: Floats, top: Mask, slab: Slab, view: View, lit: Floats) -> None:
-    """The card, its upper edge ahead."""
-    half = slab.half_mm - slab.inset_mm
-    corners = view.camera.project(
-        slab.place(half * [[1, 1], [1, -1], [-1, -1], [-1, 1]], slab.high_mm)
-    )
-    source = np.array([[0, 0], [SIDE, 0], [SIDE, SIDE], [0, SIDE]], np.float32) - np.float32(0.5)
-    warp = cv2.getPerspectiveTransform(source, corners.astype(np.float32))
-    size = (view.width_px, view.height_px)
-    card = cv2.warpPerspective(
-        slab.card, warp, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT
-    )
-    cover = card[..., 3:] * (top > 0)[..., None]
-    patch += cover * (card[..., :3] / np.maximum(card[..., 3:], 0.2) * lit - patch)
-
-
-def _shown(slab: Slab, k: int, owners: Mask, view: View) -> float:
-    """The share of its upper edge in sight."""
-    ring = slab.outline(slab.high_mm, slab.taper_mm + 0.7)
-    dense = np.concatenate(
-        [
-            a + np.linspace(0, 1, 8, endpoint=False)[:, None] * (b - a)
-            for a, b in zip(ring, np.roll(ring, -1, 0), strict=True)
-        ]
-    )
-    column, row = np.round(view.camera.project(dense)).astype(int).T
-    rows, columns = owners.shape
-    inside = (column >= 0) & (row >= 0) & (column < columns) & (row < rows)
-    seen = owners[row.clip(0, rows - 1), column.clip(0, columns - 1)] == FIRST + k
-    lengths = np.repeat(np.linalg.norm(np.roll(ring, -1, 0) - ring, axis=1), 8)
-    return float(np.average(seen & inside, weights=lengths))

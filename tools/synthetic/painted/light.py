@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from synthetic.arrays import Array, Floats, Rng
+from synthetic.camera import View
+from synthetic.painted.canvas import fill, hull, softened
 from synthetic.painted.plates import Plate
-from synthetic.painted.solids import Array, Floats, Rng
-from synthetic.painted.view import View, fill, hull, px_per_mm, softened
 
 LOW, LOW_RAD = 0.35, (0.22, 0.7)
 """The share of lamps that stand beside the table and are most of the light, and how high they are seen from it: behind
@@ -61,7 +62,7 @@ def light_on(casters: Sequence[Array], view: View, lamp: Lamp, z_mm: float) -> F
     shade = view.blank()
     for fall in _shadows(casters, view, lamp, z_mm):
         cv2.fillConvexPoly(shade, np.round(hull(fall) * 16).astype(np.int32), 255, cv2.LINE_8, 4)
-    sun = 1 - softened(shade, lamp.soft_mm * px_per_mm(view))
+    sun = 1 - softened(shade, lamp.soft_mm * view.px_per_mm)
     return np.asarray(
         lamp.sky + lamp.lamp * np.float32(lamp.towards[2]) * sun[..., None], np.float32
     )
@@ -74,7 +75,7 @@ def _shadows(casters: Sequence[Array], view: View, lamp: Lamp, z_mm: float) -> I
         return
     fall = view.camera.project(_landing(np.concatenate(tall), lamp.towards, z_mm))
     for points in np.split(fall, np.cumsum([len(points) for points in tall])[:-1]):
-        if (points.max(0) > 0).all() and (points.min(0) < [view.width_px, view.height_px]).all():
+        if (points.max(0) > 0).all() and (points.min(0) < view.size_px).all():
             yield points
 
 
@@ -83,8 +84,8 @@ def corners_of(plate: Plate) -> Array:
     foot, top = plate.center_mm + plate.outline_mm, plate.center_mm + inner(plate, plate.inset_mm)
     return np.concatenate(
         [
-            np.column_stack([foot, np.zeros(len(foot))]),
-            np.column_stack([top, np.full(len(top), plate.height_mm)]),
+            np.column_stack([foot, np.full(len(foot), plate.z_mm)]),
+            np.column_stack([top, np.full(len(top), plate.top_mm)]),
         ]
     )
 
@@ -98,8 +99,8 @@ def inner(plate: Plate, inset_mm: float) -> Array:
 def contact(plates: Sequence[Plate], view: View, lamp: Lamp) -> Floats:
     """What the bases leave of the sky's light beside them (S, S)."""
     dark = view.blank()
-    for plate in plates:
+    for plate in [plate for plate in plates if plate.z_mm == 0]:
         fill(dark, view.pixels(plate.center_mm + plate.outline_mm, 0.0))
     return np.asarray(
-        1 - np.float32(lamp.contact) * softened(dark, lamp.contact_mm * px_per_mm(view)), np.float32
+        1 - np.float32(lamp.contact) * softened(dark, lamp.contact_mm * view.px_per_mm), np.float32
     )

@@ -5,36 +5,80 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from synthetic.painted.light import Lamp, contact, corners_of, light_on
-from synthetic.painted.mats import SIDE, TILE_MM, Picture
-from synthetic.painted.plates import Plate
+from synthetic.arrays import Array, Floats, Mask, Picture, Rng
+from synthetic.camera import View, rows_columns
+from synthetic.develop import LIGHT, photograph
+from synthetic.noise import TILE
+from synthetic.painted.canvas import fill, hull, outline, softened
+from synthetic.painted.light import Lamp, any_lamp, contact, corners_of, light_on
+from synthetic.painted.plates import Plate, spun
 from synthetic.painted.prints import Print
 from synthetic.painted.scene import Scene
-from synthetic.painted.solids import Array, Floats, Solid
-from synthetic.painted.view import Mask, View, bounds, fill, hull, px_per_mm, softened
+from synthetic.things.solids import Solid
+from synthetic.tiles import TILE_TEXEL_MM
 
+TALL_MM = 10.0
+"""What stands behind something higher is hidden by it."""
 HIDDEN = 255
 """In the map of owners: a solid; 0 is the mat, k + 1 plate k."""
-_LIGHT = (np.arange(256) / 255).astype(np.float32) ** 2.2
+
+
+def photo_of(
+    rng: Rng, scene: Scene, view: View, finer: int, tiles: Sequence[Picture]
+) -> tuple[Picture, Mask]:
+    """A photo of the scene, in any light and by any camera, and who is seen at each of its finer pixels."""
+    light, owners = paint(scene, view.resized(finer), any_lamp(rng), tiles)
+    return photograph(on_sensor(light, view), rng), owners
+
+
+def on_sensor(light: Floats, view: View) -> Floats:
+    """The mean of the light over each pixel of a view."""
+    return np.asarray(cv2.resize(light, view.size_px, interpolation=cv2.INTER_AREA), np.float32)
 
 
 def paint(scene: Scene, view: View, lamp: Lamp, tiles: Sequence[Picture]) -> tuple[Floats, Mask]:
     """Amounts of light (S, S, 3) and who is seen at each pixel (S, S), on the view's canvas."""
-    canvas = _mat(scene, view, tiles)
+    canvas = _textured(tiles[scene.tile], _tile_map(scene), view, 0.0)
     _draw_prints(canvas, scene.prints, view)
     owners = view.blank()
-    eye = view.camera.center_mm
     casters = [solid.points_mm for solid in scene.solids]
     light = light_on([*casters, *map(corners_of, scene.plates)], view, lamp, 0.0)
     canvas *= light * contact(scene.plates, view, lamp)[..., None]
-    for k in np.argsort([-np.linalg.norm(plate.center_mm - eye[:2]) for plate in scene.plates]):
-        box = bounds(view.camera.project(corners_of(scene.plates[k])), view, 2)
-        if min(box[2:]) > 0:
-            here = (slice(box[1], box[1] + box[3]), slice(box[0], box[0] + box[2]))
-            body = _draw_plate(canvas[here], scene.plates[k], casters, view.part(box), lamp, tiles)
-            owners[here][body > 0] = k + 1
-    draw_solids(canvas, owners, scene.solids, view, lamp)
+    solids, eye = scene.solids, view.camera.center_mm[:2]
+    for k in _farthest_first(scene.plates, eye):
+        plate = scene.plates[k]
+        if plate.height_mm > TALL_MM:
+            away = float(np.linalg.norm(plate.center_mm - eye))
+            behind = [s for s in solids if np.linalg.norm(s.points_mm[:, :2].mean(0) - eye) > away]
+            draw_solids(canvas, owners, behind, view, lamp)
+            solids = [solid for solid in solids if solid not in behind]
+        _draw_on_canvas(canvas, owners, k, plate, casters, view, lamp, tiles)
+    draw_solids(canvas, owners, solids, view, lamp)
     return canvas, owners
+
+
+def _farthest_first(plates: Sequence[Plate], eye: Array) -> list[int]:
+    """Plates on the mat, then those that stand on others; of each the nearest last."""
+    key = [(plate.z_mm > 0, -float(np.linalg.norm(plate.center_mm - eye))) for plate in plates]
+    return sorted(range(len(plates)), key=key.__getitem__)
+
+
+def _draw_on_canvas(
+    canvas: Floats,
+    owners: Mask,
+    k: int,
+    plate: Plate,
+    casters: Sequence[Array],
+    view: View,
+    lamp: Lamp,
+    tiles: Sequence[Picture],
+) -> None:
+    """Paint plate k where it is in sight."""
+    box = view.box(view.camera.project(corners_of(plate)), 2)
+    if min(box[2:]) > 0:
+        here = rows_columns(box)
+        body = _draw_plate(canvas[here], plate, casters, view.part(box), lamp, tiles)
+        owners[here][body > 0] = k + 1
 
 
 # --- the mat ---
@@ -42,49 +86,38 @@ def paint(scene: Scene, view: View, lamp: Lamp, tiles: Sequence[Picture]) -> tup
 
 def _tile_map(scene: Scene) -> Array:
     """From mm on the mat to pixels of its tile (3, 3)."""
-    scale = SIDE / TILE_MM / scene.tile_scale
+    scale = 1 / TILE_TEXEL_MM / scene.tile_scale
     c, s = scale * np.cos(scene.tile_turn), scale * np.sin(scene.tile_turn)
     return np.array([[c, -s, scene.tile_shift_mm[0]], [s, c, scene.tile_shift_mm[1]], [0, 0, 1]])
 
 
 def _textured(tile: Picture, tile_from_mm: Array, view: View, z_mm: float) -> Floats:
-    """A tile as it lies on the plane at z."""
+    """A tile as it lies on the plane at z, mirrored beyond its edges."""
     matrix = tile_from_mm @ np.linalg.inv(view.plane(z_mm))
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    size = (view.width_px, view.height_px)
-    seen = cv2.warpPerspective(tile, matrix, size, flags=flags, borderMode=cv2.BORDER_WRAP)
-    return np.asarray(_LIGHT[seen])
-
-
-def _mat(scene: Scene, view: View, tiles: Sequence[Picture]) -> Floats:
-    return _textured(tiles[scene.tile], _tile_map(scene), view, 0.0)
+    seen = cv2.warpPerspective(
+        tile, matrix, view.size_px, flags=flags, borderMode=cv2.BORDER_REFLECT
+    )
+    return np.asarray(LIGHT[seen])
 
 
 def _draw_prints(canvas: Floats, prints: Sequence[Print], view: View) -> None:
     for item in prints:
         margin = 3 * item.soft_mm + (item.width_mm or 0)
-        box = bounds(view.pixels(item.outline_mm, 0.0), view, 2 + margin * px_per_mm(view))
+        box = view.box(view.pixels(item.outline_mm, 0.0), 2 + margin * view.px_per_mm)
         if min(box[2:]) > 0:
-            patch = canvas[box[1] : box[1] + box[3], box[0] : box[0] + box[2]]
+            patch = canvas[rows_columns(box)]
             patch += _cover(item, view.part(box))[..., None] * (item.colour - patch)
 
 
 def _cover(item: Print, view: View) -> Floats:
     """How much a print covers each pixel of its part of the canvas (h, w)."""
-    mask, points, scale = view.blank(), view.pixels(item.outline_mm, 0.0), px_per_mm(view)
+    mask, points, scale = view.blank(), view.pixels(item.outline_mm, 0.0), view.px_per_mm
     if item.width_mm is None and len(points) > 2:
         fill(mask, points, 255, convex=False)
     else:
         width = max(1, round((item.width_mm or 1) * scale))
-        cv2.polylines(
-            mask,
-            [np.round(points * 16).astype(np.int32)],
-            len(points) > 2,
-            255,
-            width,
-            cv2.LINE_8,
-            4,
-        )
+        outline(mask, points, 255, width, len(points) > 2)
     covered = np.float32(item.strength) * softened(mask, item.soft_mm * scale)
     return covered if item.worn_mm is None else covered * _left(view, item.worn_mm)
 
@@ -93,7 +126,7 @@ def _left(view: View, worn_mm: Array) -> Floats:
     """What is left of a print at each pixel (h, w): from nothing at the first place to all at the second."""
     off, whole = view.pixels(worn_mm, 0.0)
     way = (whole - off) / np.sum((whole - off) ** 2)
-    x, y = np.arange(view.width_px) - off[0], np.arange(view.height_px) - off[1]
+    x, y = (np.arange(size) - start for size, start in zip(view.size_px, off, strict=True))
     return np.asarray(np.clip(way[0] * x + way[1] * y[:, None], 0, 1), np.float32)
 
 
@@ -114,19 +147,39 @@ def _draw_plate(
     body, top = view.blank(), view.blank()
     fill(body, hull(corners))
     fill(top, edge)
-    patch[body > 0] = _side(plate, view, lamp, body)
-    level = _top(plate, view, tiles) * light_on(casters, view, lamp, plate.height_mm)
+    lit = light_on(casters, view, lamp, plate.top_mm)
+    beneath = np.roll(patch, 2, (0, 1))
+    side, level = _side(plate, view, lamp, body, tiles), _top(plate, view, tiles) * lit
+    patch[body > 0] = side + plate.clear * (0.6 * beneath[body > 0] - side)
+    level += np.float32(plate.clear) * (beneath - level)
+    if plate.card is not None:
+        _lay_card(level, plate, view, lit)
     patch[top > 0] = level[top > 0]
     if plate.highlight > 0:
         light = (plate.rim + np.float32(0.5 * plate.highlight)).tolist()
-        cv2.polylines(patch, [np.round(edge * 16).astype(np.int32)], True, light, 1, cv2.LINE_8, 4)
+        outline(patch, edge, light, 1, True)
     return body
 
 
-def _side(plate: Plate, view: View, lamp: Lamp, body: Mask) -> Floats:
+def _lay_card(level: Floats, plate: Plate, view: View, lit: Floats) -> None:
+    """Lay a plate's card on its top, under the same light."""
+    assert plate.card is not None
+    assert plate.card_half_mm is not None
+    ahead = plate.card_half_mm * [[1, 1], [1, -1], [-1, -1], [-1, 1]]
+    corners = view.pixels(plate.center_mm + spun(ahead, plate.turn_rad), plate.top_mm)
+    size = len(plate.card)
+    source = np.array([[0, 0], [size, 0], [size, size], [0, size]], np.float32) - np.float32(0.5)
+    warp = cv2.getPerspectiveTransform(source, corners.astype(np.float32))
+    card = cv2.warpPerspective(plate.card, warp, view.size_px, flags=cv2.INTER_LINEAR)
+    cover = card[..., 3:]
+    level += cover * (card[..., :3] / np.maximum(cover, 0.2) * lit - level)
+
+
+def _side(plate: Plate, view: View, lamp: Lamp, body: Mask, tiles: Sequence[Picture]) -> Floats:
     """The side's light at each pixel of `body` (n, 3)."""
     ys, xs = np.nonzero(body)
-    inverse = np.linalg.inv(view.plane(plate.height_mm / 2)).astype(np.float32)
+    middle_mm = plate.z_mm + plate.height_mm / 2
+    inverse = np.linalg.inv(view.plane(middle_mm)).astype(np.float32)
     place = inverse @ np.stack([xs, ys, np.ones(len(xs))]).astype(np.float32)
     out = (place[:2] / place[2]).T - plate.center_mm.astype(np.float32)
     out /= np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-3)
@@ -136,28 +189,33 @@ def _side(plate: Plate, view: View, lamp: Lamp, body: Mask) -> Floats:
     )
     sun = np.maximum(facing, 0)[:, None]
     shine = np.float32(0.5 * plate.gloss) * sun**8
-    return np.asarray(
-        plate.rim * (0.7 * lamp.sky + lamp.lamp * sun) + lamp.lamp * shine, np.float32
-    )
+    paint = plate.rim
+    if plate.side_tile is not None:
+        paint = paint * _cut(plate, tiles[plate.side_tile], view, middle_mm)[body > 0]
+    return np.asarray(paint * (0.7 * lamp.sky + lamp.lamp * sun) + lamp.lamp * shine, np.float32)
 
 
 def _top(plate: Plate, view: View, tiles: Sequence[Picture]) -> Floats:
     """The top's reflectance on its part of the canvas (h, w, 3)."""
-    scale = SIDE / TILE_MM * 1.6
-    x, y = 40 * plate.center_mm  # another part of the tile for each
-    shift = np.array([[scale, 0, x % SIDE], [0, scale, y % SIDE], [0, 0, 1]])
-    paint = _textured(tiles[plate.tile], shift, view, plate.height_mm) * plate.tint
+    paint = _cut(plate, tiles[plate.tile], view, plate.top_mm) * plate.tint
     if plate.plain is not None:
         paint[:] = plate.plain
     if plate.ring_mm > 0 or plate.wobble_mm > 0:
         topping = view.blank()
-        fill(topping, view.pixels(plate.center_mm + _topping(plate), plate.height_mm), convex=False)
+        fill(topping, view.pixels(plate.center_mm + _topping(plate), plate.top_mm), convex=False)
         paint[topping == 0] = plate.rim
     if plate.glyph is not None:
         cover = view.blank()
-        fill(cover, view.pixels(plate.center_mm + plate.glyph[0], plate.height_mm), convex=False)
+        fill(cover, view.pixels(plate.center_mm + plate.glyph[0], plate.top_mm), convex=False)
         paint[cover > 0] = plate.glyph[1]
     return paint
+
+
+def _cut(plate: Plate, tile: Picture, view: View, z_mm: float) -> Floats:
+    """A tile over a plate: another part of it for each."""
+    scale = 1 / TILE_TEXEL_MM * (1.6 if plate.height_mm < TALL_MM else 1.0)
+    x, y = 40 * plate.center_mm % TILE
+    return _textured(tile, np.array([[scale, 0, x], [0, scale, y], [0, 0, 1]]), view, z_mm)
 
 
 def _topping(plate: Plate) -> Array:
@@ -179,9 +237,9 @@ def draw_solids(
     """All solids, the farthest triangle first."""
     if not solids:
         return
-    corners = np.concatenate([solid.points_mm[solid.faces] for solid in solids])  # (m, 3, 3)
+    corners = np.concatenate([solid.mesh.points_mm for solid in solids])  # (m, 3, 3)
     colours = np.concatenate(
-        [np.repeat(solid.colour[None], len(solid.faces), 0) for solid in solids]
+        [np.repeat(solid.colour[None], len(solid.mesh.points_mm), 0) for solid in solids]
     )
     seen = view.camera.project(corners)
     u, v = seen[:, 1] - seen[:, 0], seen[:, 2] - seen[:, 0]

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from synthetic.painted.figures import any_colour
-from synthetic.painted.mats import Picture, colour
-from synthetic.painted.solids import Array, Floats, Rng
+from synthetic.arrays import Array, Floats, Picture, Rng
+from synthetic.develop import LIGHT, decode_srgb
+from synthetic.noise import rgb
+from synthetic.things.figures import any_colour
+from synthetic.things.solids import turned
 
 DIAMETERS_MM = (25, 27, 28.5, 30, 32, 40, 50, 60, 65, 70, 80, 90, 100, 120, 130, 160)
 _SHARES = np.array([10, 12, 10, 6, 12, 8, 8, 6, 2, 3, 3, 2, 3, 3, 2, 2]) / 92
@@ -62,11 +64,43 @@ class Plate:
     """(3,): the colour of a top without texture."""
     is_base: bool = True
     """Whether it is a round base."""
+    z_mm: float = 0.0
+    """Height of its foot."""
+    card: Floats | None = None
+    """(S, S, 4): what is printed on top, light and cover, its upper edge ahead (+x before it is turned)."""
+    card_half_mm: Array | None = None
+    """(2,): half the card's length, along the heading, and half its width."""
+    turn_rad: float = 0.0
+    """The heading."""
+    clear: float = 0.0
+    """0: what lies beneath does not show through, to 1."""
+    side_tile: int | None = None
+    """The texture that its sides have too; their colour is multiplied with it."""
+
+    @property
+    def top_mm(self) -> float:
+        """Height of its top over the mat."""
+        return self.z_mm + self.height_mm
 
     @property
     def radius_mm(self) -> float:
         """Half its greatest width."""
         return float(np.linalg.norm(self.outline_mm, axis=1).max())
+
+
+def colour(code: str) -> Floats:
+    """`rrggbb` as amounts of light, blue green red."""
+    return np.asarray(decode_srgb(rgb(f"#{code}"))[::-1], np.float32)
+
+
+def spun(outline: Array, angle: float) -> Array:
+    """An outline (K, 2) turned about the origin."""
+    return np.asarray(outline @ turned(angle)[:2, :2].T)
+
+
+def rounded(half_mm: Array, corner_mm: float) -> Array:
+    """A rectangle with round corners (72, 2)."""
+    return np.asarray(np.sign(circle(1)) * (half_mm - corner_mm) + corner_mm * circle(1))
 
 
 def circle(radius: float, count: int = 72) -> Array:
@@ -121,7 +155,7 @@ def _rim(rng: Rng, mat: Picture) -> Floats:
     kind = rng.random()
     paint: np.ndarray[Any, np.dtype[Any]]
     if kind < 0.125:
-        paint = np.mean((mat[::16, ::16] / 255) ** 2.2, (0, 1)) * np.exp(rng.normal(size=3) * 0.08)
+        paint = LIGHT[mat[::16, ::16]].mean((0, 1)) * np.exp(rng.normal(size=3) * 0.08)
     else:
         paint = colour(str(rng.choice(_RIMS if kind < 0.82 else _TEAM)))
     return np.asarray(paint * rng.uniform(0.7, 1.3) + 0.004, np.float32)
@@ -170,18 +204,14 @@ def _squarish(rng: Rng, base: Plate) -> Plate:
     """A rectangular base with rounded corners."""
     half = rng.uniform(10, 40) * np.array([1, rng.uniform(0.6, 1)])
     corner = rng.uniform(0.3, 0.25 * half.min())
-    unit = circle(1)
-    outline = np.sign(unit) * (half - corner) + corner * unit
-    turn = rng.uniform(0, 6.3)
-    spin = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    return replace(base, outline_mm=outline @ spin.T, is_base=False)
+    outline = spun(rounded(half, corner), rng.uniform(0, 2 * np.pi))
+    return replace(base, outline_mm=outline, is_base=False)
 
 
 def _oval(rng: Rng, base: Plate) -> Plate:
     half = rng.uniform(15, 50) * np.array([1, rng.uniform(0.5, 0.8)])
-    turn = rng.uniform(0, 6.3)
-    spin = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    return replace(base, outline_mm=(circle(1) * half) @ spin.T, is_base=False)
+    outline = spun(circle(1) * half, rng.uniform(0, 2 * np.pi))
+    return replace(base, outline_mm=outline, is_base=False)
 
 
 def _mug(rng: Rng, base: Plate) -> Plate:

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from synthetic.painted.figures import any_colour
-from synthetic.painted.mats import colour
-from synthetic.painted.plates import circle
-from synthetic.painted.solids import Array, Floats, Rng, turned
+from synthetic.arrays import Array, Floats, Rng
+from synthetic.painted.plates import circle, colour, spun
+from synthetic.things.figures import any_colour
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,14 +70,15 @@ def _manhole(rng: Rng, at: Array) -> list[Print]:
         rng.uniform(0.5, 1.5),
         rng.choice([0.3, rng.uniform(1.5, 3)]),
     )
-    turn = turned(rng.uniform(0, 6.3))[:2, :2]
+    turn = rng.uniform(0, 6.3)
     share = np.linspace(-0.85, 0.85, rungs)
     ends = [
         np.array([[-x, y], [x, y]]) * 0.95 * radius
         for x, y in zip(np.sqrt(1 - share**2), share, strict=True)
     ]
     lines = [
-        Print(at + rung @ turn.T, ink * shade, rng.uniform(0.3, 0.9), 0.2, width) for rung in ends
+        Print(at + spun(rung, turn), ink * shade, rng.uniform(0.3, 0.9), 0.2, width)
+        for rung in ends
     ]
     return [Print(at + circle(radius), ink, rng.uniform(0.6, 1), rng.uniform(0.2, 1)), *lines]
 
@@ -114,12 +114,10 @@ def _spot(rng: Rng, at: Array) -> list[Print]:
 def _card(rng: Rng, at: Array) -> list[Print]:
     """A card, or a marker: a black square with white cells on white paper."""
     size, turn = rng.uniform(20, 60), rng.uniform(0, 6.3)
-    spin = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
 
     def square(x: float, y: float, half: float) -> Array:
-        return np.asarray(
-            at + (np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half + [x, y]) @ spin.T
-        )
+        corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half + [x, y]
+        return np.asarray(at + spun(corners, turn))
 
     white, black = np.full(3, 0.75, np.float32), np.full(3, 0.02, np.float32)
     cells = [(x, y) for x in range(-2, 2) for y in range(-2, 2) if rng.random() < 0.5]
@@ -128,3 +126,9 @@ def _card(rng: Rng, at: Array) -> list[Print]:
         for x, y in cells
     ]
     return [Print(square(0, 0, 1.4 * size), white, 1), Print(square(0, 0, size), black, 1), *inner]
+
+
+def planet(rng: Rng, reach_mm: float) -> Print:
+    at, radius = rng.uniform(-reach_mm, reach_mm, 2), rng.uniform(20, 200)
+    soft = rng.uniform(0, 0.3) * radius
+    return Print(at + circle(radius), any_colour(rng), rng.uniform(0.3, 1), soft)

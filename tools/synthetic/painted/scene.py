@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from synthetic.painted.figures import any_colour, dice, figure, palette, stones, tree, wall
-from synthetic.painted.mats import Picture
+from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.painted.plates import Plate, any_base, any_oddity
 from synthetic.painted.prints import Print, any_prints
-from synthetic.painted.solids import Array, Floats, Rng, Solid, ball, cone
+from synthetic.things.figures import any_colour, figure, palette
+from synthetic.things.loose import dice, stones, tree, wall
+from synthetic.things.solids import Solid, ball, cone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +33,7 @@ def make_scene(rng: Rng, reach_mm: float, tiles: Sequence[Picture]) -> Scene:
     plates = _odd_things(rng, reach_mm, mat, tiles) if bare else _cluster(rng, reach_mm, mat, tiles)
     paints = [palette(rng) for _ in range(2)]
     crowd = [
-        part for plate in plates for part in _standing(rng, plate, paints[int(rng.random() < 0.3)])
+        part for plate in plates for part in standing(rng, plate, paints[int(rng.random() < 0.3)])
     ]
     return Scene(
         mat,
@@ -109,13 +110,11 @@ def _free_place(rng: Rng, plate: Plate, plates: list[Plate], reach: float) -> Ar
 # --- what stands on plates and lies about ---
 
 
-def _standing(rng: Rng, plate: Plate, paints: Floats) -> list[Solid]:
+def standing(rng: Rng, plate: Plate, paints: Floats) -> list[Solid]:
     """The figure on a plate, and tufts near its edge."""
     if plate.glyph is not None or plate.height_mm > 10:
         return []
-    foot = np.array(
-        [*plate.center_mm + rng.normal(size=2) * 0.12 * plate.radius_mm, plate.height_mm]
-    )
+    foot = np.array([*plate.center_mm + rng.normal(size=2) * 0.12 * plate.radius_mm, plate.top_mm])
     parts = (
         figure(rng, foot, plate.radius_mm, paints)
         if rng.random() < (0.9 if plate.height_mm > 2.8 else 0.4)
@@ -134,7 +133,7 @@ def _basing(rng: Rng, plate: Plate) -> list[Solid]:
         spot = np.array(
             [
                 *plate.center_mm + way * (plate.radius_mm - 2) * rng.uniform(0.4, 1) ** 0.5,
-                plate.height_mm,
+                plate.top_mm,
             ]
         )
         if rng.random() < 0.5:

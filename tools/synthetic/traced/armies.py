@@ -7,103 +7,29 @@ from itertools import combinations
 import numpy as np
 from shapely.geometry import Polygon
 
+from synthetic.arrays import Floats, Rng
+from synthetic.things.figures import named_figure
+from synthetic.things.materials import Part, paint
+from synthetic.things.mesh import about_z
+from synthetic.things.pieces import Piece, Shape, distance_mm, stand
+from synthetic.things.ships import ship
+from synthetic.things.terrain import Terrain
 from synthetic.traced.ground import Ground, footprint
-from synthetic.traced.mesh import about_z
-from synthetic.traced.paints import HUES, Paints, paints
-from synthetic.traced.things.figures import build
-from synthetic.traced.things.pieces import (
-    Piece,
-    Shape,
-    block,
-    disc,
-    distance_mm,
-    oval,
-    plate,
-    stand,
+from synthetic.traced.troops import (
+    BANDS,
+    HUES,
+    METALS,
+    RIM_CHOICE,
+    SHIP_SHARE,
+    SKINS,
+    STEP_MM,
+    TOP_CHOICE,
+    TROOPS,
+    Kind,
 )
-from synthetic.traced.things.terrain import Terrain
 
-Rng = np.random.Generator
 Place = tuple[float, float, float, float]
 """x, y, z, heading."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of unit: its bases, its figures, and how many there are."""
-
-    shape: Shape
-    figure: str
-    low: int
-    high: int
-    size: float = 1
-
-
-TROOPS = {
-    "legion": [
-        *[Kind(disc(27), "inf", 4, 8)] * 6,
-        Kind(disc(27), "hero", 1, 1),
-        Kind(disc(50), "tank", 1, 1),
-        Kind(disc(50), "cav", 1, 2),
-        Kind(disc(70), "tank", 1, 1, 1.25),
-        Kind(disc(100), "walker", 1, 1, 1.3),
-        Kind(disc(120), "monster", 1, 1, 1.25),
-    ],
-    "inches": [
-        Kind(disc(25), "inf", 4, 8, 0.95),
-        Kind(disc(28.5), "inf", 4, 7),
-        Kind(disc(30), "inf", 3, 6),
-        Kind(disc(32), "inf", 4, 7, 1.1),
-        Kind(disc(32), "inf", 3, 6, 1.1),
-        Kind(disc(40), "hero", 1, 3, 1.2),
-        Kind(disc(50), "cav", 1, 3, 0.9),
-        Kind(disc(60), "monster", 1, 1, 0.85),
-        Kind(disc(60), "walker", 1, 1),
-        Kind(disc(80), "tank", 1, 1, 1.2),
-        Kind(oval(60, 35), "cav", 2, 4),
-        Kind(oval(75, 42), "cav", 1, 3, 1.15),
-        Kind(oval(105, 70), "monster", 1, 1, 1.1),
-    ],
-    "xwing": [
-        *[Kind(plate(40), "ship", 1, 2)] * 5,
-        Kind(plate(60), "bigship", 1, 1),
-        Kind(plate(80), "bigship", 1, 1),
-    ],
-    "ranks": [
-        Kind(block(25, 25), "inf", 4, 8, 0.9),
-        Kind(block(20, 20), "inf", 4, 8, 0.8),
-        Kind(block(50, 25), "cav", 3, 5, 0.85),
-        Kind(block(40, 40), "hero", 1, 3, 1.2),
-        Kind(block(50, 50, 0.3), "monster", 1, 2, 0.8),
-        Kind(block(100, 50), "monster", 1, 1, 1.1),
-        Kind(block(60, 40, 0.3), "cav", 1, 2),
-        Kind(oval(60, 35), "cav", 2, 4),
-        Kind(oval(75, 42), "cav", 1, 3, 1.15),
-        Kind(oval(90, 52), "cav", 1, 2, 1.3),
-        Kind(oval(105, 70), "monster", 1, 2, 1.1),
-        Kind(oval(120, 92), "monster", 1, 1, 1.2),
-        Kind(oval(170, 105), "tank", 1, 1, 1.8),
-        Kind(disc(32), "inf", 3, 6, 1.1),
-    ],
-}
-"""What a game's armies are made of; the first is the usual one."""
-RIM_CHOICE = (
-    "black",
-    "black",
-    "brown",
-    "brown",
-    "sand",
-    "white",
-    "grey",
-    "green",
-    "goblin",
-    "team0",
-    "team1",
-    "team2",
-)
-TOP_CHOICE = ("sand", "grass", "grass", "mud", "rock", "sand", "snow", "dark")
-STEP_MM = {"legion": 152.4, "xwing": 100.0}
-BANDS = {"legion": 5, "xwing": 3}
 
 
 class Muster:
@@ -126,11 +52,7 @@ class Muster:
             else str(rng.choice(["cone", "cone", "cone", "cone", "lipped", "flat"]))
         )
         base = stand(kind.shape, style, dress.rim, dress.topping, rng)
-        figure = [
-            p.moved(0, 0, base.height_mm + 0.3)
-            for p in build(kind.figure, dress.paints, rng, kind.size)
-        ]
-        parts = [p.moved(x, y, z, heading) for p in figure]
+        parts = _figure(rng, kind, dress.paints, (x, y, z + base.height_mm), heading)
         turned, place = base.moved(x, y, z, heading), (x, y, z, heading % 360)
         name = f"p{len(self.pieces) + 1:02d}"
         piece = Piece(
@@ -149,9 +71,29 @@ class Muster:
 class Dress:
     """How a unit is painted."""
 
-    paints: Paints
+    paints: Floats
+    """(5, 3): cloth, armour, skin, metal, trim, blue green red."""
     rim: str
     topping: str
+
+
+def _figure(
+    rng: Rng, kind: Kind, paints: Floats, foot: tuple[float, float, float], heading_deg: float
+) -> list[Part]:
+    """What stands on a base, or flies over it."""
+    if kind.figure == "ship":
+        size, turn = SHIP_SHARE * kind.shape.length_mm, float(np.radians(heading_deg))
+        solids = ship(rng, np.array(foot[:2]), turn, size, paints[[1, 0, 4]])
+    else:
+        solids = named_figure(kind.figure, rng, np.array(foot), kind.size, paints)
+    return [solid.part(float(rng.uniform(0, 0.4))) for solid in solids]
+
+
+def _paints(army: str, rng: Rng) -> Floats:
+    """One unit's paints out of its army's."""
+    cloth, armour, accent = HUES[army]
+    names = (rng.choice(cloth), rng.choice(armour), rng.choice(SKINS), rng.choice(METALS), accent)
+    return np.array([paint(str(name))[::-1] for name in names], np.float32)
 
 
 def muster(
@@ -193,7 +135,7 @@ def _dress(game: str, army: str, look: tuple[str, str], rng: Rng) -> Dress:
     top = look[1] if rng.random() < 0.65 else str(rng.choice(TOP_CHOICE))
     if game == "xwing":
         rim = "clear" if rng.random() < 0.2 else "black"
-    return Dress(paints(army, rng), rim, top)
+    return Dress(_paints(army, rng), rim, top)
 
 
 def _unit(host: Muster, kind: Kind, dress: Dress, unit: str, army: str, player: int) -> None:

@@ -7,18 +7,17 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from synthetic.from_above.ships import any_ship
-from synthetic.painted.figures import any_colour, figure, palette
-from synthetic.painted.solids import Rng, Solid
-from synthetic.traced.camera import over_board
-from synthetic.traced.develop import develop, style
+from synthetic.arrays import Rng
+from synthetic.camera import over_board
+from synthetic.develop import camera_style, develop
+from synthetic.things.figures import any_colour, figure, palette
+from synthetic.things.materials import Material, Part
+from synthetic.things.pieces import Piece
+from synthetic.things.ships import any_ship
+from synthetic.things.terrain import Terrain
 from synthetic.traced.expose import ROUGH, expose
-from synthetic.traced.materials import Material, Part
-from synthetic.traced.mesh import Mesh
 from synthetic.traced.spec import MATS, Spec, draw_spec
 from synthetic.traced.table import Table, build
-from synthetic.traced.things.pieces import Piece
-from synthetic.traced.things.terrain import Terrain
 from synthetic.traced.tracer import Tracer
 from synthetic.traced.truth import truth
 
@@ -27,13 +26,11 @@ WIDTH_PX = 1000, 2200
 """Of a photo: from a large table filmed to a small one photographed."""
 ANY_MAT, HANDS = 0.35, 0.15
 """The shares of tables that lie on another game's mat, and that somebody reaches over."""
-ANY_SHIPS = 0.75
-"""The share of tables of ships on which these are of any shape and colour, and hide more of what stands below."""
-GROWN = 0.0, 0.6
-"""How long those usually are: the logarithm of their share of a plate's side."""
-ANY_FIGURES, ANY_HILLS = 0.6, 0.6
-"""The share of tables of round bases on which what stands there is of any kind, tanks hide most of theirs;
+ANYTHING, ANY_HILLS = 0.65, 0.6
+"""The share of tables whose bases carry ships and figures of any kind and size, which hide more of what stands below;
 and that of hills that are made of any stuff."""
+GROWN = 0.0, 0.6
+"""How long such ships usually are: the logarithm of their share of a plate's side."""
 
 
 def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
@@ -43,26 +40,18 @@ def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
         return
     spec, rng = table_spec(seed, game), np.random.default_rng([seed, 3])
     view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, rng)
-    view = view.shrunk(np.exp(rng.uniform(*np.log(WIDTH_PX))) / view.size_px[0])
+    view = view.resized(np.exp(rng.uniform(*np.log(WIDTH_PX))) / view.size_px[0])
     table = build(spec, 0.8)
-    if spec.game == "xwing" and rng.random() < ANY_SHIPS:
-        table = _any_fleet(table, rng)
-    elif spec.game in ("legion", "inches") and rng.random() < ANY_FIGURES:
-        table = _any_armies(table, rng)
-    table = replace(
-        table, terrain=[_any_hill(one, rng) if one.kind == "hill" else one for one in table.terrain]
-    )
-    tracer, habits = (
-        Tracer(table.parts, table.lights),
-        style(spec.kind, spec.light in ("low", "lamp"), rng),
-    )
+    if rng.random() < ANYTHING:
+        table = _with_anything(table, rng)
+    hills = [_any_hill(one, rng) if one.kind == "hill" else one for one in table.terrain]
+    table = replace(table, terrain=hills)
+    tracer = Tracer(table.parts, table.lights)
+    habits = camera_style(spec.kind, spec.light in ("low", "lamp"), rng)
     picture = develop(expose(tracer, view, ROUGH), habits, rng)
     facts = truth(f"r{seed:05d}.jpg", table, view, tracer, habits, 1.0)
-    cv2.imwrite(
-        str(path.with_suffix(".jpg")),
-        picture[..., ::-1],
-        [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 95))],
-    )
+    quality = [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 95))]
+    cv2.imwrite(str(path.with_suffix(".jpg")), picture[..., ::-1], quality)
     path.write_text(json.dumps(facts), encoding="utf-8")
 
 
@@ -85,33 +74,22 @@ def table_spec(seed: int, game: str | None = None) -> Spec:
     )
 
 
-def _any_fleet(table: Table, rng: Rng) -> Table:
-    """The table with other ships over its plates."""
-    grown = float(rng.uniform(*GROWN))
-    return replace(table, pieces=[_with_any_ship(piece, grown, rng) for piece in table.pieces])
-
-
-def _with_any_ship(piece: Piece, grown: float, rng: Rng) -> Piece:
-    at, turn = np.array([piece.x_mm, piece.y_mm]), float(np.radians(piece.heading_deg))
-    ship, gloss = (
-        any_ship(rng, at, turn, piece.shape.length_mm, grown),
-        float(rng.uniform(0.1, 0.6)),
-    )
-    return replace(piece, figure_parts=[_part(solid, gloss) for solid in ship])
-
-
-def _any_armies(table: Table, rng: Rng) -> Table:
-    """The table with other figures on its bases."""
-    paints = [palette(rng) for _ in range(4)]
+def _with_anything(table: Table, rng: Rng) -> Table:
+    """The table with any ships over its plates, or any figures on its bases."""
+    grown, paints = float(rng.uniform(*GROWN)), [palette(rng) for _ in range(4)]
 
     def parts(piece: Piece) -> list[Part]:
         foot = np.array([piece.x_mm, piece.y_mm, piece.z_mm + piece.stand.height_mm])
-        solids = figure(rng, foot, piece.shape.width_mm / 2, paints[int(rng.integers(len(paints)))])
-        return [_part(solid, float(rng.uniform(0.0, 0.5))) for solid in solids]
+        turn, long = float(np.radians(piece.heading_deg)), piece.shape.length_mm
+        some = paints[int(rng.integers(len(paints)))]
+        if piece.figure == "ship":
+            solids = any_ship(rng, foot[:2], turn, long, grown)
+        else:
+            solids = figure(rng, foot, piece.shape.width_mm / 2, some)
+        return [solid.part(float(rng.uniform(0.0, 0.5))) for solid in solids]
 
-    return replace(
-        table, pieces=[replace(piece, figure_parts=parts(piece)) for piece in table.pieces]
-    )
+    pieces = [replace(piece, figure_parts=parts(piece)) for piece in table.pieces]
+    return replace(table, pieces=pieces)
 
 
 def _any_hill(hill: Terrain, rng: Rng) -> Terrain:
@@ -136,12 +114,3 @@ def _any_stuff(rng: Rng) -> Material:
         grain_mm=float(rng.uniform(30, 150)),
         gloss=float(rng.uniform(0, 0.2)),
     )
-
-
-def _part(solid: Solid, gloss: float) -> Part:
-    """A convex body as the tracer takes it."""
-    points = solid.points_mm[solid.faces]
-    normals = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
-    blue, green, red = solid.colour.tolist()
-    mesh = Mesh(points, np.repeat(normals[:, None], 3, axis=1), np.zeros((len(points), 3, 2)))
-    return Part(mesh, Material((red, green, blue), gloss=gloss))

@@ -8,9 +8,8 @@ from embreex.mesh_construction import TriangleMesh
 from embreex.rtcore_scene import EmbreeScene
 from numpy.typing import ArrayLike, NDArray
 
-from synthetic.traced.materials import Floats, Part
-
-Ints = NDArray[np.intp]
+from synthetic.arrays import Floats, Ints
+from synthetic.things.materials import Part
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from synthetic.traced.camera import Rays, View
-from synthetic.traced.embree import Ints
-from synthetic.traced.materials import Floats
+from synthetic.arrays import Floats, Ints
+from synthetic.camera import View
+from synthetic.traced.rays import Rays
 from synthetic.traced.tracer import Tracer
 
-Mask = NDArray[np.bool_]
+Where = NDArray[np.bool_]
 
 BAND_PX = 60_000
 """Pixels worked on at once."""
@@ -84,7 +84,7 @@ def _refine(
     image: Floats,
     top: int,
     offsets: NDArray[np.float64],
-    mask: Mask,
+    mask: Where,
     keep: bool = True,
 ) -> None:
     """Take more rays at offsets (K, 2) from the masked pixels; `keep` counts the ray that they have too."""
@@ -135,13 +135,13 @@ def _spread(count: int) -> NDArray[np.float64]:
     return np.asarray((np.arange(1, count + 1)[:, None] * R2 + 0.5) % 1 - 0.5)
 
 
-def _varied(labels: NDArray[np.int32], near_px: int) -> Mask:
+def _varied(labels: NDArray[np.int32], near_px: int) -> Where:
     """Pixels (H, W) that have another label within a square of `near_px`."""
     square, values = np.ones((near_px, near_px), np.uint8), labels.astype(np.float32)
     return np.asarray(cv2.dilate(values, square) != cv2.erode(values, square))
 
 
-def _edges(image: Floats, part: NDArray[np.int32], soft: Mask) -> Mask:
+def _edges(image: Floats, part: NDArray[np.int32], soft: Where) -> Where:
     """Pixels (H, W) whose neighbours show another part, or (but on a soft print) a light a third brighter."""
     tone, square = np.log(image.sum(-1) + 0.1 * image.mean() + 1e-6), np.ones((3, 3), np.uint8)
     contrast = cv2.dilate(tone, square) - cv2.erode(tone, square) > 0.3

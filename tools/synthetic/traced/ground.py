@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from shapely.geometry import Point, Polygon, box
 
-from synthetic.traced.mesh import Array, about_z
-from synthetic.traced.things.pieces import Shape
+from synthetic.arrays import Array, Rng
+from synthetic.things.mesh import about_z
+from synthetic.things.pieces import Shape
 
-Rng = np.random.Generator
 Place = Sequence[float] | Array
 TRIES = 400
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from shapely.geometry import LineString, Point, Polygon
 
 from overruler.geometry.pose import Array
-from synthetic.traced.filming import HAND_S, Carried, ahead, any_path, times
-from synthetic.traced.materials import Part, plain
-from synthetic.traced.mesh import limb
+from synthetic.arrays import Rng
+from synthetic.filming import HAND_S, LIFT_MM, ahead, any_path, times
+from synthetic.things.materials import Part
+from synthetic.things.pieces import Piece
+from synthetic.things.props import hand_parts
 from synthetic.traced.table import Table
-from synthetic.traced.things.pieces import Piece
 
 MOVES = ("carry", "quick", "push")
 """A piece carried somewhere; the next one at once after it; one that is never lifted."""
@@ -23,9 +25,13 @@ BEYOND_MM = 300.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Carry(Carried):
+class Carry:
     """One piece that a hand carries along straight legs."""
 
+    path_mm: Array
+    """(L + 1, 2)."""
+    start_s: float
+    end_s: float
     piece: Piece
     """As it stands before."""
     turn_deg: float
@@ -42,7 +48,42 @@ class Carry(Carried):
 
     @property
     def lift_mm(self) -> float:
-        return 0.0 if self.story in ("push", "rest") else super().lift_mm
+        """How high it is lifted, half way."""
+        return 0.0 if self.story in ("push", "rest") else LIFT_MM
+
+    def at(self, time_s: float) -> tuple[Array, float, float]:
+        """Where the piece is, how high, and what share of the way it has come: slowly at first and at last."""
+        q = float(np.clip((time_s - self.start_s) / (self.end_s - self.start_s), 0, 1))
+        share = 3 * q * q - 2 * q**3
+        along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(self.path_mm, axis=0).T))])
+        place = [np.interp(share * along[-1], along, axis) for axis in self.path_mm.T]
+        return np.array(place), self.lift_mm * float(np.sin(np.pi * q)), share
+
+    @property
+    def hand_from_s(self) -> float:
+        return round(self.start_s - HAND_S, 1)
+
+    @property
+    def hand_to_s(self) -> float:
+        return self.end_s + HAND_S
+
+    def gone(self, time_s: float) -> float:
+        """How far the hand is from the piece: 0 where it holds it, 1 and more where it is not over the table."""
+        return max(self.start_s - time_s, time_s - self.end_s, 0.0) / HAND_S
+
+    def truth(self) -> dict[str, Any]:
+        return {
+            "piece": self.piece.id,
+            "story": self.story,
+            "t_start_s": self.start_s,
+            "t_end_s": self.end_s,
+            "from_mm": self.path_mm[0].tolist(),
+            "to_mm": self.path_mm[-1].tolist(),
+            "path_length_mm": float(np.hypot(*np.diff(self.path_mm, axis=0).T).sum()),
+            "path_mm": self.path_mm.tolist(),
+            "hand_from_s": self.hand_from_s,
+            "hand_to_s": self.hand_to_s,
+        }
 
     def moved(self, time_s: float) -> Piece:
         (x, y), z, share = self.at(time_s)
@@ -67,33 +108,13 @@ class Carry(Carried):
             return []
         place, z, _ = self.at(time_s)
         away = ahead(np.radians(self.away_deg))
-        side = np.array([-away[1], away[0]])
-        tip = place + self.grip_mm + away * 700 * gone**1.5
-
-        def stick(
-            a: tuple[float, float, float], b: tuple[float, float, float], r0: float, r1: float
-        ) -> Part:
-            start, end = (
-                np.append(tip + away * one[0] + side * one[1], z + one[2]) for one in (a, b)
-            )
-            return Part(limb(start, end, r0, r1, 16), plain(skin, gloss=0.1))
-
-        fingers = [
-            stick((4 * abs(k), 17 * k, 22), (58, 11 * k, 48), 7.5, 9.5)
-            for k in (-1.5, -0.5, 0.5, 1.5)
-        ]
-        palm = stick((55, 0, 50), (100, 0, 58), 26, 30)
-        wrist = stick((95, 0, 58), (175, 0, 70), 24, 25)
-        arm = replace(
-            stick((165, 0, 72), (1500, 0, 160), 36, 48), material=plain(sleeve, gloss=0.05)
-        )
-        return [*fingers, stick((6, -34, 22), (62, -24, 46), 9, 11), palm, wrist, arm]
+        return hand_parts(place + self.grip_mm + away * 700 * gone**1.5, away, z, skin, sleeve)
 
 
 def carries(
     table: Table,
     count: int,
-    rng: np.random.Generator,
+    rng: Rng,
     stories: Sequence[str],
     least_mm: float,
     pause_s: float,
@@ -157,9 +178,7 @@ def carries(
     raise ValueError(f"seed {table.spec.seed}: no room for {count} moves; take another")
 
 
-def _path(
-    piece: Piece, story: str, size_mm: tuple[float, float], rng: np.random.Generator
-) -> Array:
+def _path(piece: Piece, story: str, size_mm: tuple[float, float], rng: Rng) -> Array:
     """The corners (N, 2) of a piece's way."""
     start = np.array([piece.x_mm, piece.y_mm])
     if story == "rest":
@@ -180,5 +199,5 @@ def _long(piece: Piece) -> float:
     )
 
 
-def _unit(rng: np.random.Generator) -> Array:
+def _unit(rng: Rng) -> Array:
     return ahead(rng.uniform(0, 2 * np.pi))

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
-Floats = NDArray[np.float32]
-Rng = np.random.Generator
+from synthetic.arrays import Array, Floats, Rng
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,9 +7,9 @@ import cv2
 import numpy as np
 from rich.progress import Progress
 
+from synthetic.camera import View, over_board
+from synthetic.develop import camera_style, develop, jpeg
 from synthetic.traced.board_file import board_toml
-from synthetic.traced.camera import View, over_board
-from synthetic.traced.develop import develop, jpeg, style
 from synthetic.traced.expose import EFFORT, ROUGH, expose
 from synthetic.traced.spec import Spec
 from synthetic.traced.table import build
@@ -26,12 +26,12 @@ def photograph(name: str, spec: Spec, scale: float = 1) -> dict[str, bytes]:
     view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, rng)
     table = build(spec, _texel_mm(spec, view))
     tracer = Tracer(table.parts, table.lights)
-    habits = style(spec.kind, spec.light in ("low", "lamp"), rng)
+    habits = camera_style(spec.kind, spec.light in ("low", "lamp"), rng)
     with Progress(transient=True) as bar:
         task = bar.add_task(f"{name} {spec.game} {spec.kind}", total=1.0)
         effort = EFFORT[spec.kind] if scale == 1 else ROUGH
         light = expose(
-            tracer, view.shrunk(scale), effort, lambda share: bar.update(task, completed=share)
+            tracer, view.resized(scale), effort, lambda share: bar.update(task, completed=share)
         )
     if scale != 1:
         light = np.asarray(

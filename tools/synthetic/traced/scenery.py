@@ -3,12 +3,12 @@
 import numpy as np
 
 from overruler.pieces import Grid
-from synthetic.traced.materials import Material, Part, Picture, plain, printed
-from synthetic.traced.mats import WOODS, hexes, mat, planks
-from synthetic.traced.mesh import Array, Mesh, box, sheet
+from synthetic.arrays import Array, Picture, Rng
+from synthetic.mats import WOODS, as_bytes, hexes, mat, planks
+from synthetic.things.materials import Material, Part, plain, printed
+from synthetic.things.mesh import Mesh, box, sheet
 from synthetic.traced.spec import Spec
 
-Rng = np.random.Generator
 MAT_MM = 2.0
 """A mat's thickness: its top is at 0."""
 FELTS = {
@@ -64,7 +64,7 @@ def _print(spec: Spec, grid: Grid | None, texel_mm: float, rng: Rng) -> Picture:
         grid.origin_mm,
         flat=grid.orientation == "flat",
     )
-    return np.asarray((lines.clip(0, 1) * 255).astype(np.uint8))
+    return as_bytes(lines)
 
 
 def _table_top(spec: Spec, outer: Array, texel_mm: float, rng: Rng) -> Material:
@@ -74,7 +74,9 @@ def _table_top(spec: Spec, outer: Array, texel_mm: float, rng: Rng) -> Material:
         color, gloss = FELTS[name]
         grain, length = ("cloud", 260) if gloss > 0.1 else ("fine", 70)
         return plain(color, grain=grain, grain_mm=length, gloss=gloss)
-    image = planks(name, float(outer[0]), float(outer[1]), texel_mm * 1.3, rng)
+    texel = texel_mm * 1.3
+    shape = round(float(outer[1]) / texel), round(float(outer[0]) / texel)
+    image = as_bytes(planks(name, shape, texel, rng))
     return printed(image, gloss=float(rng.uniform(0.1, 0.6)), rough=float(rng.uniform(0.15, 0.4)))
 
 

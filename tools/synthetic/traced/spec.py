@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from synthetic.arrays import Rng
 from synthetic.traced.light import STYLES
 
 BOARDS_MM = {
@@ -89,7 +90,7 @@ def draw_spec(seed: int, kind: str | None = None, game: str | None = None) -> Sp
     )
 
 
-def _tilt_deg(rng: np.random.Generator) -> float:
+def _tilt_deg(rng: Rng) -> float:
     """Half of the cameras look almost straight down, a few from the side."""
     ranges = [(0, 12), (6, 25), (20, 40)]
     low, high = ranges[rng.choice(3, p=[0.5, 0.35, 0.15])]

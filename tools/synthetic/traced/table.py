@@ -6,20 +6,20 @@ import numpy as np
 from shapely.geometry import Polygon
 
 from overruler.pieces import Grid
+from synthetic.arrays import Rng
+from synthetic.things.markers import MODULES, Marker
+from synthetic.things.materials import Part
+from synthetic.things.mesh import rectangle
+from synthetic.things.pieces import Piece
+from synthetic.things.props import PROPS, Prop, hand
+from synthetic.things.rulers import Ruler, ruler
+from synthetic.things.terrain import KINDS, Terrain, hill
 from synthetic.traced.armies import muster
 from synthetic.traced.ground import Ground
 from synthetic.traced.light import Lights, lights
-from synthetic.traced.materials import Part
-from synthetic.traced.mesh import rectangle
 from synthetic.traced.scenery import draw_grid, scenery
 from synthetic.traced.spec import Spec
-from synthetic.traced.things.markers import MODULES, Marker
-from synthetic.traced.things.pieces import Piece
-from synthetic.traced.things.props import PROPS, Prop, hand
-from synthetic.traced.things.rulers import Ruler, ruler
-from synthetic.traced.things.terrain import KINDS, Terrain, hill
 
-Rng = np.random.Generator
 RULER_KINDS = {
     "legion": ("legion", "legion", "legion_short"),
     "xwing": ("xwing",),

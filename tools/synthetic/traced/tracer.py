@@ -6,10 +6,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from synthetic.traced.embree import Hits, Ints, Solid
+from synthetic.arrays import Floats, Ints
+from synthetic.things.materials import Part
+from synthetic.traced.embree import Hits, Solid
 from synthetic.traced.light import Lights, Panel
 from synthetic.traced.looks import Looks
-from synthetic.traced.materials import Floats, Part
 
 LIFT_MM = 0.02
 """Rays start this far off the surface they leave."""

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from overruler.pieces import Grid
+from synthetic.arrays import Array
+from synthetic.camera import View
+from synthetic.develop import Style
+from synthetic.things.markers import Marker
+from synthetic.things.pieces import Piece, distance_mm
+from synthetic.things.props import Prop
+from synthetic.things.rulers import Ruler
+from synthetic.things.terrain import Terrain
 from synthetic.traced.armies import all_distances
-from synthetic.traced.camera import View
-from synthetic.traced.develop import Style
 from synthetic.traced.embree import Solid
-from synthetic.traced.mesh import Array
 from synthetic.traced.table import Table
-from synthetic.traced.things.markers import Marker
-from synthetic.traced.things.pieces import Piece, distance_mm
-from synthetic.traced.things.props import Prop
-from synthetic.traced.things.rulers import Ruler
-from synthetic.traced.things.terrain import Terrain
 from synthetic.traced.tracer import Tracer
 
 Json = dict[str, object]
@@ -56,7 +56,7 @@ def _photo(style: Style) -> Json:
         "sharpened": bool(style.sharpen),
         "fringe": style.fringe,
         "noise": round(style.noise, 4),
-        "contrast": round(style.contrast, 3),
+        "contrast": round(2 * style.contrast, 3),
     }
 
 

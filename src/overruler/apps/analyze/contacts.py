@@ -6,7 +6,7 @@ from itertools import combinations
 from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.reading import Node
 from overruler.rules import matrix
-from overruler.rules.games.positioning.contact import Contact
+from overruler.rules.contact import Contact
 from overruler.rules.measure import between
 from overruler.scene import Scene
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.errors import BadInput
+from overruler.games import facts_of
 from overruler.rules import matrix
 from overruler.scene import Scene
 from overruler.units import MM_PER_INCH
@@ -29,7 +30,7 @@ def rule_all_pairs(film: FilmResults) -> list[Data]:
         previous_s = time_s
         for row in _pair_rows(rest):
             pair = row["from"], row["to"]
-            if rest["scene"].get("game") == "xwing":
+            if facts_of(rest["scene"].get("game")).contact_lasts:
                 row = _keep_range_zero(row, pair, touched)
             before = since.get(pair)
             if before is None or before[0] != row["range"]:
@@ -39,7 +40,7 @@ def rule_all_pairs(film: FilmResults) -> list[Data]:
 
 
 def _keep_range_zero(row: Data, pair: Pair, touched: dict[Pair, float]) -> Data:
-    """Rule on a pair in X-Wing, where ships that touched stay at range 0 until one of them moves.
+    """Rule on a pair in a game where ships that touched stay at range 0 until one of them moves.
 
     `touched` holds the probability that each pair touched, and is updated. Later measurements
     of ships that stand still say nothing new of that.

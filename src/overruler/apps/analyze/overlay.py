@@ -13,8 +13,9 @@ from overruler.apps.analyze.photo_folder import position_sigma_mm
 from overruler.apps.web.live.graphics import draw_graphics
 from overruler.apps.web.live.placement import LabelPlacement
 from overruler.apps.web.live.selection import Selection
-from overruler.apps.web.scene_paths import INTERVAL_95_SIGMAS, camera_view
+from overruler.apps.web.scene_paths import camera_view
 from overruler.errors import BadInput
+from overruler.frame import PixelBox
 from overruler.geometry.pose import Array
 from overruler.picture import svg
 from overruler.picture.answer_style import YES_COLOUR
@@ -24,7 +25,7 @@ from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View, offset_outline
 from overruler.rules import matrix
 from overruler.scene import Piece, Scene
-from overruler.shot import PixelBox
+from overruler.units import SIGMAS_95
 
 PATH_SHOWN_S = 20.0
 """How long a path is shown after the end of its move."""
@@ -187,7 +188,7 @@ def _move_to_end(piece: Piece, move: Data | None) -> Piece:
 
 def _outer_edge_px(view: View, piece: Piece, sigma_mm: float) -> Array:
     """The outline (N, 2) within which a base lies with 95 %."""
-    return view.to_px(offset_outline(piece.shape, INTERVAL_95_SIGMAS * sigma_mm), piece.z_mm)
+    return view.to_px(offset_outline(piece.shape, SIGMAS_95 * sigma_mm), piece.z_mm)
 
 
 def _draw_base(view: View, piece: Piece, sigma_mm: float) -> str:
@@ -213,7 +214,7 @@ def _draw_name(view: View, piece: Piece, placement: LabelPlacement) -> str:
     below = np.array([center_x, edge[:, 1].max() + distance])
     text = piece.id
     if sigma_mm:
-        text = f"{piece.id} ± {INTERVAL_95_SIGMAS * sigma_mm:.1f} mm"
+        text = f"{piece.id} ± {SIGMAS_95 * sigma_mm:.1f} mm"
     return _draw_plate(view, text, [above, below], placement)
 
 
@@ -232,7 +233,7 @@ def _draw_path(view: View, scene: Scene, move: Data, placement: LabelPlacement) 
 
 def _path_label(scene: Scene, move: Data) -> str:
     sigma_mm = move["path_sigma_mm"] if move["way_seen"] else move["sigma_mm"]
-    length = format_distance(move["path_mm"], INTERVAL_95_SIGMAS * sigma_mm, scene.game)
+    length = format_distance(move["path_mm"], SIGMAS_95 * sigma_mm, scene.game)
     return length if move["way_seen"] else f"{length}, way not seen"
 
 

@@ -25,12 +25,11 @@ from overruler.apps.analyze.segment import (
     split_film,
 )
 from overruler.apps.analyze.turns import Turn, guess_turns, turn_rows
-from overruler.apps.measure_request import MeasureRequest
 from overruler.apps.memory import give_back_memory, limit_malloc_arenas
-from overruler.apps.web.scene_paths import INTERVAL_95_SIGMAS
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
-from overruler.units import inches_from_mm
+from overruler.units import SIGMAS_95, inches_from_mm
 from overruler.vision.imaging.opencv_threads import limit_opencv_to_one_thread
 from overruler.writing import write_atomically, write_parts_atomically
 
@@ -255,10 +254,10 @@ def _print_summary(film: FilmResults, out: Path, too_long: Sequence[Data] | None
 def _describe_path(move: Data) -> str:
     """The length of a path; if it was not seen, the distance between its ends."""
     if not move["way_seen"]:
-        length = f"{move['distance_mm']:.1f} ± {INTERVAL_95_SIGMAS * move['sigma_mm']:.1f} mm"
+        length = f"{move['distance_mm']:.1f} ± {SIGMAS_95 * move['sigma_mm']:.1f} mm"
         inches = inches_from_mm(move["distance_mm"])
         return f"{length} straight ({inches:.2f} in); its way was not seen"
-    length = f"{move['path_mm']:.1f} ± {INTERVAL_95_SIGMAS * move['path_sigma_mm']:.1f} mm"
+    length = f"{move['path_mm']:.1f} ± {SIGMAS_95 * move['path_sigma_mm']:.1f} mm"
     return f"{length}  ({inches_from_mm(move['path_mm']):.2f} in)"
 
 

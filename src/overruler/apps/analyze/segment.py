@@ -17,8 +17,8 @@ import overruler
 from overruler.apps.analyze.event_log import EventLog
 from overruler.apps.analyze.merge import Data
 from overruler.errors import CannotMeasure
+from overruler.frame import Shot
 from overruler.referee import Referee
-from overruler.shot import Shot
 from overruler.sources.prefetch import prefetch_items
 from overruler.sources.video import Film
 from overruler.track import Tick

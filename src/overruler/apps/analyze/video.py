@@ -13,9 +13,9 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from overruler.apps.analyze.merge import FilmResults
 from overruler.apps.analyze.overlay import Drawing, Overlay
 from overruler.errors import BadInput, CannotMeasure
+from overruler.frame import Shot
 from overruler.picture.film_encoding import write_mp4
 from overruler.picture.raster import Pixels, alpha_composite, render_layer, resize_by_area
-from overruler.shot import Shot
 from overruler.sources.prefetch import prefetch_items
 from overruler.sources.video import Film
 from overruler.writing import atomic_file, check_writable

@@ -1,42 +1,41 @@
-"""`overruler demo`: a sample photo measured, with a picture of every step and a page that tells them."""
+"""`overruler demo`: measures a sample photo, with a picture of each step and a page that explains them."""
 
 import argparse
 import sys
 import webbrowser
 from pathlib import Path
 
-from overruler.apps.measure import progress_display
+from overruler.apps.progress import progress_display
 from overruler.errors import BadInput
 from overruler.writing import write_atomically
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--out", type=Path, default=Path("demo"), metavar="DIR", help="the folder (demo)"
-    )
+    out = Path("demo")
+    parser.add_argument("--out", type=Path, default=out, metavar="DIR", help="the folder (demo)")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
 def run(args: argparse.Namespace) -> int:
-    folder = _folder(args.out)
+    folder = _make_folder(args.out)
     from overruler.apps.demo.page import render_page
     from overruler.apps.demo.steps import generate_steps
 
-    done = []
-    with progress_display() as say:
-        for step in generate_steps(say):
+    steps = []
+    with progress_display() as progress:
+        for step in generate_steps(progress):
             write_atomically(folder / step.file, step.data)
             print(f"{step.title}: {step.text}\n", flush=True)
-            done.append(step)
-    write_atomically(folder / "index.html", render_page(done))
-    print(f"written: {folder / 'index.html'} and {len(done)} pictures")
-    if args.open and not webbrowser.open((folder / "index.html").resolve().as_uri()):
+            steps.append(step)
+    page = folder / "index.html"
+    write_atomically(page, render_page(steps))
+    print(f"written: {page} and {len(steps)} pictures")
+    if args.open and not webbrowser.open(page.resolve().as_uri()):
         print("no browser could be opened", file=sys.stderr)
     return 0
 
 
-def _folder(path: Path) -> Path:
-    """The folder, made where it is missing."""
+def _make_folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

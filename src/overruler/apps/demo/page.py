@@ -1,4 +1,4 @@
-"""The demo's page: one file with all pictures in it, to open in any browser, with no request to anywhere."""
+"""The demo's page: one HTML file with all pictures in it, which loads nothing else."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -12,13 +12,10 @@ TEMPLATE = Path(__file__).with_name("page.html")
 
 
 def render_page(steps: Sequence[Step]) -> str:
-    """The page's text."""
-    parts = "\n".join(_section(number, step) for number, step in enumerate(steps, 1))
-    return (
-        TEMPLATE.read_text(encoding="utf-8")
-        .replace("{{font}}", font_face_css())
-        .replace("{{steps}}", parts)
-    )
+    """Render the page as HTML."""
+    sections = "\n".join(_section(number, step) for number, step in enumerate(steps, 1))
+    template = TEMPLATE.read_text(encoding="utf-8")
+    return template.replace("{{font}}", font_face_css()).replace("{{steps}}", sections)
 
 
 def _section(number: int, step: Step) -> str:

@@ -1,15 +1,15 @@
 """JSON Schemas (draft 2020-12) of the files and questions that the program reads, and of its answers.
 
-They are made from the readers' own tables of keys, names and limits where those have them. What no schema can say (a
-name given twice, an outline that crosses itself, a covariance that is not one) only the readers refuse.
+They use the readers' own tables of keys, names and limits. Only the readers refuse what a schema
+cannot express: a repeated name, an outline that crosses itself, an indefinite covariance.
 """
 
 from collections.abc import Callable, Mapping
 from functools import partial
 
 from overruler.apps.schemas import answers, files, questions, scenes
-from overruler.apps.schemas.primitives import DRAFT, Schema
-from overruler.scene import GAMES
+from overruler.games import GAMES
+from overruler.rules.json_schema import DRAFT, Schema
 
 DOCUMENTS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "scene": ("a scene file (JSON)", scenes.scene),
@@ -24,15 +24,15 @@ DOCUMENTS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
         for game in GAMES
     },
 }
-"""What there is a schema of, by name: what it is, and how its schema is made."""
+"""The documents that have a schema, by name: a description, and the function that makes the schema."""
 
 
 def schema_of(name: str) -> Schema:
-    """The whole JSON Schema of one of `DOCUMENTS`."""
-    about, made = DOCUMENTS[name]
+    """The JSON Schema of one of `DOCUMENTS`."""
+    about, make_schema = DOCUMENTS[name]
     return {
         "$schema": DRAFT,
         "$id": f"urn:overruler:schema:{name}",
         "title": f"Overruler: {about}",
-        **made(),
+        **make_schema(),
     }

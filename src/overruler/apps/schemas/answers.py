@@ -1,6 +1,6 @@
-"""The schema of an answer: what every question's has in common; what else it holds hangs on the question."""
+"""The schema of an answer: the keys that all questions share; other keys depend on the question."""
 
-from overruler.apps.schemas.primitives import (
+from overruler.rules.json_schema import (
     FLAG,
     NUMBER,
     OBJECT,
@@ -10,23 +10,24 @@ from overruler.apps.schemas.primitives import (
     array_of,
     object_with,
 )
-from overruler.verdict import CALL_THRESHOLDS, LIKELY, TOO_CLOSE
+from overruler.verdict import CALL_THRESHOLDS, TOO_CLOSE
 
 PROBABILITY: Schema = {"type": "number", "minimum": 0, "maximum": 1 + 1e-9}
 
 
 def answer() -> Schema:
-    """An answer, or with `-` the error of one line."""
+    """An answer, or the error of a line of standard input."""
     return {"oneOf": [_ruling_schema(), object_with({"error": TEXT}, additionalProperties=False)]}
 
 
 def _ruling_schema() -> Schema:
-    place = array_of(NUMBER, 2, 2)
-    change = object_with({"to": {}, "move_mm": NUMBER, "direction": place})
-    calls = dict.fromkeys((*(call for _, call in CALL_THRESHOLDS), LIKELY, TOO_CLOSE))
+    unit_vector = array_of(NUMBER, 2, 2)
+    change = object_with({"to": {}, "move_mm": NUMBER, "direction": unit_vector})
+    calls = (*(call for _, call in CALL_THRESHOLDS), TOO_CLOSE)
+    size = _or_null(NUMBER | {"minimum": 0})
     optional: dict[str, Schema] = {
-        "distance_mm": _or_null(NUMBER | {"minimum": 0}),
-        "sigma_mm": _or_null(NUMBER | {"minimum": 0}),
+        "distance_mm": size,
+        "sigma_mm": size,
         "from_point_mm": _or_null(POINT),
         "to_point_mm": _or_null(POINT),
         "margin_mm": NUMBER,

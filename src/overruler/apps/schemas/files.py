@@ -1,12 +1,23 @@
-"""The schemas of the files that tell of a table: board, lens, terrain and corrections.
+"""The schemas of the files that describe a table: board, lens, terrain and corrections.
 
-Three of them are TOML: a schema then speaks of the values that a reader of TOML makes.
+Some of them are TOML. Their schemas describe the values that a TOML parser returns.
 """
 
 import sys
-from itertools import chain
+from typing import Any
 
-from overruler.apps.schemas.primitives import (
+from overruler.bases import LARGEST_BASE_MM
+from overruler.board import DICTIONARIES
+from overruler.board import SCHEMA as BOARD
+from overruler.declared_terrain import OUTLINE_KEYS
+from overruler.declared_terrain import READER_BY_KEY as TERRAIN_READERS
+from overruler.declared_terrain import SCHEMA as TERRAIN
+from overruler.fixes import KEYS_BY_ACTION, LABEL_KEYS, PLACE_KEYS
+from overruler.fixes import READER_BY_KEY as FIX_READERS
+from overruler.fixes import SCHEMA as FIX
+from overruler.lens import SCHEMA as LENS
+from overruler.pieces import KINDS
+from overruler.rules.json_schema import (
     FLAG,
     NAME,
     NUMBER,
@@ -23,18 +34,9 @@ from overruler.apps.schemas.primitives import (
     object_with,
     properties_from_readers,
 )
-from overruler.bases import LARGEST_BASE_MM
-from overruler.board import DICTIONARIES
-from overruler.board import SCHEMA as BOARD
-from overruler.declared_terrain import OUTLINE_KEYS
-from overruler.declared_terrain import READER_BY_KEY as TERRAIN_READERS
-from overruler.declared_terrain import SCHEMA as TERRAIN
-from overruler.fixes import KEYS_BY_ACTION, LABEL_KEYS, PLACE_KEYS
-from overruler.fixes import READER_BY_KEY as FIX_READERS
-from overruler.fixes import SCHEMA as FIX
-from overruler.lens import SCHEMA as LENS
-from overruler.pieces import KINDS
 
+MARKER_KEYS = ("around_mm", "marker_mm", "markers_at_mm")
+"""Keys of an entry of a terrain file that require `markers`."""
 PIXELS: Schema = {"type": "number", "minimum": 1, "maximum": sys.float_info.max}
 BASE: Schema = {
     "anyOf": [
@@ -45,11 +47,11 @@ BASE: Schema = {
         },
     ]
 }
-"""A base as people write it: 27, "27", "40x40", "75x42o"."""
+"""A base as `Base.parse` reads it: 27, "27", "40x40", "75x42o"."""
 
 
 def board() -> Schema:
-    """A board file: how large the board is, and where its markers lie."""
+    """A board file: the size of the board, and its markers."""
     markers = object_with(
         {"size_mm": POSITIVE},
         {
@@ -71,7 +73,7 @@ def board() -> Schema:
 
 
 def _corners() -> Schema:
-    """Each marker's corners by its id, the printed top left first, then clockwise."""
+    """Corners of each marker by its id, the printed top left first, then clockwise."""
     each = {"patternProperties": {r"^\d+$": matrix(4, 3)}, "additionalProperties": False}
     return {"type": "object", "minProperties": 1, **each}
 
@@ -82,7 +84,7 @@ def _print() -> Schema:
 
 
 def lens() -> Schema:
-    """A lens file: OpenCV's matrix and five numbers of distortion, with their covariance."""
+    """A lens file: OpenCV's camera matrix and distortion coefficients, with their covariance."""
     rows = (
         [POSITIVE, {"const": 0}, NUMBER],
         [{"const": 0}, POSITIVE, NUMBER],
@@ -107,40 +109,36 @@ def _tuple_of(*items: Schema) -> Schema:
 
 
 def terrain() -> Schema:
-    """A terrain file: raised ground that people tell of."""
+    """A terrain file: declared raised ground."""
     special = {
         "id": NAME | {"not": {"pattern": r"^p\d+$"}},
         "markers": array_of(integer_between(0), 1) | {"uniqueItems": True},
         "markers_at_mm": array_of(POINT),
     }
     keys = properties_from_readers(TERRAIN_READERS, special) | dict.fromkeys(OUTLINE_KEYS, OUTLINE)
-    one = {
+    entry = {
         "type": "object",
         "properties": keys,
         "required": ["id"],
         "additionalProperties": False,
         "oneOf": [{"required": [key]} for key in OUTLINE_KEYS],
         "anyOf": [{"required": ["top_z_mm"]}, {"required": ["markers"]}],
-        "dependentRequired": {
-            key: ["markers"] for key in ("around_mm", "marker_mm", "markers_at_mm")
-        },
+        "dependentRequired": {key: ["markers"] for key in MARKER_KEYS},
     }
-    return object_with(
-        {"schema": {"const": TERRAIN}, "terrain": array_of(one)}, additionalProperties=False
-    )
+    required = {"schema": {"const": TERRAIN}, "terrain": array_of(entry)}
+    return object_with(required, additionalProperties=False)
 
 
 def fix() -> Schema:
-    """A fix file: what people correct in what was found."""
-    deeds = [_correction_schema(do) for do in KEYS_BY_ACTION]
-    return object_with(
-        {"schema": {"const": FIX}, "fix": array_of({"oneOf": deeds})}, additionalProperties=False
-    )
+    """A fix file: corrections of what was found."""
+    corrections = array_of({"oneOf": [_correction_schema(do) for do in KEYS_BY_ACTION]})
+    required = {"schema": {"const": FIX}, "fix": corrections}
+    return object_with(required, additionalProperties=False)
 
 
 def _correction_schema(do: str) -> Schema:
-    """One kind of correction, with the keys that go with it."""
-    needs, may = KEYS_BY_ACTION[do]
+    """A correction of one kind, with its keys."""
+    required_keys, optional_keys = KEYS_BY_ACTION[do]
     special = {
         **dict.fromkeys(("id", "new_id", "unit", "player"), NAME),
         "xy_px": array_of(NUMBER, 2, 2),
@@ -148,11 +146,15 @@ def _correction_schema(do: str) -> Schema:
         "kind": enum_of(KINDS),
         "stats": OBJECT,
     }
-    known = properties_from_readers(FIX_READERS, special)
-    keys = {key: known[key] for key in sorted(chain(needs, may))}
-    required = {"do": {"const": do}, **{key: keys.pop(key) for key in sorted(needs - PLACE_KEYS)}}
-    places = (
-        {"oneOf": [{"required": [key]} for key in sorted(PLACE_KEYS)]} if needs & PLACE_KEYS else {}
-    )
-    says = {"anyOf": [{"required": [key]} for key in LABEL_KEYS]} if do == "name" else {}
-    return object_with(required, keys, additionalProperties=False, **places, **says)
+    schemas = properties_from_readers(FIX_READERS, special)
+    required: dict[str, Schema] = {"do": {"const": do}}
+    for key in sorted(required_keys - PLACE_KEYS):
+        required[key] = schemas[key]
+    other_keys = (required_keys & PLACE_KEYS) | optional_keys
+    optional = {key: schemas[key] for key in sorted(other_keys)}
+    more: dict[str, Any] = {}
+    if required_keys & PLACE_KEYS:
+        more["oneOf"] = [{"required": [key]} for key in sorted(PLACE_KEYS)]
+    if do == "name":
+        more["anyOf"] = [{"required": [key]} for key in LABEL_KEYS]
+    return object_with(required, optional, additionalProperties=False, **more)

@@ -1,6 +1,15 @@
 """The schema of a scene file."""
 
-from overruler.apps.schemas.primitives import (
+from overruler.games import GAMES
+from overruler.pieces import (
+    KINDS,
+    MAX_HEADING_DEG,
+    MAX_LENGTH_MM,
+    MAX_SEGMENTS,
+    PIECE_READERS,
+    SIZE_KEYS,
+)
+from overruler.rules.json_schema import (
     FLAG,
     INTEGER,
     LENGTH,
@@ -17,16 +26,8 @@ from overruler.apps.schemas.primitives import (
     object_with,
     properties_from_readers,
 )
-from overruler.pieces import (
-    KINDS,
-    MAX_HEADING_DEG,
-    MAX_LENGTH_MM,
-    MAX_SEGMENTS,
-    PIECE_READERS,
-    SIZE_KEYS,
-    TERRAIN_READERS,
-)
-from overruler.scene import GAMES, SCHEMA
+from overruler.scene import SCHEMA
+from overruler.terrain import TERRAIN_READERS
 
 COVARIANCE_MM2: Schema = {
     "type": "number",
@@ -38,7 +39,7 @@ HEADING_DEG: Schema = {"type": "number", "minimum": -MAX_HEADING_DEG, "maximum":
 
 
 def scene() -> Schema:
-    """A table at one moment: JSON, millimetres in the board frame, degrees counter-clockwise from +x."""
+    """A scene: JSON, millimetres in the board frame, degrees counter-clockwise from +x."""
     required = {
         "schema": {"const": SCHEMA},
         "game": enum_of(GAMES),
@@ -57,22 +58,20 @@ def scene() -> Schema:
         "required": ["pieces"],
     }
     needs_grid = {"if": on_hexes, "then": {"required": ["grid"]}}
-    return object_with(
-        required, optional, **needs_grid, **{"$defs": {"piece": piece(), "terrain": terrain()}}
-    )
+    definitions = {"$defs": {"piece": piece(), "terrain": terrain()}}
+    return object_with(required, optional, **needs_grid, **definitions)
 
 
 def covariance() -> Schema:
-    """Over x and y of the pieces in this order, in mm²; and what holds with some probability in its place."""
+    """The covariance of x and y of the pieces in this order, in mm², and its rare alternative."""
     rows = array_of(array_of(COVARIANCE_MM2))
     required = {"order": array_of(TEXT) | {"uniqueItems": True}, "mm2": rows}
-    return object_with(
-        required, {"otherwise": object_with({"probability": PROBABILITY, "mm2": rows})}
-    )
+    otherwise = object_with({"probability": PROBABILITY, "mm2": rows})
+    return object_with(required, {"otherwise": otherwise})
 
 
 def grid() -> Schema:
-    """A printed grid of hexes."""
+    """A grid of hexes."""
     orientation = enum_of(("pointy", "flat"))
     return object_with(
         {"type": {"const": "hex"}, "orientation": orientation, "size_mm": SIZE, "origin_mm": POINT}
@@ -80,7 +79,7 @@ def grid() -> Schema:
 
 
 def piece() -> Schema:
-    """A base: placed by x and y, or by the hex that it stands on."""
+    """A piece, placed by x and y or by hex."""
     special = {
         "heading_deg": HEADING_DEG,
         "covariance_mm2": matrix(2, 2, COVARIANCE_MM2),
@@ -104,6 +103,6 @@ def _base(shape: str, sizes: tuple[str, ...]) -> Schema:
 
 
 def terrain() -> Schema:
-    """Something on the table that is no piece."""
+    """A piece of terrain."""
     optional = properties_from_readers(TERRAIN_READERS, {"rough": FLAG})
     return object_with({"id": TEXT, "footprint_mm": OUTLINE, "top_z_mm": LENGTH}, optional)

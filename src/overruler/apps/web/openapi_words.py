@@ -5,7 +5,7 @@ from typing import Any
 from overruler.apps.schemas.files import fix
 from overruler.apps.schemas.questions import question_schema
 from overruler.apps.web.phone.store import ID_ALPHABET, ID_LENGTH
-from overruler.scene import GAMES
+from overruler.games import GAMES
 
 Json = dict[str, Any]
 

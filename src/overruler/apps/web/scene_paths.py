@@ -16,7 +16,6 @@ from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.geometry.pose import Array
 from overruler.picture.answer_style import AnswerStyle
 from overruler.picture.drawable_ruling import (
-    SEGMENT_BY_GAME_MM,
     DrawableRuling,
     drawable_ruling,
     format_distance,
@@ -24,13 +23,11 @@ from overruler.picture.drawable_ruling import (
 from overruler.picture.painters import base_outline
 from overruler.picture.svg import path_data
 from overruler.picture.view import View, offset_outline
-from overruler.rules import clause_text, game_of
+from overruler.rules import clause_text
 from overruler.scene import Piece, Scene
-from overruler.units import inches_from_mm
+from overruler.units import SIGMAS_95, inches_from_mm
 from overruler.verdict import Verdict
 
-INTERVAL_95_SIGMAS = 1.96
-"""Half the width of the 95 % interval of a normal distribution, in σ."""
 RING_POINTS = 360
 """Points of a range line."""
 MARKS_PER_RING = 24
@@ -73,7 +70,7 @@ def _piece_json(scene: Scene, view: View, index: int) -> dict[str, Any]:
         **_outline_json(view, piece),
         "place_mm": [round(piece.x_mm, 2), round(piece.y_mm, 2)],
         "heading_deg": round(piece.heading_deg, 2),
-        "doubt_mm": round(INTERVAL_95_SIGMAS * position_sigma_mm(scene, index), 2),
+        "doubt_mm": round(SIGMAS_95 * position_sigma_mm(scene, index), 2),
         "player": piece.player,
         "unit": piece.unit,
         "leader": piece.leader,
@@ -145,7 +142,7 @@ def _ruling_words(ruling: DrawableRuling) -> dict[str, Any]:
 
 def _distance_words(scene: Scene, ruling: DrawableRuling) -> dict[str, Any]:
     """A bare distance, in the unit that the game is played in."""
-    half_width_mm = INTERVAL_95_SIGMAS * ruling.sigma_mm
+    half_width_mm = SIGMAS_95 * ruling.sigma_mm
     text = format_distance(ruling.distance_mm, half_width_mm, scene.game)
     headline, _, accuracy = text.partition(" (")
     detail = f"{accuracy.rstrip(')')} sure" if accuracy else "exact"
@@ -168,7 +165,7 @@ def look_json(style: AnswerStyle) -> dict[str, Any]:
 def _measured_line_json(view: View, ruling: DrawableRuling) -> dict[str, Any]:
     """The measured line, its ends, and the 95 % interval of its length at its far end."""
     line = view.line_px(ruling.from_mm, ruling.to_mm, ruling.z_mm)
-    margin_mm = INTERVAL_95_SIGMAS * ruling.sigma_mm * _line_direction(ruling)
+    margin_mm = SIGMAS_95 * ruling.sigma_mm * _line_direction(ruling)
     doubt = view.line_px(ruling.to_mm - margin_mm, ruling.to_mm + margin_mm, ruling.z_mm)
     return {
         "line": path_data(line),
@@ -189,19 +186,14 @@ def _line_direction(ruling: DrawableRuling) -> Array:
 
 def range_lines_mm(scene: Scene) -> tuple[float, ...]:
     """Distances of the range lines round a base: the scene's ruler's, or else the game's."""
-    ruler = scene.ruler or game_of(scene.game).ruler
+    ruler = scene.range_ruler
     return ruler.lines_mm if ruler else ()
-
-
-def segment_length_mm(scene: Scene) -> float | None:
-    """Length of a segment of the ruler; None if the game has no ruler with segments."""
-    return scene.ruler.segment_mm if scene.ruler else SEGMENT_BY_GAME_MM.get(scene.game)
 
 
 def band_lines_json(scene: Scene, piece: Piece, lines_mm: Sequence[float]) -> list[dict[str, Any]]:
     """Range lines round a base, each with its name and the places where the name may stand."""
     view = camera_view(scene)
-    segment_mm = segment_length_mm(scene)
+    segment_mm = scene.segment_mm
     lines = []
     for line_mm in lines_mm:
         ring = range_ring_px(view, piece, line_mm)

@@ -1,7 +1,7 @@
-"""A photo's findings with what people corrected: each piece that they touched is measured again from where they point.
+"""A report with people's corrections: each piece is measured again where they point.
 
-`corrected` takes a report and gives one; a command, a page and a phone go through the same door. Ids stay what they
-were, and those of pieces taken away are not given again.
+`apply_corrections` takes a report and returns one. The command, the page and the phone all use it.
+Pieces keep their ids, and the ids of removed pieces are not given again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NoReturn
 
-import numpy as np
-
+from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.fixes import Fix, next_piece_id
 from overruler.geometry.covariance import Matrix2
+from overruler.geometry.vectors import distance
+from overruler.records import MEASURED_KEYS, CorrectionRecord
 from overruler.report import Report
 from overruler.scene import Piece, Scene
 from overruler.vision.assembly.pointed_at import (
@@ -26,214 +27,212 @@ from overruler.vision.assembly.to_scene import position_covariance, to_piece
 from overruler.vision.camera.table_bow import correct_detections_for_bow
 
 SAME_HEIGHT_MM = 5.0
-"""Bases at heights that differ by more may stand over each other."""
+"""Bases whose heights differ by more may stand over each other, in mm."""
+LABEL_FIELDS = ("player", "unit", "leader", "kind", "stats")
+"""Fields of a piece that no measurement changes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CorrectedPiece:
-    """A piece and what it rests on."""
+    """A piece and its detection."""
 
     piece: Piece
-    """What the scene says of it; of a piece that was measured again all but its place is kept."""
+    """The piece of the scene; a new measurement replaces its place only."""
     detection: Detection
     fitted: bool = True
-    """Whether the photo says where it stands, or only a person."""
+    """Whether the photo confirms its place; otherwise only a person does."""
     by_hand: tuple[str, ...] = ()
-    """What was done to it."""
+    """The corrections applied to it."""
     last_fix: Fix | None = None
-    """The last correction to where it stands."""
+    """The last correction of its place."""
+
+    @property
+    def id(self) -> str:
+        return self.piece.id
 
 
 @dataclass(slots=True, eq=False)
 class _CorrectionState:
-    """The pieces while they are being corrected."""
+    """The pieces while corrections are applied."""
 
     report: Report
+    """As it was before."""
     pieces: dict[str, _CorrectedPiece]
     """By id, in the scene's order."""
     used_names: set[str]
-    """All names that are or were taken."""
-    log: list[dict[str, Any]]
-    """What was done, for the scene."""
+    """All names that are or were in use."""
+    log: list[CorrectionRecord]
+    """The corrections applied, for the scene."""
 
 
 def apply_corrections(report: Report, fixes: Sequence[Fix]) -> Report:
-    """The report with corrections applied in order, without its rulings: they have to be asked again.
+    """Apply corrections in order; the result has no rulings, which must be asked again.
 
-    `BadInput` names the entry that cannot be applied. The scene says what was done: `fixes`, and in each piece that was
-    touched `by_hand`, with `fitted` false where the photo shows nothing at the place and a person's word stands.
+    `BadInput` names the entry that cannot be applied. The scene lists the corrections under
+    `fixes`, and each corrected piece has them under `by_hand`, with `fitted` false where the photo
+    does not confirm its place.
     """
     if not fixes:
         return report
     scene = report.scene
     found = zip(scene.pieces, report.detections, strict=True)
-    table = _CorrectionState(
-        report,
-        {piece.id: _CorrectedPiece(piece, detection) for piece, detection in found},
-        _names_in_use(scene),
-        [],
-    )
+    pieces = {piece.id: _CorrectedPiece(piece, detection) for piece, detection in found}
+    state = _CorrectionState(report, pieces, _names_in_use(scene), [])
     for fix in fixes:
-        standing = _ACTIONS[fix.do](table, fix)
-        table.log.append(
-            {"do": fix.do, "id": fix.id or next(reversed(table.pieces))} | _new_id(fix)
-        )
-        if standing is not None and fix.do not in ("name", "turn"):
-            table.log[-1]["fitted"] = standing.fitted
-    return _build_report(table)
+        corrected = _ACTIONS[fix.do](state, fix)
+        state.log.append(_correction_record(state, fix, corrected))
+    return _build_report(state)
+
+
+def _correction_record(
+    state: _CorrectionState, fix: Fix, corrected: _CorrectedPiece | None
+) -> CorrectionRecord:
+    """What the scene says of a correction that was applied."""
+    piece_id = fix.id or next(reversed(state.pieces), "")
+    has_place = corrected is not None and fix.do not in ("name", "turn")
+    fitted = corrected.fitted if corrected is not None and has_place else None
+    return CorrectionRecord(fix.do, piece_id, fix.labels.get("new_id"), fitted)
 
 
 def _names_in_use(scene: Scene) -> set[str]:
-    """The names that are taken, or were before earlier corrections."""
+    """The names in use, now or before earlier corrections."""
     names = {name for piece in scene.pieces for name in (piece.id, piece.unit) if name}
-    return names | set(scene.terrain_parts) | {done["id"] for done in scene.extra.get("fixes", ())}
+    corrected = {entry["id"] for entry in scene.extra.get("fixes", ())}
+    return names | set(scene.terrain_parts) | corrected
 
 
-def _new_id(fix: Fix) -> dict[str, Any]:
-    return {key: value for key, value in fix.labels.items() if key == "new_id"}
-
-
-def _build_report(table: _CorrectionState) -> Report:
-    """The report once all is done."""
-    report, standing = table.report, list(table.pieces.values())
-    _check_no_overlap(standing)
-    detections = tuple(one.detection for one in standing)
-    there = correct_detections_for_bow(report.calibration, detections)
-    covariance = position_covariance(report.calibration, there)
-    blocks = [covariance.cross_covariance(k, k) for k in range(len(standing))]
-    pieces = tuple(map(_build_piece, standing, there, blocks))
+def _build_report(state: _CorrectionState) -> Report:
+    """The report after all corrections."""
+    report, pieces = state.report, list(state.pieces.values())
+    _check_no_overlap(pieces)
+    detections = tuple(piece.detection for piece in pieces)
+    flattened = correct_detections_for_bow(report.calibration, detections)
+    covariance = position_covariance(report.calibration, flattened)
+    blocks = [covariance.cross_covariance(k, k) for k in range(len(pieces))]
+    earlier = report.scene.extra.get("fixes", ())
+    fixes = [*earlier, *(record.to_json() for record in state.log)]
     scene = replace(
         report.scene,
-        pieces=pieces,
+        pieces=tuple(map(_build_piece, pieces, flattened, blocks)),
         covariance=covariance if pieces else None,
-        extra={**report.scene.extra, "fixes": [*report.scene.extra.get("fixes", ()), *table.log]},
+        extra={**report.scene.extra, "fixes": fixes},
     )
     return replace(report, detections=detections, scene=scene, verdicts=())
 
 
-def _check_no_overlap(standing: Sequence[_CorrectedPiece]) -> None:
-    """Two bases do not stand in one place: whoever was put there last was put there by mistake."""
-    for one, other in combinations(standing, 2):
-        last, first = (other, one) if other.last_fix is not None else (one, other)
-        same = abs(one.detection.z_mm - other.detection.z_mm) < SAME_HEIGHT_MM
-        least = min(one.detection.base.width_mm, other.detection.base.width_mm) / 2
-        if (
-            last.last_fix
-            and same
-            and np.hypot(*(one.detection.xy_mm - other.detection.xy_mm)) < least
-        ):
+def _check_no_overlap(pieces: Sequence[_CorrectedPiece]) -> None:
+    """Reject a correction that puts a base where another one stands."""
+    for one, other in combinations(pieces, 2):
+        last, first = (one, other) if other.last_fix is None else (other, one)
+        if last.last_fix is not None and _overlap(one.detection, other.detection):
             last.last_fix.fail(
-                f"{last.piece.id} would stand where {first.piece.id} does: move, resize or remove that one"
+                f"{last.id} would stand where {first.id} does: move, resize or remove that one"
             )
 
 
-def _build_piece(standing: _CorrectedPiece, there: Detection, covariance: Matrix2) -> Piece:
-    """What the scene says of a piece: of one that nobody touched what it said before."""
-    if not standing.by_hand:
-        return standing.piece
-    before, now = standing.piece, to_piece(there, standing.piece.id, covariance)
-    labels = {key: getattr(before, key) for key in ("player", "unit", "leader", "kind", "stats")}
-    kept = {key: value for key, value in before.extra.items() if key not in _MEASURED_KEYS}
-    hand = {
-        "by_hand": [*before.extra.get("by_hand", ()), *standing.by_hand],
-        "fitted": standing.fitted,
-    }
-    return replace(now, **labels, extra={**kept, **now.extra, **hand})
+def _overlap(one: Detection, other: Detection) -> bool:
+    if abs(one.z_mm - other.z_mm) >= SAME_HEIGHT_MM:
+        return False
+    nearest_mm = min(one.base.width_mm, other.base.width_mm) / 2
+    return distance(one.xy_mm, other.xy_mm) < nearest_mm
 
 
-_MEASURED_KEYS = (
-    "image",
-    "score",
-    "visible",
-    "also",
-    "heading_modulo_deg",
-    "other_headings",
-    "on",
-    "sigma_z_mm",
-)
-"""What a scene says of a piece's measuring, beside the piece: of one measured again it is said anew."""
+def _build_piece(corrected: _CorrectedPiece, detection: Detection, covariance: Matrix2) -> Piece:
+    """The piece of the new scene; one that no correction touched stays as it was."""
+    before = corrected.piece
+    if not corrected.by_hand:
+        return before
+    now = to_piece(detection, before.id, covariance)
+    labels = {name: getattr(before, name) for name in LABEL_FIELDS}
+    extra = {key: value for key, value in before.extra.items() if key not in MEASURED_KEYS}
+    extra |= now.extra
+    extra["by_hand"] = [*before.extra.get("by_hand", ()), *corrected.by_hand]
+    extra["fitted"] = corrected.fitted
+    return replace(now, **labels, extra=extra)
 
 
-# --- what can be done ---
+# --- the actions ---
 
 
-def _find_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
-    """The piece that a correction is about."""
-    return table.pieces[fix.id] if fix.id in table.pieces else _fail_unknown_piece(table, fix)
+def _find_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    """The piece that a correction names."""
+    return state.pieces[fix.id] if fix.id in state.pieces else _fail_unknown_piece(state, fix)
 
 
-def _fail_unknown_piece(table: _CorrectionState, fix: Fix) -> NoReturn:
-    known = ", ".join(table.pieces) or "none"
+def _fail_unknown_piece(state: _CorrectionState, fix: Fix) -> NoReturn:
+    known = ", ".join(state.pieces) or "none"
     fix.fail(f"there is no piece {fix.id!r} to {fix.do}; there are: {known}")
 
 
-def _record_change(table: _CorrectionState, fix: Fix, standing: _CorrectedPiece) -> _CorrectedPiece:
-    done = replace(standing, by_hand=(*standing.by_hand, fix.do), last_fix=fix)
-    table.pieces[standing.piece.id] = done
-    return done
-
-
-def _move_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
-    one = _find_piece(table, fix)
-    heading = one.detection.heading_deg if fix.heading_deg is None else fix.heading_deg
-    detection, fitted = detect_at_point(
-        table.report, fix, one.piece.id, one.detection.base, heading
+def _record_change(
+    state: _CorrectionState, fix: Fix, piece: _CorrectedPiece, detection: Detection, fitted: bool
+) -> _CorrectedPiece:
+    """Give a piece its new detection."""
+    changed = replace(
+        piece,
+        detection=detection,
+        fitted=fitted,
+        by_hand=(*piece.by_hand, fix.do),
+        last_fix=fix,
     )
-    return _record_change(table, fix, replace(one, detection=detection, fitted=fitted))
+    state.pieces[piece.id] = changed
+    return changed
 
 
-def _add_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
-    name = fix.id or next_piece_id(table.used_names)
-    _claim_name(table, fix, name)
-    base = fix.base or fix.fail("needs a base")
-    piece = Piece(name, base, 0.0, 0.0, **_checked_labels(table, fix, name))
-    return _record_change(
-        table,
-        fix,
-        _CorrectedPiece(
-            piece, *detect_at_point(table.report, fix, name, base, fix.heading_deg or 0.0)
-        ),
-    )
+def _move_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    piece = _find_piece(state, fix)
+    old = piece.detection
+    heading = old.heading_deg if fix.heading_deg is None else fix.heading_deg
+    moved, fitted = detect_at_point(state.report, fix, piece.id, old.base, heading)
+    return _record_change(state, fix, piece, moved, fitted)
 
 
-def _remove_piece(table: _CorrectionState, fix: Fix) -> None:
-    del table.pieces[_find_piece(table, fix).piece.id]
+def _add_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    name = fix.id or next_piece_id(state.used_names)
+    _claim_name(state, fix, name)
+    base = _needed_base(fix)
+    piece = Piece(name, base, 0.0, 0.0, **_checked_labels(state, fix, name))
+    heading = fix.heading_deg or 0.0
+    detection, fitted = detect_at_point(state.report, fix, name, base, heading)
+    return _record_change(state, fix, _CorrectedPiece(piece, detection), detection, fitted)
 
 
-def _resize_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
-    one, base = _find_piece(table, fix), fix.base or fix.fail("needs a base")
-    detection, fitted = resize_detection(table.report, one.detection, base, fix.heading_deg)
-    return _record_change(table, fix, replace(one, detection=detection, fitted=fitted))
+def _remove_piece(state: _CorrectionState, fix: Fix) -> None:
+    del state.pieces[_find_piece(state, fix).id]
 
 
-def _turn_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
-    one = _find_piece(table, fix)
-    return _record_change(
-        table,
-        fix,
-        replace(one, detection=set_heading(table.report, one.detection, fix.heading_deg or 0.0)),
-    )
+def _resize_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    piece = _find_piece(state, fix)
+    base = _needed_base(fix)
+    resized, fitted = resize_detection(state.report, piece.detection, base, fix.heading_deg)
+    return _record_change(state, fix, piece, resized, fitted)
 
 
-def _set_height(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
-    one = _find_piece(table, fix)
-    detection, fitted = raise_detection(table.report, fix, one.piece.id, one.detection)
-    return _record_change(table, fix, replace(one, detection=detection, fitted=fitted))
+def _turn_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    piece = _find_piece(state, fix)
+    turned = set_heading(state.report, piece.detection, fix.heading_deg or 0.0)
+    return _record_change(state, fix, piece, turned, piece.fitted)
 
 
-def _rename_piece(table: _CorrectionState, fix: Fix) -> _CorrectedPiece:
-    one = _find_piece(table, fix)
-    name = str(fix.labels.get("new_id", one.piece.id))
-    if name != one.piece.id:
-        _claim_name(table, fix, name)
-    settled = ("player_unsure",) if "player" in fix.labels else ()
-    extra = {key: value for key, value in one.piece.extra.items() if key not in settled}
-    piece = replace(one.piece, id=name, extra=extra, **_checked_labels(table, fix, name))
-    done = replace(one, piece=piece, by_hand=(*one.by_hand, fix.do))
-    table.pieces = {
-        new.piece.id: new for new in (done if old is one else old for old in table.pieces.values())
-    }
-    return done
+def _set_height(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    piece = _find_piece(state, fix)
+    raised, fitted = raise_detection(state.report, fix, piece.id, piece.detection)
+    return _record_change(state, fix, piece, raised, fitted)
+
+
+def _rename_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    old = _find_piece(state, fix)
+    name = str(fix.labels.get("new_id", old.id))
+    if name != old.id:
+        _claim_name(state, fix, name)
+    extra = dict(old.piece.extra)
+    if "player" in fix.labels:
+        extra.pop("player_unsure", None)
+    piece = replace(old.piece, id=name, extra=extra, **_checked_labels(state, fix, name))
+    renamed = replace(old, piece=piece, by_hand=(*old.by_hand, fix.do))
+    in_order = [renamed if one is old else one for one in state.pieces.values()]
+    state.pieces = {one.id: one for one in in_order}
+    return renamed
 
 
 _ACTIONS: Mapping[str, Callable[[_CorrectionState, Fix], _CorrectedPiece | None]] = {
@@ -247,21 +246,24 @@ _ACTIONS: Mapping[str, Callable[[_CorrectionState, Fix], _CorrectedPiece | None]
 }
 
 
-def _claim_name(table: _CorrectionState, fix: Fix, name: str) -> None:
-    """Take a name that nothing else goes by."""
-    if name in table.used_names:
+def _needed_base(fix: Fix) -> Base:
+    return fix.base or fix.fail("needs a base")
+
+
+def _claim_name(state: _CorrectionState, fix: Fix, name: str) -> None:
+    """Reserve a name that nothing else has."""
+    if name in state.used_names:
         fix.fail(f"{name!r} is taken, by a piece, a unit or terrain that is or was there")
-    table.used_names.add(name)
+    state.used_names.add(name)
 
 
-def _checked_labels(table: _CorrectionState, fix: Fix, name: str) -> dict[str, Any]:
-    """What is said of a piece beside where it stands."""
+def _checked_labels(state: _CorrectionState, fix: Fix, name: str) -> dict[str, Any]:
+    """The labels of a fix for its piece; its unit must not have the name of anything else."""
     labels = {key: value for key, value in fix.labels.items() if key != "new_id"}
     unit = labels.get("unit")
-    if unit is not None and unit != name:
-        if unit in table.pieces or unit in table.report.scene.terrain_parts:
-            fix.fail(
-                f"the unit {unit!r} goes by the name of a piece or of terrain: give it another"
-            )
-        table.used_names.add(unit)
+    if unit is None or unit == name:
+        return labels
+    if unit in state.pieces or unit in state.report.scene.terrain_parts:
+        fix.fail(f"the unit {unit!r} goes by the name of a piece or of terrain: give it another")
+    state.used_names.add(unit)
     return labels

@@ -1,6 +1,7 @@
-"""What a person points at in a photo, and says of it, becomes a detection with its doubt.
+"""Detections from what a person points at in a photo and says of it.
 
-Each function gives the detection, and whether the photo says where it stands or only the person.
+Each function returns the detection, and whether the photo confirms its place; otherwise only the
+person does.
 """
 
 from dataclasses import replace
@@ -13,6 +14,7 @@ from overruler.detections import Detection, RaisedArea
 from overruler.fixes import CLICK_SIGMA_PX, Fix
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm, reproject_to_height
+from overruler.records import TerrainRecord
 from overruler.report import Report
 from overruler.scene import Terrain
 from overruler.vision.camera.table_bow import correct_for_bow_mm
@@ -26,14 +28,14 @@ from overruler.vision.terrain.declared import MAX_HEIGHT_SHARE
 from overruler.vision.terrain.standing_on import probability_on, raise_pieces
 
 POINT_BASE = Base.circle(1.0)
-"""What stands where a person points, before it is known what that is."""
+"""Stands for the piece while the ground below it is sought."""
 MaybeFitted = tuple[Detection, bool]
 
 
 def detect_at_point(
     report: Report, fix: Fix, name: str, base: Base, heading_deg: float
 ) -> MaybeFitted:
-    """A base at the place pointed at, on the ground that lies there or at the height told."""
+    """A base where a fix points, on the ground there or at the height that it gives."""
     area = _highest_ground_at(report, fix) if fix.z_mm is None else None
     z_mm = area.top_z_mm if area is not None else _checked_height(report, fix)
     xy = _pointed_place(report, fix, z_mm)
@@ -41,24 +43,26 @@ def detect_at_point(
     found, fitted = _fit_or_trust_person(report, base, xy, z_mm, fix.sigma_px, heading_deg)
     if fix.heading_deg is not None:
         found = set_heading(report, found, fix.heading_deg)
-    if (
-        area is None and fix.z_mm is None and not fix.xy_mm
-    ):  # ground that may be raised is in its doubt, as in others'
-        return raise_pieces(report.frame, report.calibration, [found], report.areas)[0], fitted
-    sigma_mm = area.sigma_mm if area is not None else fix.sigma_mm if fix.z_mm else 0.0
-    return _with_height_sigma(report, found, area, sigma_mm, name), fitted
+    if area is None and fix.z_mm is None and not fix.xy_mm:
+        # ground that may be raised enters its covariance, as it does for any piece
+        (found,) = raise_pieces(report.frame, report.calibration, [found], report.areas)
+        return found, fitted
+    if area is not None:
+        return _with_height_sigma(report, found, area.id, area.sigma_mm, area.id), fitted
+    sigma_mm = fix.sigma_mm if fix.z_mm else 0.0
+    return _with_height_sigma(report, found, None, sigma_mm, f"height of {name}"), fitted
 
 
 def resize_detection(
     report: Report, old: Detection, base: Base, heading_deg: float | None
 ) -> MaybeFitted:
-    """A base of another size, about where the one of the wrong size was seen."""
-    scale = float(report.calibration.camera.mm_per_px(np.array([*old.xy_mm, old.z_mm])))
+    """A base of another size, near where the one of the wrong size was found."""
+    camera = report.calibration.camera
+    scale = float(camera.mm_per_px(np.array([*old.xy_mm, old.z_mm])))
     aside_px = abs(base.length_mm - old.base.length_mm) / 2 / SEARCH_RADIUS_SIGMA / scale
+    sigma_px = max(CLICK_SIGMA_PX, aside_px)
     heading = old.heading_deg if heading_deg is None else heading_deg
-    found, fitted = _fit_or_trust_person(
-        report, base, old.xy_mm, old.z_mm, max(CLICK_SIGMA_PX, aside_px), heading
-    )
+    found, fitted = _fit_or_trust_person(report, base, old.xy_mm, old.z_mm, sigma_px, heading)
     found = replace(
         found,
         standing_on=old.standing_on,
@@ -66,23 +70,24 @@ def resize_detection(
         shared_shifts_mm=old.shared_shifts_mm,
         rare_shifts_mm=old.rare_shifts_mm,
     )
-    return (found if heading_deg is None else set_heading(report, found, heading)), fitted
+    if heading_deg is not None:
+        found = set_heading(report, found, heading)
+    return found, fitted
 
 
 def raise_detection(report: Report, fix: Fix, name: str, old: Detection) -> MaybeFitted:
-    """A base at the height told, seen where it was seen."""
+    """A base at the height that a fix gives, seen at the same place in the photo."""
     z_mm = _checked_height(report, fix)
     xy = reproject_to_height(report.calibration.camera, old.xy_mm, old.z_mm, z_mm)
     found, fitted = _fit_or_trust_person(
         report, old.base, xy, z_mm, CLICK_SIGMA_PX, old.heading_deg
     )
-    return _with_height_sigma(
-        report, replace(found, alternative_bases=old.alternative_bases), None, fix.sigma_mm, name
-    ), fitted
+    found = replace(found, alternative_bases=old.alternative_bases)
+    return _with_height_sigma(report, found, None, fix.sigma_mm, f"height of {name}"), fitted
 
 
 def set_heading(report: Report, detection: Detection, heading_deg: float) -> Detection:
-    """The detection with the heading told."""
+    """The detection with a known heading."""
     known = replace(
         detection, heading_deg=heading_deg % 360, heading_modulo_deg=360.0, other_headings=()
     )
@@ -92,79 +97,71 @@ def set_heading(report: Report, detection: Detection, heading_deg: float) -> Det
 def _fit_or_trust_person(
     report: Report, base: Base, xy_mm: Array, z_mm: float, sigma_px: float, heading_deg: float
 ) -> MaybeFitted:
-    """What the photo shows of a base at a place, or the person's word."""
-    seen = find_near_point(report.frame, report.calibration, base, xy_mm, z_mm, sigma_px)
-    if seen is None:
-        return place_by_hand(
-            report.calibration.camera, base, xy_mm, z_mm, sigma_px, heading_deg
-        ), False
-    return (replace(seen, heading_deg=heading_deg % 360) if base.shape == "circle" else seen), True
+    """A base fitted to the photo near a place, or else put there."""
+    found = find_near_point(report.frame, report.calibration, base, xy_mm, z_mm, sigma_px)
+    if found is None:
+        camera = report.calibration.camera
+        return place_by_hand(camera, base, xy_mm, z_mm, sigma_px, heading_deg), False
+    if base.shape == "circle":
+        found = replace(found, heading_deg=heading_deg % 360)
+    return found, True
 
 
 def _with_height_sigma(
-    report: Report, detection: Detection, area: RaisedArea | None, sigma_mm: float, name: str
+    report: Report, detection: Detection, area_id: str | None, sigma_mm: float, cause: str
 ) -> Detection:
-    """The detection with the doubt of its height, which it shares with what stands on the same area."""
+    """The detection with an uncertain height; detections with the same cause share that error."""
     if not sigma_mm:
         return detection
-    moved = (
-        relief_displacement_per_mm(report.calibration.camera, detection.xy_mm, detection.z_mm)
-        * sigma_mm
-    )
-    cause = area.id if area is not None else f"{name}, told"
-    on = area.id if area is not None else None
-    return replace(detection, standing_on=on, sigma_z_mm=sigma_mm, shared_shifts_mm={cause: moved})
+    camera = report.calibration.camera
+    per_mm = relief_displacement_per_mm(camera, detection.xy_mm, detection.z_mm)
+    shifts = {cause: per_mm * sigma_mm}
+    return replace(detection, standing_on=area_id, sigma_z_mm=sigma_mm, shared_shifts_mm=shifts)
 
 
 def _pointed_place(report: Report, fix: Fix, z_mm: float) -> Array:
-    """The place (2,) on the plane at a height that a person pointed at, in the photo or on the board."""
-    if fix.xy_mm:  # on the table as it is; until the end places are reckoned as if it were flat
+    """The place (2,) on the plane at a height that a fix points at, in the photo or on the board."""
+    if fix.xy_mm:
+        # on the real table; all pieces are corrected for the bow at the end, so undo that here
         place = np.array(fix.xy_mm)
         return 2 * place - correct_for_bow_mm(report.calibration, place, z_mm)
     place = report.calibration.camera.unproject(np.array(fix.xy_px), z_mm)
-    return (
-        place
-        if np.isfinite(place).all()
-        else fix.fail("points above the horizon: point at the table")
-    )
+    if not np.isfinite(place).all():
+        fix.fail("points above the horizon: point at the table")
+    return place
 
 
 def _check_in_photo(report: Report, fix: Fix, xy_mm: Array, z_mm: float) -> None:
-    pixel, size = report.calibration.camera.project(np.array([*xy_mm, z_mm])), report.frame.size_px
-    if not (
-        np.isfinite(pixel).all() and (pixel >= -0.5).all() and (pixel <= np.array(size) - 0.5).all()
-    ):
+    pixel = report.calibration.camera.project(np.array([*xy_mm, z_mm]))
+    size = report.frame.size_px
+    highest = np.array(size) - 0.5
+    inside = (pixel >= -0.5).all() and (pixel <= highest).all()
+    if not (np.isfinite(pixel).all() and inside):
         fix.fail(f"points outside the photo of {size[0]} × {size[1]} pixels")
 
 
 def _highest_ground_at(report: Report, fix: Fix) -> RaisedArea | None:
-    """The highest raised area that holds the place pointed at, at its own height."""
+    """The highest raised area that a fix points at, each at its own height; None for the board."""
     camera, found = report.calibration.camera, []
     for area in map(_to_raised, report.scene.terrain):
-        there = place_by_hand(
-            camera,
-            POINT_BASE,
-            _pointed_place(report, fix, area.top_z_mm),
-            area.top_z_mm,
-            fix.sigma_px,
-            0.0,
-        )
-        if probability_on(camera, there, area) > 0.5:
+        xy = _pointed_place(report, fix, area.top_z_mm)
+        point = place_by_hand(camera, POINT_BASE, xy, area.top_z_mm, fix.sigma_px, 0.0)
+        if probability_on(camera, point, area) > 0.5:
             found.append(area)
     return max(found, key=lambda area: area.top_z_mm, default=None)
 
 
 def _to_raised(terrain: Terrain) -> RaisedArea:
-    """Terrain as something to stand on."""
-    sigma_mm = float(terrain.extra.get("sigma_mm", HEIGHT_SIGMA_MM))
+    """The raised area of a scene's terrain."""
+    recorded = TerrainRecord.from_json(terrain.extra).sigma_mm
+    sigma_mm = HEIGHT_SIGMA_MM if recorded is None else recorded
     return RaisedArea(terrain.id, np.array(terrain.footprint_mm), terrain.top_z_mm, sigma_mm)
 
 
 def _checked_height(report: Report, fix: Fix) -> float:
-    """The height told, the board's where none is; the camera looks down on it."""
-    z_mm, eye_mm = fix.z_mm or 0.0, float(report.calibration.camera.center_mm[2])
-    return (
-        z_mm
-        if z_mm < MAX_HEIGHT_SHARE * eye_mm
-        else fix.fail(f"z_mm: {z_mm:g} is too high, the camera is {eye_mm:.0f} mm up")
-    )
+    """The height that a fix gives, or the board's; it must lie below the camera."""
+    z_mm = fix.z_mm or 0.0
+    eye_mm = float(report.calibration.camera.center_mm[2])
+    if z_mm >= MAX_HEIGHT_SHARE * eye_mm:
+        fix.fail(f"z_mm: {z_mm:g} is too high, the camera is {eye_mm:.0f} mm up")
+    return z_mm

@@ -21,7 +21,7 @@ from overruler.vision.contours.overlap_choice import bases_overlap
 from overruler.vision.detection.finders import DOMINANCE_RATIO, FINDERS, Search, Sizes
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
-from overruler.vision.rounds.fit_rounds import MAX_OVERLAP_SHARE
+from overruler.vision.rounds.suppression import MAX_OVERLAP_SHARE
 
 SEARCH_MARGIN_MM = 40.0
 """How far beyond a known board bases are searched for, in mm."""

@@ -18,8 +18,9 @@ from overruler.vision.learned.disc_net import NO_DISCS, Discs, find_discs
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.rounds.find_ovals import find_ovals
-from overruler.vision.rounds.fit_rounds import covers_catalogue, fit_rounds, suppress_overlaps
+from overruler.vision.rounds.fit_rounds import covers_catalogue, fit_rounds
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
+from overruler.vision.rounds.suppression import suppress_overlaps
 
 DOMINANCE_RATIO = 2.0
 """Plates outnumber round bases by this factor on a table of ships.

@@ -1,16 +1,14 @@
-"""Read coefficients that were fitted with a network: JSON files beside the networks' weights.
-
-A file holds `coefficients` and the `features` that they belong to, in order, and where they come
-from: `date`, `data` and `command` (null where no command is recorded).
-"""
+"""Coefficients fitted on rendered tables, kept as JSON beside the networks' weights."""
 
 import json
 
 from overruler.vision.learned.inference import WEIGHTS
 
 
-def load_coefficients(family: str) -> dict[str, float]:
-    """Read the coefficients of a model family, by feature and in the file's order."""
-    fitted = json.loads((WEIGHTS / f"{family}.json").read_text("utf-8"))
-    pairs = zip(fitted["features"], fitted["coefficients"], strict=True)
-    return {feature: float(coefficient) for feature, coefficient in pairs}
+def load_coefficients(name: str) -> dict[str, float]:
+    """Return the coefficients of `weights/NAME.json` by feature, in the file's order.
+
+    The file lists "features" and "coefficients" and names their origin: "date", "data", "command".
+    """
+    record = json.loads((WEIGHTS / f"{name}.json").read_text(encoding="utf-8"))
+    return dict(zip(record["features"], record["coefficients"], strict=True))

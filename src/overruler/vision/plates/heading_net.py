@@ -1,8 +1,8 @@
-"""Which way a ship faces: a look at it over its plate, and at the card's arcs, laid straight and brought to one size.
+"""The heading of a ship, by a network that sees it over its plate, and the card's arcs, rectified.
 
-Once a plate is measured its heading is open but for quarters of a turn. A small network sees it with what stands on it
-and hangs over it, a quarter turned each time, mirrored or not, and says of each picture how likely the ship faces right
-in it. What is sure is told: the heading, or its axis alone, or nothing.
+A measured plate's heading is open by quarter turns. The network sees plate and ship turned by each
+quarter, mirrored or not, and returns how likely the ship faces right in each picture. The result is
+the heading, or its axis alone, or nothing, as far as it is sure.
 """
 
 from dataclasses import dataclass
@@ -17,60 +17,57 @@ from overruler.vision.learned.inference import WEIGHTS, infer_batch, softmax
 from overruler.vision.plates.face_net import QUARTER_TURNS, face_input, face_pictures
 
 MODEL = WEIGHTS / "plate_heading.onnx"
+"""The network's weights."""
 PICTURE_SIDES = 2.0
-"""So many sides the picture shows: ships seem to hang over their plates' borders, the more so aslant."""
+"""Side of the picture, in sides of the plate: ships overhang their plates, the more so aslant."""
 LOGIT_SCALE = 1.5
-"""The log odds count for so much: likeliest on 127 plates of eleven traced tables, two of them of another renderer."""
+"""Scale of the log odds: likeliest on 127 plates of 11 traced tables, two of another renderer."""
 MIN_HEADING_PROBABILITY = 0.98
-"""A heading, or an axis, that is less likely is not told."""
+"""Smallest probability of a heading, or an axis, that is reported."""
 NEGLIGIBLE_PROBABILITY = 1e-4
-"""Headings that are less likely are left out."""
+"""Less probable alternative headings are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Which way a plate faces, as far as that is known."""
+    """The heading of a plate, as far as it is known."""
 
     turn_rad: float
+    """The likeliest heading."""
     modulo_deg: float
     """By which turns it is open: 360 (not at all), 180 or 90 degrees."""
     others: tuple[tuple[float, float], ...] = ()
-    """Where it is told: what it may be all the same (rad), and how likely each is."""
+    """Alternatives to a known heading (rad), and their probabilities."""
 
 
 def find_heading(
     pixels: NDArray[np.uint8], camera: Camera, xy_mm: Array, turn_rad: float, side_mm: float
 ) -> Heading:
-    """The heading of a plate that lies along `turn_rad` but for quarters of a turn; `pixels` (H, W, 3) is the photo."""
-    turned = face_pictures(pixels, camera, xy_mm, turn_rad, side_mm, PICTURE_SIDES)
-    if turned is None:
+    """Return the heading of a plate, known but for quarter turns; `pixels` is the photo."""
+    views = face_pictures(pixels, camera, xy_mm, turn_rad, side_mm, PICTURE_SIDES)
+    if views is None:
         return Heading(turn_rad, 90.0)
-    pictures = np.stack(
-        [face_input(one, side_mm) for one in [*turned, *map(_mirror_picture, turned)]]
-    )
-    odds = infer_batch(MODEL, pictures).reshape(2, QUARTER_TURNS).mean(0)
-    return decide_heading(turn_rad, softmax(LOGIT_SCALE * odds).astype(float))
+    views += [_mirror_picture(view) for view in views]
+    inputs = np.stack([face_input(view, side_mm) for view in views])
+    logits = infer_batch(MODEL, inputs).reshape(2, QUARTER_TURNS).mean(0)
+    return decide_heading(turn_rad, softmax(LOGIT_SCALE * logits).astype(float))
 
 
 def _mirror_picture(picture: Floats) -> Floats:
-    """The picture (5, S, S) upside down: a ship that faces right still does."""
+    """Return the picture (5, S, S) upside down: a ship that faces right still does."""
     mirrored = picture[:, ::-1].copy()
-    mirrored[-1] *= -1  # what leans down leans up
+    mirrored[-1] *= -1  # the lean down becomes a lean up
     return mirrored
 
 
 def decide_heading(turn_rad: float, likely: Array) -> Heading:
-    """What is told where the heading is, this `likely` (4,), `turn_rad` and one, two, three quarters further."""
+    """Return what is sure of a heading, by the probabilities (4,) of its quarter turns."""
     best = int(likely.argmax())
     turns = turn_rad + np.arange(QUARTER_TURNS) * np.pi / 2
+    turn = float(turns[best])
     if likely[best] >= MIN_HEADING_PROBABILITY:
-        others = zip(np.delete(turns, best).tolist(), np.delete(likely, best).tolist(), strict=True)
-        return Heading(
-            float(turns[best]),
-            360.0,
-            tuple((turn, chance) for turn, chance in others if chance >= NEGLIGIBLE_PROBABILITY),
-        )
-    return Heading(
-        float(turns[best]),
-        180.0 if likely[best] + likely[best - 2] >= MIN_HEADING_PROBABILITY else 90.0,
-    )
+        others = np.delete(np.column_stack([turns, likely]), best, axis=0).tolist()
+        listed = tuple((t, p) for t, p in others if p >= NEGLIGIBLE_PROBABILITY)
+        return Heading(turn, 360.0, listed)
+    is_axis_sure = likely[best] + likely[best - 2] >= MIN_HEADING_PROBABILITY
+    return Heading(turn, 180.0 if is_axis_sure else 90.0)

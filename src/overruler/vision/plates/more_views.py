@@ -1,7 +1,8 @@
-"""A closer look at each guess of the look from above: a few more times, turned and enlarged, by the same network.
+"""Closer views of an overview guess: turned and enlarged pictures, seen by the same network.
 
-A plate that looks as large as the network knows it best is seen better, and looks that share no pixel grid err each
-their own way: together they say where it lies to about a millimetre, and how far they disagree says how well.
+A plate enlarged to the size that the network knows best is seen better, and views that share no
+pixel grid err independently. Together they locate it to about a millimetre; their spread says how
+well.
 """
 
 from dataclasses import dataclass, replace
@@ -24,56 +25,55 @@ from overruler.vision.learned.shape_net import (
 )
 
 SIDE_PX = 96
-"""Of the picture of each look."""
+"""Side of each view's picture."""
 PROJECTION_GRID_PX = 8
-"""The camera is exact on a grid this wide and linear in between."""
+"""Spacing of the grid on which the camera is exact; between its points it is linear."""
 APPARENT_SIDE_MM = 54.0
-"""A plate is enlarged until it looks as large as one of this side does in the look from above, ..."""
-FINEST_MM_PER_PX, COARSEST_MM_PER_PX = 1.45, 2.0
-"""... to pixels of so many mm."""
+"""Side in the overview to which a plate is enlarged."""
+FINEST_MM_PER_PX = 1.45
+"""Smallest pixel of a view."""
+COARSEST_MM_PER_PX = 2.0
+"""Largest pixel of a view."""
 VIEW_TURNS_RAD = np.radians([0.0, 113.0, 227.0])
-"""How the looks are turned."""
+"""Turns of the views."""
 MAX_OFFSET_SIDES = 0.3
-"""How far from its guess, in sides, a plate may lie."""
+"""Largest distance of a plate from its guess, in sides."""
+MAX_VIEW_LOGIT = 8.0
+"""Largest log odds of a view that count."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AveragedGuess:
-    """What some looks at one guess say together."""
+    """The mean of several views of one guess."""
 
     guess: ShapeCandidate
-    """Their mean: place, size, heading and likelihood."""
+    """Their mean place, size, heading and probability."""
     spread_mm: float
-    """How far apart the places lie that they say (1 σ of one coordinate of one look)."""
+    """1 σ of one coordinate of one view's place."""
 
 
 def refine_guess(
     pixels: NDArray[np.uint8], camera: Camera, guess: ShapeCandidate
 ) -> AveragedGuess | None:
-    """The looks at a guess together; `pixels` (H, W, 3) is the photo. None where it does not show the place."""
+    """Return the mean of the views of a guess; None where the photo does not show the place."""
     side = float(np.sqrt(guess.length_mm * guess.width_mm))
-    mm_per_px = float(
-        np.clip(OVERVIEW_MM_PER_PX * side / APPARENT_SIDE_MM, FINEST_MM_PER_PX, COARSEST_MM_PER_PX)
-    )
-    frames = [picture_to_board(guess.xy_mm, turn, mm_per_px) for turn in VIEW_TURNS_RAD]
-    pictures = [sample_picture(pixels, camera, frame, mm_per_px) for frame in frames]
-    known = [picture for picture in pictures if picture is not None]
-    if len(known) < len(frames):
+    enlarged = OVERVIEW_MM_PER_PX * side / APPARENT_SIDE_MM
+    mm_per_px = float(np.clip(enlarged, FINEST_MM_PER_PX, COARSEST_MM_PER_PX))
+    to_board = [picture_to_board(guess.xy_mm, turn, mm_per_px) for turn in VIEW_TURNS_RAD]
+    pictures = [sample_picture(pixels, camera, matrix, mm_per_px) for matrix in to_board]
+    visible = [picture for picture in pictures if picture is not None]
+    if len(visible) < len(pictures):
         return None
-    said = run_shape_network(np.ascontiguousarray(np.stack(known), np.float32))
-    rows = np.array(
-        [
-            _decode_answer(answer, frame, side, mm_per_px)
-            for answer, frame in zip(said, frames, strict=True)
-        ]
-    )
-    return _average_views(guess, rows)
+    answers = run_shape_network(np.ascontiguousarray(np.stack(visible), np.float32))
+    views = zip(answers, to_board, strict=True)
+    rows = [_decode_answer(answer, matrix, side, mm_per_px) for answer, matrix in views]
+    return _average_views(guess, np.array(rows))
 
 
 def picture_to_board(
     xy_mm: Array, turn_rad: float, mm_per_px: float, side_px: int = SIDE_PX
 ) -> Array:
-    """From the pixels (x, y, 1) of a turned picture of a place to the board (2, 3)."""
+    """Return the map (2, 3) from pixels (x, y, 1) of a turned picture of a place to the board."""
     c, s = np.cos(turn_rad), np.sin(turn_rad)
     linear = mm_per_px * np.array([[c, -s], [s, c]]) @ np.diag([1.0, -1.0])
     return np.column_stack([linear, xy_mm - linear @ np.full(2, (side_px - 1) / 2)])
@@ -87,82 +87,79 @@ def sample_picture(
     side_px: int = SIDE_PX,
     z_mm: float = 0.0,
 ) -> Floats | None:
-    """A picture of the plane z (5, side, side), and how things lean there; exact on a coarse grid, linear in between.
+    """Return a picture (5, side, side) of the plane z: colours, and the lean of things there.
 
-    None where the camera does not see the place.
+    `frame` maps its pixels to the board (`picture_to_board`). The camera is exact on a coarse grid
+    and linear in between. None where the camera does not see the place.
     """
-    x, y = np.meshgrid(
-        np.arange(0, side_px + 1, PROJECTION_GRID_PX), np.arange(0, side_px + 1, PROJECTION_GRID_PX)
-    )
+    steps = np.arange(0, side_px + 1, PROJECTION_GRID_PX)
+    x, y = np.meshgrid(steps, steps)
     board = np.stack([x, y, np.ones_like(x)], -1).astype(float) @ frame.T
-    seen = camera.project(np.concatenate([board, np.full((*board.shape[:2], 1), z_mm)], -1))
+    height = np.full((*board.shape[:2], 1), z_mm)
+    seen = camera.project(np.concatenate([board, height], -1))
     if not np.isfinite(seen).all():
         return None
     lean = (board - camera.center_mm[:2]) / camera.center_mm[2]
-    there = lean @ frame[:, :2] / mm_per_px  # the inverse of a turn with a mirror
-    middle = np.append(board[len(x) // 2, len(x) // 2], z_mm)
-    colours = _sample_colours(
-        pixels, _upsample_grid(seen, side_px), float(mm_per_px / camera.mm_per_px(middle))
-    )
-    return np.concatenate(
-        [colours / 64 - 2, _upsample_grid(there, side_px) / RELIEF_SCALE], -1
-    ).transpose(2, 0, 1)
+    lean_px = lean @ frame[:, :2] / mm_per_px  # the inverse of a turn with a mirror
+    centre = np.append(board[len(x) // 2, len(x) // 2], z_mm)
+    photo_px = float(mm_per_px / camera.mm_per_px(centre))
+    colours = _sample_colours(pixels, _upsample_grid(seen, side_px), photo_px)
+    relief = _upsample_grid(lean_px, side_px) / RELIEF_SCALE
+    return np.concatenate([colours / 64 - 2, relief], -1).transpose(2, 0, 1)
 
 
 def _upsample_grid(coarse: Array, side_px: int) -> Floats:
-    """Values (side, side, 2) at every pixel, by those at every `PROJECTION_GRID_PX`-th (h, w, 2)."""
+    """Return values (side, side, 2) at every pixel from those at every 8th (h, w, 2)."""
     grow = np.array([[1 / PROJECTION_GRID_PX, 0, 0], [0, 1 / PROJECTION_GRID_PX, 0]])
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    return np.asarray(
-        cv2.warpAffine(coarse.astype(np.float32), grow, (side_px, side_px), flags=flags), np.float32
-    )
+    fine = cv2.warpAffine(coarse.astype(np.float32), grow, (side_px, side_px), flags=flags)
+    return np.asarray(fine, np.float32)
 
 
 def _sample_colours(pixels: NDArray[np.uint8], at_px: Floats, px: float) -> Floats:
-    """The photo's colours at places (H, W, 2) that lie `px` apart, averaged over about so much."""
+    """Return the photo's colours at places (H, W, 2), averaged over about their spacing `px`."""
     size = np.array(pixels.shape[1::-1])
     low = np.clip(np.floor(at_px.min((0, 1))) - 4, 0, size - 1).astype(int)
     high = np.clip(np.ceil(at_px.max((0, 1))) + 5, low + 1, size).astype(int)
-    part = pixels[low[1] : high[1], low[0] : high[0]]
+    (left, top), (right, bottom) = low, high
+    crop = pixels[top:bottom, left:right]
     shrink = int(np.clip(px, 1, 8))
     if shrink > 1:
-        part = np.asarray(
-            cv2.resize(part, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA),
-            np.uint8,
-        )
+        scale = 1 / shrink
+        shrunk = cv2.resize(crop, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        crop = np.asarray(shrunk, np.uint8)
     at = ((at_px - low + 0.5) / shrink - 0.5).astype(np.float32)
-    seen = cv2.remap(
-        part, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-    )
+    border = cv2.BORDER_REPLICATE
+    seen = cv2.remap(crop, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=border)
     return np.asarray(seen, np.float32)
 
 
 def _decode_answer(answer: Array, frame: Array, side_mm: float, mm_per_px: float) -> Array:
-    """What one look says (7,): the log odds of a plate, its place, log length and width, the turn as cos and sin."""
+    """Return one view's log odds, place, log length and width, cos and sin of 4 turns (7,)."""
     rows, columns = np.mgrid[: answer.shape[1], : answer.shape[2]]
-    middle = (np.stack([columns, rows]) + 0.5) * OUTPUT_STRIDE_PX - 0.5
-    place = middle + answer[3:5] * OUTPUT_STRIDE_PX
-    away = np.hypot(*(place - (SIDE_PX - 1) / 2)) * mm_per_px
-    logit = np.where(away < MAX_OFFSET_SIDES * side_mm, answer[0], -30)
-    row, column = np.unravel_index(int(np.argmax(logit)), logit.shape)
-    here = answer[:, row, column]
-    turned = 4 * np.arctan2(frame[1, 0], frame[0, 0])  # the picture's own turn
-    c, s = np.cos(turned), np.sin(turned)
-    fourfold = np.array([[c, -s], [s, c]]) @ here[11:13]
-    xy = frame @ [*place[:, row, column], 1.0]
-    return np.array(
-        [logit[row, column], *xy, *here[5:7] + np.log(mm_per_px / OVERVIEW_MM_PER_PX), *fourfold]
-    )
+    cells = (np.stack([columns, rows]) + 0.5) * OUTPUT_STRIDE_PX - 0.5
+    places = cells + answer[3:5] * OUTPUT_STRIDE_PX
+    offset_mm = np.hypot(*(places - (SIDE_PX - 1) / 2)) * mm_per_px
+    logits = np.where(offset_mm < MAX_OFFSET_SIDES * side_mm, answer[0], -30)
+    row, column = np.unravel_index(int(np.argmax(logits)), logits.shape)
+    best = answer[:, row, column]
+    turn = 4 * np.arctan2(frame[1, 0], frame[0, 0])  # of the picture
+    c, s = np.cos(turn), np.sin(turn)
+    fourfold = np.array([[c, -s], [s, c]]) @ best[11:13]
+    xy = frame @ [*places[:, row, column], 1.0]
+    log_size = best[5:7] + np.log(mm_per_px / OVERVIEW_MM_PER_PX)
+    return np.array([logits[row, column], *xy, *log_size, *fourfold])
 
 
-def _average_views(guess: ShapeCandidate, said: Array) -> AveragedGuess:
-    sure = sigmoid(said[:, 0].clip(-8, 8))
-    weight = sure / sure.sum()
-    odds = float(said[:, 0].clip(-8, 8).mean())
-    xy = weight @ said[:, 1:3]
-    length, width = REFERENCE_SIZE_MM * np.exp(weight @ said[:, 3:5])
-    fourfold = weight @ said[:, 5:7]
-    spread = float(np.sqrt(weight @ ((said[:, 1:3] - xy) ** 2).sum(1) / 2))
+def _average_views(guess: ShapeCandidate, rows: Array) -> AveragedGuess:
+    """Return the mean of views (V, 7), weighted by their probabilities."""
+    logits = rows[:, 0].clip(-MAX_VIEW_LOGIT, MAX_VIEW_LOGIT)
+    probability = sigmoid(logits)
+    weight = probability / probability.sum()
+    xy = weight @ rows[:, 1:3]
+    length, width = REFERENCE_SIZE_MM * np.exp(weight @ rows[:, 3:5])
+    fourfold = weight @ rows[:, 5:7]
+    variance = weight @ ((rows[:, 1:3] - xy) ** 2).sum(1) / 2
     mean = replace(
         guess,
         xy_mm=np.asarray(xy),
@@ -170,6 +167,6 @@ def _average_views(guess: ShapeCandidate, said: Array) -> AveragedGuess:
         width_mm=float(width),
         turn_rad=heading_from_fourfold(fourfold),
         heading_confidence=float(min(np.hypot(*fourfold), 1.0)),
-        score=float(sigmoid(odds)),
+        score=float(sigmoid(float(logits.mean()))),
     )
-    return AveragedGuess(mean, spread)
+    return AveragedGuess(mean, float(np.sqrt(variance)))

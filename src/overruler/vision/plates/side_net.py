@@ -1,9 +1,9 @@
-"""Where the sides of a plate, or of another rectangle, lie, by a learned look along them.
+"""The sides of a plate or another rectangle, located by a network that looks along them.
 
-Each side is looked at in stretches: a strip of colours along it and across it, on the plane of the plate's upper face,
-so that its card, its upper edge and its outline on the table keep their places whatever the tilt. A small network says
-for every stretch how likely the side lies so much further out: it knows cards, frames, clear and dark plates, and says
-nothing where a ship hides them.
+Each side is cut into stretches. A stretch is a strip of colours along and across the side, on the
+plane of the plate's upper face, so that card, upper edge and outline keep their places at any tilt.
+For each stretch the network returns how likely the side lies at each offset. It knows cards,
+frames, clear and dark plates, and is uninformative where a ship hides them.
 """
 
 from dataclasses import dataclass
@@ -25,52 +25,55 @@ from overruler.vision.plates.sides import (
 
 Floats = NDArray[np.float32]
 MODEL = WEIGHTS / "plate_edges.onnx"
+"""The network's weights."""
 STRETCHES_PER_SIDE = 3
-"""Of each side."""
-SAMPLES_ACROSS, SAMPLES_ALONG = 44, 12
-"""Samples of a strip."""
+"""Stretches of a side."""
+SAMPLES_ACROSS = 44
+"""Samples of a strip across the side."""
+SAMPLES_ALONG = 12
+"""Samples of a strip along the side."""
 ZERO_SAMPLE = 24
-"""The sample across where the side is thought to lie."""
+"""Sample across at the supposed place of the side."""
 OFFSET_BINS = 25
-"""The places answered for, a sample apart, the middle one where the side is thought to lie."""
+"""Offsets of the side that the network tells apart, a sample apart; the middle one is 0."""
 CORNER_MM = 1.5
-"""The ends of each side that are left out."""
+"""Length left out at both ends of a side."""
 INPUT_CHANNELS = 6
+"""Colours (3), lower outline, pixel size of the photo and step of the samples."""
 UNINFORMATIVE_SHARE = 0.04
-"""The share of stretches that say nothing of their side, whatever the network says."""
+"""Share of stretches that do not show their side, whatever the network returns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SideEvidence:
-    """What is seen along the four sides of one rectangle, supposed to lie somewhere."""
+    """The network's evidence along the four sides of a rectangle at a supposed place."""
 
     log_likelihood: Array
-    """(4, STRETCHES, BINS): log likelihood that the side lies so many steps further out there, against not knowing."""
+    """(4, STRETCHES, BINS): of the side at each offset, in nats against no knowledge."""
     along_mm: Array
-    """(4, STRETCHES): the middles of the stretches, from the middle of each side to its left."""
+    """(4, STRETCHES): centres of the stretches, from the middle of each side to its left."""
     step_mm: float
+    """Distance between offsets."""
 
     def side_log_likelihood(self, shifts_mm: Array, turns_rad: Array) -> Array:
-        """Of each side (4, T, S): the log likelihood that it lies so much further out, turned by so much."""
+        """Return the log-likelihood (4, T, S) of each side for outward shifts and for turns."""
         return np.asarray(self.stretch_log_likelihood(shifts_mm, turns_rad).sum(1))
 
     def stretch_log_likelihood(self, shifts_mm: Array, turns_rad: Array) -> Array:
-        """The same of each stretch (4, STRETCHES, T, S)."""
-        out = (
-            shifts_mm - self.along_mm[..., None, None] * turns_rad[:, None]
-        )  # (4, STRETCHES, T, S)
-        place = np.clip(out / self.step_mm + OFFSET_BINS // 2, 0, OFFSET_BINS - 1)
-        low = np.minimum(place.astype(int), OFFSET_BINS - 2)
-        part = place - low
+        """Return the same for each stretch (4, STRETCHES, T, S)."""
+        out = shifts_mm - self.along_mm[..., None, None] * turns_rad[:, None]
+        bins = np.clip(out / self.step_mm + OFFSET_BINS // 2, 0, OFFSET_BINS - 1)
+        low = np.minimum(bins.astype(int), OFFSET_BINS - 2)
+        part = bins - low
         side, stretch = np.ogrid[:4, :STRETCHES_PER_SIDE]
         at = side[..., None, None], stretch[..., None, None]
-        return np.asarray(
-            self.log_likelihood[*at, low] * (1 - part) + self.log_likelihood[*at, low + 1] * part
-        )
+        below = self.log_likelihood[*at, low]
+        above = self.log_likelihood[*at, low + 1]
+        return np.asarray(below * (1 - part) + above * part)
 
 
 def stretch_samples_mm(side_mm: ArrayLike) -> Array:
-    """The places (..., STRETCHES, ALONG) along sides (...) that their stretches are looked at."""
+    """Return the positions (..., STRETCHES, ALONG) of the samples along sides (...)."""
     half = np.asarray(side_mm, float) / 2 - CORNER_MM
     borders = np.linspace(-half, half, STRETCHES_PER_SIDE + 1, axis=-1)
     share = (np.arange(SAMPLES_ALONG) + 0.5) / SAMPLES_ALONG
@@ -80,9 +83,10 @@ def stretch_samples_mm(side_mm: ArrayLike) -> Array:
 def side_strips(
     view: LabPatch, xy_mm: Array, turn_rad: float, size_mm: ArrayLike, step_mm: float
 ) -> Floats:
-    """What the network sees (4 * STRETCHES, 6, ACROSS, ALONG); `view` is of the plane z = `PLATE_HEIGHT_MM`.
+    """Return the network's input (4 * STRETCHES, 6, ACROSS, ALONG).
 
-    `size_mm` is the side of a plate, or the length and the width of another rectangle.
+    `view` is of the plane z = `PLATE_HEIGHT_MM`. `size_mm` is the side of a plate, or the length
+    and the width of another rectangle.
     """
     normals, reach = side_normals(turn_rad), half_extents(size_mm)
     tangents = rotate_left(normals)
@@ -91,19 +95,17 @@ def side_strips(
     points = xy_mm + normals[:, None, None, None] * out[:, None, :, None, None]
     points = points + tangents[:, None, None, None] * along[:, :, None, :, None]
     colours, _ = view.sample_board(points.reshape(4, -1, 2))
-    lab = colours.reshape(4 * STRETCHES_PER_SIDE, SAMPLES_ACROSS, SAMPLES_ALONG, 3).transpose(
-        0, 3, 1, 2
-    )
+    strips = colours.reshape(4 * STRETCHES_PER_SIDE, SAMPLES_ACROSS, SAMPLES_ALONG, 3)
+    lab = strips.transpose(0, 3, 1, 2)
     lower = (lower_outline_mm(view.camera, xy_mm, turn_rad, size_mm) - reach) / PLATE_HEIGHT_MM
-    facts = np.column_stack(
-        [lower, np.full(4, view.mm_per_px / step_mm / 4), np.full(4, step_mm * 4 - 1.5)]
-    )
-    flat = np.broadcast_to(
-        np.repeat(facts, STRETCHES_PER_SIDE, 0)[..., None, None],
-        (len(lab), 3, SAMPLES_ACROSS, SAMPLES_ALONG),
-    )
-    scaled = lab / np.float32(30) - np.array([1.5, 0, 0], np.float32)[:, None, None]
-    return np.ascontiguousarray(np.concatenate([scaled, flat], 1), np.float32)
+    pixel_size = np.full(4, view.mm_per_px / step_mm / 4)
+    step = np.full(4, step_mm * 4 - 1.5)
+    facts = np.repeat(np.column_stack([lower, pixel_size, step]), STRETCHES_PER_SIDE, 0)
+    shape = (len(lab), 3, SAMPLES_ACROSS, SAMPLES_ALONG)
+    constant = np.broadcast_to(facts[..., None, None], shape)
+    offset = np.array([1.5, 0, 0], np.float32)
+    scaled = lab / np.float32(30) - offset[:, None, None]
+    return np.ascontiguousarray(np.concatenate([scaled, constant], 1), np.float32)
 
 
 def run_side_net(
@@ -114,14 +116,12 @@ def run_side_net(
     step_mm: float,
     model: Path = MODEL,
 ) -> SideEvidence:
-    """What is seen of a rectangle's sides where it is supposed to lie; `view` is of the plane of a plate's upper face.
-
-    `size_mm` is as for `side_strips`.
-    """
-    said = np.asarray(
-        infer_batch(model, side_strips(view, xy_mm, turn_rad, size_mm, step_mm)), float
-    ).reshape(4, STRETCHES_PER_SIDE, OFFSET_BINS)
-    share = np.exp(said - said.max(-1, keepdims=True))
+    """Return the evidence along a rectangle's sides; arguments are as for `side_strips`."""
+    strips = side_strips(view, xy_mm, turn_rad, size_mm, step_mm)
+    logits = np.asarray(infer_batch(model, strips), float)
+    logits = logits.reshape(4, STRETCHES_PER_SIDE, OFFSET_BINS)
+    share = np.exp(logits - logits.max(-1, keepdims=True))
     share /= share.sum(-1, keepdims=True)
-    logs = np.log(share * OFFSET_BINS * (1 - UNINFORMATIVE_SHARE) + UNINFORMATIVE_SHARE)
-    return SideEvidence(logs, stretch_samples_mm(2 * half_extents(size_mm)[::-1]).mean(-1), step_mm)
+    informed = share * OFFSET_BINS * (1 - UNINFORMATIVE_SHARE)
+    samples = stretch_samples_mm(2 * half_extents(size_mm)[::-1])
+    return SideEvidence(np.log(informed + UNINFORMATIVE_SHARE), samples.mean(-1), step_mm)

@@ -1,8 +1,8 @@
-"""Oval bases: a learned look at the places where one may lie, and a fit of each in the photo's own pixels.
+"""Find oval bases: trace their rims with a network, then fit catalogue sizes in the photo's pixels.
 
-Where ovals may lie `discs` says; `stretched` looks closer and follows their rims; what was traced says which sizes of
-the catalogue may be fitted, each from where its rim is followed as that of an oval so large, and the surest of the fits
-that can all be there are the ovals.
+The overview (`disc_net`) proposes places and `ellipse_net` scores and traces them. The traced size
+selects catalogue sizes; each is fitted from a trace that assumes it. The likeliest fits that can
+coexist are the ovals.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import likeliest_compatible_set, make_detection
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
+from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.ellipse_net import (
     TracedOvals,
     average_augmented_scores,
@@ -26,78 +27,82 @@ from overruler.vision.learned.ellipse_net import (
 )
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.learned.patches import photo_pyramid
-from overruler.vision.rounds.fit_rounds import MAX_OVERVIEW_PROBABILITY, MIN_OVERVIEW_PROBABILITY
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
+from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY, MIN_OVERVIEW_PROBABILITY
 
-MIN_LOOK_SCORE, MIN_TRACED_SCORE = 0.01, 0.2
-"""Candidates that score less at first sight, and when their rim was traced, are given up."""
-SIZE_FLOOR_SIGMA_MM, SIZE_SIGMA_INFLATION = 0.8, 2.0
-"""A traced half length or half width is as sure as this at best, and as so many of its σ."""
-MAX_SIZE_CHI2, MAX_FITTED_SIZES = 12.0, 2
-"""Sizes this far from what was traced (squared σ) are not fitted, and at most so many are."""
+MIN_NET_SCORE = 0.01
+"""Smallest score of a candidate at first sight."""
+MIN_TRACED_SCORE = 0.2
+"""Smallest score of a candidate whose rim was traced."""
+SIZE_FLOOR_SIGMA_MM = 0.8
+"""Smallest 1 σ of a traced half length or half width."""
+SIZE_SIGMA_INFLATION = 2.0
+"""Inflation of the stated σ of a traced half length or half width."""
+MAX_SIZE_CHI2 = 12.0
+"""Largest squared distance, in σ, of a fitted size from the traced one."""
+MAX_FITTED_SIZES = 2
+"""Largest number of sizes fitted to a candidate."""
 SAME_OVAL_HALF_WIDTHS = 0.25
-"""Candidates are of one oval whose middles lie this near each other, in half widths."""
-TRACE_SIGMA_INFLATION = 4.0
-"""How much larger the errors of a traced oval of known size are than the σ of its trace: counted on 305 rendered ovals,
-together with what the fit finds."""
-LOGIT_WEIGHTS = np.array([-1.7, 0.85, 1.3, -0.33])
-"""An oval's log odds: a constant, and so much for the log odds of the learned look and of the look from above, and for
-how far its size is from what was traced, in squared σ: logistic regression on 60 rendered tables. What a fit
-sees of the outline adds nothing to that."""
+"""Distance of the centres, in half widths, below which two candidates are one oval."""
+TRACE_SIGMA_INFLATION = load_coefficients("sigma_inflation")["traced_oval_pose"]
+"""Inflation of a trace's σ where the size is known: counted on 305 rendered ovals, with their
+fit."""
+LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score").values()))
+"""Weights of constant, network and overview log odds, and size error in χ². The fit adds
+nothing."""
 MIN_SCORE = 0.6
+"""Smallest score of an oval base."""
 POSE_COLUMNS = [0, 1, 4]
-"""Where x, y and the heading are among an oval's numbers."""
+"""Columns of x, y and heading among an oval's numbers."""
 
 
 def find_ovals(
     frame: Frame, camera: Camera, bases: Sequence[Base], starts: Array
 ) -> list[Detection]:
-    """Those of the oval `bases` that lie in the photo, the surest first.
+    """Return those of the oval `bases` that lie in the photo, the surest first.
 
-    `starts` (N, 6) are where some may lie: x, y, half length, half width in mm on the plane z = 0, heading in rad, and
-    how likely that is.
+    `starts` (N, 6) are candidates: x, y, half length and half width in mm on the plane z = 0,
+    heading in rad, and probability.
     """
     traced = _trace_candidates(frame, camera, starts)
     fitted = _fit_catalogue_sizes(frame, camera, bases, traced)
-    fits, scores = [fit for fit, _ in fitted], [score for _, score in fitted]
-    return [
-        make_detection(
-            camera,
-            fit,
-            fit.covariance_mm2,
-            fit.d_xy_d_camera,
-            score,
-            float(np.mean(fit.seen > MIN_RIM_WEIGHT)),
-        )
-        for fit, score in (fitted[k] for k in likeliest_compatible_set(fits, scores, MIN_SCORE))
-    ]
+    fits = [fit for fit, _ in fitted]
+    scores = [score for _, score in fitted]
+    chosen = likeliest_compatible_set(fits, scores, MIN_SCORE)
+    return [_make_detection(camera, fits[k], scores[k]) for k in chosen]
+
+
+def _make_detection(camera: Camera, fit: OvalFit, score: float) -> Detection:
+    visible = float(np.mean(fit.seen > MIN_RIM_WEIGHT))
+    return make_detection(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, visible)
 
 
 def _trace_candidates(frame: Frame, camera: Camera, starts: Array) -> TracedOvals:
-    """The starts that look like ovals, their rims followed, one for each oval."""
-    levels, ovals, likely = photo_pyramid(frame), starts[:, :5], starts[:, 5]
+    """Trace the rims of the candidates that look like ovals, one for each oval."""
+    pyramid = photo_pyramid(frame)
+    ovals, from_above = starts[:, :5], starts[:, 5]
     for _ in range(2):
-        looked = score_ovals(levels, camera, ovals)
-        hopeful = looked.score > MIN_LOOK_SCORE
-        ovals, likely = looked.ovals[hopeful], likely[hopeful]
-    some = _suppress_overlaps(
-        TracedOvals(looked.score[hopeful], *trace_ovals(levels, camera, ovals), likely)
-    )
-    ovals, sigma = trace_ovals(levels, camera, some.ovals)
-    again = replace(
-        some, score=average_augmented_scores(levels, camera, ovals), ovals=ovals, sigma=sigma
-    )
-    return _suppress_overlaps(again[again.score > MIN_TRACED_SCORE])
+        scored = score_ovals(pyramid, camera, ovals)
+        is_likely = scored.score > MIN_NET_SCORE
+        ovals, from_above = scored.ovals[is_likely], from_above[is_likely]
+    ovals, sigma = trace_ovals(pyramid, camera, ovals)
+    traced = TracedOvals(scored.score[is_likely], ovals, sigma, from_above)
+    traced = _suppress_overlaps(traced)
+    ovals, sigma = trace_ovals(pyramid, camera, traced.ovals)
+    score = average_augmented_scores(pyramid, camera, ovals)
+    traced = replace(traced, score=score, ovals=ovals, sigma=sigma)
+    return _suppress_overlaps(traced[traced.score > MIN_TRACED_SCORE])
 
 
 def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
-    """Without those that speak of an oval of which a surer one speaks."""
+    """Keep the best of the candidates of each oval."""
     kept: list[int] = []
     for k in np.argsort(-traced.score, kind="stable"):
-        apart = np.hypot(*(traced.ovals[kept, :2] - traced.ovals[k, :2]).T)
-        if np.all(
-            apart > SAME_OVAL_HALF_WIDTHS * np.minimum(traced.ovals[kept, 3], traced.ovals[k, 3])
-        ):
+        oval = traced.ovals[k]
+        others = traced.ovals[kept]
+        distances = np.hypot(*(others[:, :2] - oval[:2]).T)
+        half_widths = np.minimum(others[:, 3], oval[3])
+        if np.all(distances > SAME_OVAL_HALF_WIDTHS * half_widths):
             kept.append(int(k))
     return traced[np.array(kept, int)]
 
@@ -105,37 +110,43 @@ def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
 def _fit_catalogue_sizes(
     frame: Frame, camera: Camera, bases: Sequence[Base], traced: TracedOvals
 ) -> list[tuple[OvalFit, float]]:
-    """The sizes that traced ovals may have, fitted, and how likely each is an oval base, 0 to 1."""
+    """Fit the sizes that the traced ovals may have; return fits and probabilities."""
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
-    sigma = np.hypot(SIZE_FLOOR_SIGMA_MM, SIZE_SIGMA_INFLATION * traced.sigma[:, None, 2:4])
-    away = np.sum(((sizes - traced.ovals[:, None, 2:4]) / sigma) ** 2, axis=2)
-    nearest = np.argsort(away, axis=1, kind="stable")[:, :MAX_FITTED_SIZES]
-    tried = [
-        (k, i)
-        for k, some in enumerate(nearest.tolist())
-        for i in some
-        if away[k, i] < MAX_SIZE_CHI2
-    ]
-    which, size = np.array(tried, int).reshape(-1, 2).T
-    as_large = np.column_stack([traced.ovals[which, :2], sizes[size], traced.ovals[which, 4]])
-    places, own = (
-        part[:, POSE_COLUMNS]
-        for part in trace_ovals_of_known_size(photo_pyramid(frame), camera, as_large)
+    chi2 = _size_chi2(sizes, traced)
+    pairs = _plausible_sizes(chi2)
+    which, size = np.array(pairs, int).reshape(-1, 2).T
+    ovals = traced.ovals[which]
+    resized = np.column_stack([ovals[:, :2], sizes[size], ovals[:, 4]])
+    poses, sigmas = trace_ovals_of_known_size(photo_pyramid(frame), camera, resized)
+    priors = zip(
+        poses[:, POSE_COLUMNS], TRACE_SIGMA_INFLATION * sigmas[:, POSE_COLUMNS], strict=True
     )
-    said = probability_to_logit(
-        np.stack(
-            [
-                traced.score,
-                np.clip(traced.from_above, MIN_OVERVIEW_PROBABILITY, MAX_OVERVIEW_PROBABILITY),
-            ],
-            -1,
-        )
-    )
-    found = []
-    for (k, i), place, doubt in zip(tried, places, own, strict=True):
-        fit = fit_oval(
-            frame.pixels, camera, PosePrior(place, TRACE_SIGMA_INFLATION * doubt), bases[i], 0.0
-        )
+    fitted = []
+    for (k, i), prior in zip(pairs, priors, strict=True):
+        fit = fit_oval(frame.pixels, camera, PosePrior(*prior), bases[i], 0.0)
         if fit is not None:
-            found.append((fit, float(sigmoid(LOGIT_WEIGHTS @ [1.0, *said[k], away[k, i]]))))
-    return found
+            fitted.append((fit, _oval_probability(traced, k, float(chi2[k, i]))))
+    return fitted
+
+
+def _size_chi2(sizes: Array, traced: TracedOvals) -> Array:
+    """Return the squared distances (N, C), in σ, of half sizes (C, 2) from the traced ones."""
+    sigma = np.hypot(SIZE_FLOOR_SIGMA_MM, SIZE_SIGMA_INFLATION * traced.sigma[:, None, 2:4])
+    residual = (sizes - traced.ovals[:, None, 2:4]) / sigma
+    return np.asarray(np.sum(residual**2, axis=2))
+
+
+def _plausible_sizes(chi2: Array) -> list[tuple[int, int]]:
+    """Return the pairs of oval and size to fit, by their squared distances (N, C)."""
+    nearest = np.argsort(chi2, axis=1, kind="stable")[:, :MAX_FITTED_SIZES]
+    pairs = []
+    for k, sizes in enumerate(nearest.tolist()):
+        pairs += [(k, i) for i in sizes if chi2[k, i] < MAX_SIZE_CHI2]
+    return pairs
+
+
+def _oval_probability(traced: TracedOvals, k: int, chi2: float) -> float:
+    """Return the probability that traced oval `k` is an oval base of a size this far off."""
+    from_above = np.clip(traced.from_above, MIN_OVERVIEW_PROBABILITY, MAX_OVERVIEW_PROBABILITY)
+    logits = probability_to_logit(np.stack([traced.score, from_above], -1))
+    return float(sigmoid(LOGIT_WEIGHTS @ [1.0, *logits[k], chi2]))

@@ -1,6 +1,6 @@
-"""The sizes that a round base may have: how likely the learned look makes each of them, and a fit of each.
+"""The sizes that a round base may have: their likelihood by the rim network, and a fit of each.
 
-A base is looked at in two ways: by its lower rim, or by its upper one where the lower is lost against the mat.
+A base is seen by its lower rim, or by its upper one where the lower is lost against the mat.
 """
 
 from collections.abc import Sequence
@@ -15,48 +15,59 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.cone_fit import BaseFit, fit_bases
 from overruler.vision.contours.rim_fit import OUTLINE_MODELS, BaseHypothesis, RimModel
 from overruler.vision.contours.silhouette import PROFILES
+from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.rim_net import RimEstimates
 
 MIN_FIT_PROBABILITY = 0.0005
-"""Sizes less probable than this by the learned look, on this table, are not fitted."""
-NET_SIGMA_INFLATION, RADIUS_FLOOR_SIGMA_MM = 1.3, 0.15
-"""The learned look's size is taken at so many of its stated σ; and 1 σ of the radius, whatever the look says: rims are
-made in more ways than it has seen."""
-USUAL_PROFILE, UPPER_RADIUS_SIGMA_MM = PROFILES[0], 0.25
-"""The usual profile, and 1 σ of how much smaller the upper rim's radius is."""
-WHOLE_RIM_NATS, OTHER_RIM_WEIGHT = 2.0, 0.2
-"""Log-likelihood of a whole rim seen against none of it; what the other rim adds to that."""
+"""Sizes less probable by the rim network, on this table, are not fitted."""
+RADIUS_SIGMA_INFLATION = load_coefficients("sigma_inflation")["rim_radius"]
+"""Inflation of the rim network's stated radius σ."""
+RADIUS_FLOOR_SIGMA_MM = 0.15
+"""Smallest 1 σ of the network's radius: rims are made in more ways than it was trained on."""
+USUAL_PROFILE = PROFILES[0]
+"""The usual profile of a base."""
+UPPER_RADIUS_SIGMA_MM = 0.25
+"""1 σ of the difference between the radii of lower and upper rim."""
+WHOLE_RIM_NATS = 2.0
+"""Log-likelihood of a whole rim seen against none of it."""
+OTHER_RIM_WEIGHT = 0.2
+"""Weight of the other rim in that."""
 RIM_KINDS: tuple[tuple[RimModel, ...], ...] = (OUTLINE_MODELS, ((USUAL_PROFILE, True),))
-"""What is fitted: the outline, whatever the profile, or the upper rim."""
+"""What is fitted: the outline with any profile, or the upper rim."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SizeHypothesis:
-    """One size for one base, fitted."""
+    """A fit of one size to one base."""
 
     size_index: int
-    """Which of the radii."""
+    """Index among the radii."""
     rim_kind: int
-    """Which of `RIM_KINDS`."""
+    """Index in `RIM_KINDS`."""
     fit: BaseFit
+    """The fit of this size."""
     log_likelihood: float
-    """By the fit alone."""
+    """Log-likelihood by the fit alone, in nats."""
 
 
 def rim_net_log_likelihood(guesses: RimEstimates, radii: Array, camera: Camera) -> Array:
-    """Log-likelihood (N, C, 2) of each radius and way of seeing it, from the learned look's radius alone."""
+    """Return the log-likelihood (N, C, 2) of radii and rim kinds by the network's radius alone."""
     height = np.full(len(guesses.radius_mm), camera.center_mm[2])
     return radius_log_likelihood(guesses.radius_mm, guesses.sigma_radius_mm, radii, height)
 
 
 def radius_log_likelihood(seen_mm: Array, sigma_mm: Array, radii: Array, eye_mm: Array) -> Array:
-    """The same, of radii seen (N,) with so large a σ (N,) from so high (N,) above the plane that they stand on."""
+    """Return the log-likelihood (N, C, 2) of radii (C,) and rim kinds, from network radii (N,).
+
+    `sigma_mm` (N,) is the network's σ, `eye_mm` (N,) the camera's height above each base's plane.
+    """
     eye = eye_mm[:, None]
     upper = (radii - USUAL_PROFILE.taper_mm) * eye / (eye - USUAL_PROFILE.height_mm)
     rims = np.stack([np.broadcast_to(radii, upper.shape), upper], -1)
-    own = np.hypot(NET_SIGMA_INFLATION * sigma_mm, RADIUS_FLOOR_SIGMA_MM)[:, None, None]
-    sigma = np.hypot(own, [0.0, UPPER_RADIUS_SIGMA_MM])
-    return np.asarray(-0.5 * ((rims - seen_mm[:, None, None]) / sigma) ** 2 - np.log(sigma / own))
+    net_sigma = np.hypot(RADIUS_SIGMA_INFLATION * sigma_mm, RADIUS_FLOOR_SIGMA_MM)[:, None, None]
+    sigma = np.hypot(net_sigma, [0.0, UPPER_RADIUS_SIGMA_MM])
+    residual = (rims - seen_mm[:, None, None]) / sigma
+    return np.asarray(-0.5 * residual**2 - np.log(sigma / net_sigma))
 
 
 def fit_sizes(
@@ -64,43 +75,43 @@ def fit_sizes(
     camera: Camera,
     xy_mm: Array,
     sigma_mm: Array,
-    worth: NDArray[np.bool_],
+    plausible: NDArray[np.bool_],
     radii: Array,
     z_mm: Array | float = 0.0,
 ) -> list[list[SizeHypothesis]]:
-    """The sizes and ways that are `worth` (N, C, 2) a fit, fitted.
+    """Fit the sizes and rim kinds that are `plausible` (N, C, 2) a fit.
 
-    Each from a place (N, C, 2) with its σ (N, C), or from one for all sizes: (N, 1, 2) and (N, 1). They stand at z, one
-    height for all or one for each (N,).
+    Fits start at places (N, C, 2) with 1 σ (N, C), or at one for all sizes: (N, 1, 2) and (N, 1).
+    The bases stand at `z_mm`, one height for all or one for each (N,).
     """
-    heights, which = np.broadcast_to(z_mm, len(worth)).tolist(), np.argwhere(worth).tolist()
-    start, sigma = (
-        np.broadcast_to(xy_mm, (*worth.shape[:2], 2)),
-        np.broadcast_to(sigma_mm, worth.shape[:2]),
-    )
-    sought = [
-        BaseHypothesis(start[i, c], float(sigma[i, c]), float(radii[c]), heights[i], RIM_KINDS[k])
-        for i, c, k in which
-    ]
-    found: list[list[SizeHypothesis]] = [[] for _ in worth]
-    for (i, column, kind), fit in zip(which, fit_bases(frame.pixels, camera, sought), strict=True):
+    heights = np.broadcast_to(z_mm, len(plausible)).tolist()
+    start = np.broadcast_to(xy_mm, (*plausible.shape[:2], 2))
+    sigma = np.broadcast_to(sigma_mm, plausible.shape[:2])
+    triples = np.argwhere(plausible).tolist()
+    hypotheses = []
+    for i, size, kind in triples:
+        place, place_sigma = start[i, size], float(sigma[i, size])
+        radius, models = float(radii[size]), RIM_KINDS[kind]
+        hypotheses.append(BaseHypothesis(place, place_sigma, radius, heights[i], models))
+    fits = fit_bases(frame.pixels, camera, hypotheses)
+    found: list[list[SizeHypothesis]] = [[] for _ in plausible]
+    for (i, size, kind), fit in zip(triples, fits, strict=True):
         if fit is not None:
-            found[i].append(SizeHypothesis(column, kind, fit, _fit_log_likelihood(fit, kind)))
+            found[i].append(SizeHypothesis(size, kind, fit, _fit_log_likelihood(fit, kind)))
     return found
 
 
 def _fit_log_likelihood(fit: BaseFit, kind: int) -> float:
-    """Of a fit, by what it shows of the rim that it goes by, and of the other one."""
-    own, other = fit.visible_shares[kind], fit.visible_shares[1 - kind]
-    return WHOLE_RIM_NATS * (own + OTHER_RIM_WEIGHT * other)
+    """Return the log-likelihood by how much of the fitted and of the other rim is seen."""
+    fitted_rim, other_rim = fit.visible_shares[kind], fit.visible_shares[1 - kind]
+    return WHOLE_RIM_NATS * (fitted_rim + OTHER_RIM_WEIGHT * other_rim)
 
 
-def add_fit_likelihoods(looks: Array, fits: Sequence[list[SizeHypothesis]]) -> Array:
-    """The likelihoods (N, C, 2) by look and fit together; what was not fitted is impossible."""
-    both = np.full(looks.shape, -np.inf)
-    for row, look, tried in zip(both, looks, fits, strict=True):
-        for one in tried:
-            row[one.size_index, one.rim_kind] = (
-                look[one.size_index, one.rim_kind] + one.log_likelihood
-            )
-    return both
+def add_fit_likelihoods(net: Array, fits: Sequence[list[SizeHypothesis]]) -> Array:
+    """Add the fits' log-likelihoods to the network's (N, C, 2); sizes without a fit get -inf."""
+    total = np.full(net.shape, -np.inf)
+    for row, net_row, tried in zip(total, net, fits, strict=True):
+        for hypothesis in tried:
+            cell = hypothesis.size_index, hypothesis.rim_kind
+            row[cell] = net_row[cell] + hypothesis.log_likelihood
+    return total

@@ -1,8 +1,9 @@
-"""Which catalogue size each base has: what each one looks like, and that the bases of one table come in a few sizes.
+"""The catalogue size of each base, given that the bases of one table come in a few sizes.
 
-Unknown of a table are what is played on it (which sizes there may be), how many of its bases have which size, and how
-often a lower rim is lost against the mat, so that the upper one is taken for it. All are inferred together: variational
-Bayes for a mixture with Dirichlet priors (Bishop 2006, 10.2), once for each set of sizes that is played together.
+Three things about a table are unknown: the set of sizes played on it, the number of bases of each
+size, and how often a lower rim is lost and the upper one is taken for it. All are inferred together
+by variational Bayes for a mixture with Dirichlet priors (Bishop 2006, 10.2), once for each set of
+sizes that is played together.
 """
 
 import math
@@ -14,67 +15,66 @@ from numpy.typing import ArrayLike, NDArray
 from overruler.geometry.pose import Array
 
 SIZE_PSEUDOCOUNT = 1.0
-"""How many bases of each size the table is thought to hold before it is seen: few, so that sizes seen are preferred.
+"""Prior count of bases of each size: low, so that sizes seen are preferred.
 
-Bases of one unit are seen wrong together; less would make the table too sure of their common error."""
+The bases of one unit share their errors; a lower count would trust the common error too much."""
 RIM_KIND_PSEUDOCOUNTS = (2.7, 0.3)
-"""The same for bases whose lower rim is seen, and for those of which only the upper one is."""
+"""Prior count of bases seen by their lower rim, and of bases seen by their upper rim alone."""
 MIN_LOG_LIKELIHOOD = -20.0
-"""Log-likelihood of a size that was not even tried: low, but not so that one false finding settles what is played.
-
-Of -14, -20 and -30 this made the true sizes of 1337 bases on 49 rendered tables likeliest."""
+"""Log-likelihood of a size that was not tried; higher values keep one false detection from deciding
+the set of sizes. Of -14, -20 and -30 this made the true sizes of 1337 bases on 49 rendered tables
+likeliest."""
 EVIDENCE_WEIGHT = 0.3
-"""What all bases say of what is played counts for so much: those of one unit, in one light, are seen wrong together.
+"""Weight of all bases' evidence for a set of sizes: bases of one unit, in one light, share errors.
 
-Of 1921 bases on 108 tables 61 had a wrong size at 1, 53 at this, 43 at 0.1; of 1952 on 108 others 24, 17, 17; less
-leaves sizes open that are plain."""
+Of 1921 bases on 108 tables 61 had a wrong size at 1, 53 at 0.3, 43 at 0.1; of 1952 on 108 others
+24, 17, 17. A lower weight leaves sizes open that are plain."""
 MIN_SET_WEIGHT = 1e-9
-"""Nothing that may be played is less likely than this, against the likeliest."""
-MAX_ITERATIONS, CONVERGENCE_TOLERANCE = 25, 1e-9
-"""Rounds at most; one that changes no count by more is the last."""
+"""Smallest weight of a set of sizes relative to the likeliest."""
+MAX_ITERATIONS = 25
+"""Largest number of variational iterations."""
+CONVERGENCE_TOLERANCE = 1e-9
+"""Change of the counts below which the iteration stops."""
 DIGAMMA_SHIFTS = np.arange(10.0)
+"""Recurrence steps of `digamma` before the asymptotic series."""
 
 SizeSetPrior = tuple[NDArray[np.bool_], float]
-"""A set of sizes (C,) that are played together, and how likely that is of a table beforehand."""
+"""A set of sizes (C,) that are played together, and its prior probability."""
 
 
 def size_probabilities(
     log_likelihood: Array,
-    played: Sequence[SizeSetPrior] = (),
-    counted: ArrayLike = SIZE_PSEUDOCOUNT,
+    size_sets: Sequence[SizeSetPrior] = (),
+    prior_counts: ArrayLike = SIZE_PSEUDOCOUNT,
 ) -> Array:
-    """The probability (N, C, K) of each size and kind of sight for each base, from log-likelihoods (N, C, K).
+    """Return the probability (N, C, K) of each size and rim kind, from log-likelihoods (N, C, K).
 
-    Kinds are: lower rim seen, upper one taken for it. To one of the sets that are `played` this table's sizes belong;
-    without any, all sizes may meet. `counted` is how many bases of each size (C,) there are thought to be beforehand.
+    The rim kinds are: lower rim seen, upper rim taken for it. The table's sizes belong to one of
+    the sets in `size_sets`; without any, all sizes may occur together. `prior_counts` is the prior count of
+    bases of each size (C,).
     """
     count, sizes, kinds = log_likelihood.shape
     if not count:
         return np.empty((0, sizes, kinds))
     top = log_likelihood.max((1, 2), keepdims=True)
     likelihood = np.exp(np.maximum(log_likelihood - top, MIN_LOG_LIKELIHOOD))
-    sets = [pair for pair in played if pair[0].any()] or [(np.ones(sizes, bool), 1.0)]
-    tables = [
-        _fit_mixture(likelihood * some[:, None], np.where(some, counted, 0.0)) for some, _ in sets
-    ]
-    evidence = np.array(
-        [
-            EVIDENCE_WEIGHT * value + np.log(before)
-            for (_, value), (_, before) in zip(tables, sets, strict=True)
-        ]
-    )
-    weight = np.maximum(np.exp(evidence - evidence.max()), MIN_SET_WEIGHT)
-    mixed = np.einsum(
-        "t,tnck->nck", weight / weight.sum(), np.stack([found for found, _ in tables])
-    )
+    sets = [pair for pair in size_sets if pair[0].any()] or [(np.ones(sizes, bool), 1.0)]
+    posteriors, evidence = [], []
+    for members, prior in sets:
+        pseudocounts = np.where(members, prior_counts, 0.0)
+        posterior, log_evidence = _fit_mixture(likelihood * members[:, None], pseudocounts)
+        posteriors.append(posterior)
+        evidence.append(EVIDENCE_WEIGHT * log_evidence + np.log(prior))
+    likelihoods = np.exp(np.array(evidence) - np.max(evidence))
+    weight = np.maximum(likelihoods, MIN_SET_WEIGHT)
+    mixed = np.einsum("t,tnck->nck", weight / weight.sum(), np.stack(posteriors))
     mixed = mixed * (log_likelihood > top + MIN_LOG_LIKELIHOOD)
     return np.asarray(mixed / mixed.sum((1, 2), keepdims=True))
 
 
-def _fit_mixture(likelihood: Array, counted: Array) -> tuple[Array, float]:
-    """The probabilities (N, C, K), and the logarithm of how likely all is, where so many of each size (C,) are thought
-    to stand beforehand, 0 of those that are not played."""
-    priors = counted, np.array(RIM_KIND_PSEUDOCOUNTS)[: likelihood.shape[2]]
+def _fit_mixture(likelihood: Array, pseudocounts: Array) -> tuple[Array, float]:
+    """Return the probabilities (N, C, K) and log evidence of a set; sizes outside it count 0."""
+    priors = pseudocounts, np.array(RIM_KIND_PSEUDOCOUNTS)[: likelihood.shape[2]]
     counts = [prior + len(likelihood) * prior / prior.sum() for prior in priors]
     posterior, total = likelihood, np.ones(len(likelihood))
     for _ in range(MAX_ITERATIONS):
@@ -82,38 +82,44 @@ def _fit_mixture(likelihood: Array, counted: Array) -> tuple[Array, float]:
         posterior = likelihood * sizes[:, None] * kinds
         total = posterior.sum((1, 2))
         posterior = posterior / total[:, None, None]
-        seen = posterior.sum((0, 2)), posterior.sum((0, 1))
-        counts, before = [prior + new for prior, new in zip(priors, seen, strict=True)], counts
-        if all(
-            np.abs(now - then).max() < CONVERGENCE_TOLERANCE
-            for now, then in zip(counts, before, strict=True)
-        ):
+        expected = posterior.sum((0, 2)), posterior.sum((0, 1))
+        previous = counts
+        counts = [prior + new for prior, new in zip(priors, expected, strict=True)]
+        if _has_converged(counts, previous):
             break
-    spent = sum(
-        _dirichlet_divergence(count, prior) for count, prior in zip(before, priors, strict=True)
-    )
-    return posterior, float(np.log(total).sum()) - spent
+    pairs = zip(previous, priors, strict=True)
+    divergence = sum(_dirichlet_divergence(count, prior) for count, prior in pairs)
+    return posterior, float(np.log(total).sum()) - divergence
+
+
+def _has_converged(counts: Sequence[Array], previous: Sequence[Array]) -> bool:
+    pairs = zip(counts, previous, strict=True)
+    largest = max(np.abs(new - old).max() for new, old in pairs)
+    return bool(largest < CONVERGENCE_TOLERANCE)
 
 
 def _dirichlet_geometric_mean(count: Array) -> Array:
-    """The geometric mean of Dirichlet shares (C,); 0 where nothing is counted."""
-    slopes = digamma(np.append(np.maximum(count, 1e-9), count.sum()))
-    return np.asarray(np.where(count > 0, np.exp(slopes[:-1] - slopes[-1]), 0.0))
+    """Return the geometric mean of Dirichlet shares (C,); 0 where the count is 0."""
+    *slopes, total = digamma(np.append(np.maximum(count, 1e-9), count.sum()))
+    return np.asarray(np.where(count > 0, np.exp(slopes - total), 0.0))
 
 
 def _dirichlet_divergence(count: Array, prior: Array) -> float:
-    """Kullback and Leibler's, of one Dirichlet distribution from another, over what the prior counts."""
+    """Return the Kullback-Leibler divergence of two Dirichlet distributions, where `prior` > 0."""
     count, prior = count[prior > 0], prior[prior > 0]
     size = math.lgamma(count.sum()) - math.lgamma(prior.sum())
-    size -= sum(
-        math.lgamma(a) - math.lgamma(b) for a, b in zip(count.tolist(), prior.tolist(), strict=True)
-    )
-    return float(size + (count - prior) @ (digamma(count) - digamma(count.sum())))
+    pairs = zip(count.tolist(), prior.tolist(), strict=True)
+    size -= sum(math.lgamma(a) - math.lgamma(b) for a, b in pairs)
+    slopes = digamma(count) - digamma(count.sum())
+    return float(size + (count - prior) @ slopes)
 
 
 def digamma(x: ArrayLike) -> Array:
-    """The slope of the logarithm of the gamma function at x > 0, to 1e-12: loading scipy for it takes longer than all
-    else here. Ten steps up the recurrence, then Stirling's series (Abramowitz and Stegun 6.3.5, 6.3.18)."""
+    """Return the derivative of log gamma at x > 0, to 1e-12.
+
+    Ten steps of the recurrence, then Stirling's series (Abramowitz and Stegun 6.3.5, 6.3.18).
+    Loading scipy would take longer than all else here.
+    """
     below = np.asarray(x, float)
     high = below + len(DIGAMMA_SHIFTS)
     small = high**-2

@@ -1,9 +1,10 @@
-"""How high raised ground is by its sides: the wider they look on the camera's side, the higher it is.
+"""The height of raised ground from its walls: the wider they look on the camera's side, the higher.
 
-A side that runs out b and down h, from the edge of the top to its foot, looks b + h·f wide across the outline, f being
-how far things of height lean inwards there for each mm of it. On the far side f is negative: less shows, or none. All
-the way round, edges are looked for at the top's edge and so far outside of it, for each h and b of a grid. Where the
-top's edge runs, the network only knows to a centimetre: it is found anew for each of them (Viterbi, 1967).
+A wall that runs out b and down h, from the edge of the top to its foot, looks b + h·f wide across
+the outline. Here f is the inward displacement there per mm of height. On the far side f is
+negative, and less of the wall shows, or none. All around, edges are searched at the edge of the top
+and that far outside it, for each h and b of a grid. The network knows the edge of the top only to a
+centimetre, so it is traced anew for each h and b (Viterbi, 1967).
 """
 
 import cv2
@@ -14,120 +15,131 @@ from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm
 from overruler.vision.imaging.line_profiles import log_colours, sample_picture, steps_across
 from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.terrain.log_heights import mean_and_sigma
 
-OUTLINE_STEP_MM, SMOOTHING_SIGMA_MM = 2.0, 6.0
-"""How far apart the outline is looked across, and 1 σ of what it is smoothed with: cells have corners."""
-SEARCH_INSIDE_MM, SEARCH_OUTSIDE_MM, STRIPE_MM = 16, 56, 2
-"""How far across, in steps of 1 mm, the top's edge and the foot may lie; so wide are the stripes that are compared."""
+OUTLINE_STEP_MM = 2.0
+"""Distance between the sections across the outline."""
+SMOOTHING_SIGMA_MM = 6.0
+"""1 σ of the smoothing of the outline, which follows the cells' corners."""
+SEARCH_INSIDE_MM = 16
+"""Reach of a section inside the outline, in steps of 1 mm."""
+SEARCH_OUTSIDE_MM = 56
+"""Reach of a section outside the outline, in steps of 1 mm."""
+STRIPE_MM = 2
+"""Width of the stripes whose colours are compared."""
 HEIGHTS_MM = np.geomspace(6.0, 90.0, 14)
-RUNS_MM, RUN_PRIOR_MM, RUN_PRIOR_SIGMA_MM = np.arange(0.0, 25.0, 3.0), 7.0, 5.0
-"""How far sides run out: what is tried, and the mean and 1 σ of what is usual."""
+"""Heights of the grid."""
+RUNS_MM = np.arange(0.0, 25.0, 3.0)
+"""Runs of the walls on the grid."""
+RUN_PRIOR_MM = 7.0
+"""Prior mean of a wall's run."""
+RUN_PRIOR_SIGMA_MM = 5.0
+"""Prior 1 σ of a wall's run."""
 ASYMMETRY_SCALE_MM = 1.25
-"""By how much wider sides look on one side than on the other for other reasons than their height, shadows and slopes:
-half of them by less, some by far more."""
+"""Median difference between the walls' widths on both sides for other reasons than height, such as
+shadows and slopes; some differ by far more."""
 MIN_WALL_WIDTH_MM = 2.0
-"""A side that is less wide shows no edges of its own."""
+"""Narrower walls show no edges of their own."""
 AVERAGED_SAMPLES = 3
-"""In samples: over so many along the outline colours are averaged."""
-NATS_PER_STEP, MAX_STEP_RATIO = 0.014, 10.0
-"""What an edge says, against the other places across the outline there: so much for each median step of colour, up to
-so many of them. Few of the steps are independent: 21 hills on rendered tables then lie in their doubt."""
+"""Samples along the outline over which colours are averaged."""
+NATS_PER_STEP = 0.014
+"""Evidence of an edge for each median step of colour, against other places of the section. Few of
+the steps are independent: with this value 21 hills on rendered tables lie within their σ."""
+MAX_STEP_RATIO = 10.0
+"""Largest step of colour that counts, in median steps."""
 WALL_TEXTURE_WEIGHT = 1.0
-"""How much the mean step between the two edges speaks against a side, as often as an edge does for it: sides are
-plainer than the ground."""
+"""Weight of the mean step between both edges against a wall: walls are plainer than the ground."""
 BEND_COST_NATS = 0.01
-"""What it costs, in nats, that the top's edge moves by 1 mm from one sample to the next; by more it cannot."""
+"""Cost of a shift of the edge by 1 mm between neighbouring sections, the largest shift."""
 
 
 def height_from_walls(
     view: Orthophoto, camera: Camera, outline_mm: Array, height_mm: float, sigma_mm: float
 ) -> tuple[float, float]:
-    """The height and 1 σ of it, in mm, of ground whose top is outlined (K, 2) as seen on the board's plane.
+    """Return the height and its 1 σ, in mm, of ground whose top is outlined on the board's plane.
 
-    `height_mm` and `sigma_mm` are what is thought beforehand; the logarithm of the height is normal then.
+    `outline_mm` is (K, 2). `height_mm` and `sigma_mm` give the prior, normal in the log of the
+    height.
     """
-    at, outwards = _sample_outline(outline_mm)
-    inwards = np.sum(outwards * relief_displacement_per_mm(camera, at, 0.0), axis=-1)
-    nats = (
-        _viterbi_scores(_edge_nats(view, at, outwards), inwards)
-        - 0.5 * ((RUNS_MM - RUN_PRIOR_MM) / RUN_PRIOR_SIGMA_MM) ** 2
-    )
-    logs = np.log(HEIGHTS_MM)
-    before = np.exp(-0.5 * ((logs - np.log(height_mm)) * height_mm / sigma_mm) ** 2)
-    weight = before * _blur_cauchy(
-        np.exp(nats - nats.max()).sum(1),
-        ASYMMETRY_SCALE_MM / float(np.sqrt(2 * np.mean(inwards**2))),
-    )
-    weight /= weight.sum()
-    middle = float(weight @ logs)
-    height = float(np.exp(middle))
-    return height, height * float(np.sqrt(weight @ (logs - middle) ** 2))
+    places, normals = _sample_outline(outline_mm)
+    displacement = relief_displacement_per_mm(camera, places, 0.0)
+    inwards = np.sum(normals * displacement, axis=-1)
+    scores = _viterbi_scores(_edge_nats(view, places, normals), inwards)
+    nats = scores - 0.5 * ((RUNS_MM - RUN_PRIOR_MM) / RUN_PRIOR_SIGMA_MM) ** 2
+    log_errors = np.log(HEIGHTS_MM) - np.log(height_mm)
+    prior = np.exp(-0.5 * (log_errors * height_mm / sigma_mm) ** 2)
+    likelihood = np.exp(nats - nats.max()).sum(1)
+    asymmetry_mm = ASYMMETRY_SCALE_MM / float(np.sqrt(2 * np.mean(inwards**2)))
+    weight = prior * _blur_cauchy(likelihood, asymmetry_mm)
+    return mean_and_sigma(weight / weight.sum(), HEIGHTS_MM)
 
 
-def _blur_cauchy(likely: Array, scale_mm: float) -> Array:
-    """How likely heights are (H,) where what they seem to be is off by half the time more than `scale_mm` (Cauchy)."""
-    spread = HEIGHTS_MM / (1 + ((HEIGHTS_MM - HEIGHTS_MM[:, None]) / max(scale_mm, 0.1)) ** 2)
-    return np.asarray(spread / spread.sum(1, keepdims=True) @ likely)
+def _blur_cauchy(likelihood: Array, scale_mm: float) -> Array:
+    """Blur the likelihood (H,) of heights by a Cauchy error of this scale."""
+    differences = HEIGHTS_MM - HEIGHTS_MM[:, None]
+    kernel = HEIGHTS_MM / (1 + (differences / max(scale_mm, 0.1)) ** 2)
+    return np.asarray(kernel / kernel.sum(1, keepdims=True) @ likelihood)
 
 
 def _sample_outline(outline_mm: Array) -> tuple[Array, Array]:
-    """Places (S, 2) evenly along an outline, smoothed, and its normals there (S, 2), outwards."""
+    """Return places (S, 2) evenly along a smoothed outline, and its outward normals (S, 2)."""
     closed = np.concatenate([outline_mm, outline_mm[:1]])
-    ends = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1)))
+    lengths = np.linalg.norm(np.diff(closed, axis=0), axis=1)
+    ends = np.append(0.0, np.cumsum(lengths))
     along = np.arange(0.0, ends[-1], OUTLINE_STEP_MM)
     even = np.stack([np.interp(along, ends, closed[:, k]) for k in (0, 1)], -1)
+    sigma = SMOOTHING_SIGMA_MM / OUTLINE_STEP_MM
     reach = round(3 * SMOOTHING_SIGMA_MM / OUTLINE_STEP_MM)
     wrapped = np.pad(even, ((reach + 1, reach + 1), (0, 0)), mode="wrap")
-    smooth = np.asarray(
-        cv2.GaussianBlur(wrapped, (1, 2 * reach + 1), SMOOTHING_SIGMA_MM / OUTLINE_STEP_MM), float
-    )[reach:-reach]
+    blurred = cv2.GaussianBlur(wrapped, (1, 2 * reach + 1), sigma)
+    smooth = np.asarray(blurred, float)[reach:-reach]
     tangent = smooth[2:] - smooth[:-2]
     tangent /= np.maximum(np.linalg.norm(tangent, axis=1, keepdims=True), 1e-9)
-    turn = (
-        np.sign(cv2.contourArea(even.astype(np.float32), True)) or 1.0
-    )  # negative where it runs clockwise
-    return smooth[1:-1], turn * np.stack([tangent[:, 1], -tangent[:, 0]], -1)
+    signed_area = cv2.contourArea(even.astype(np.float32), True)
+    direction = np.sign(signed_area) or 1.0  # negative for a clockwise outline
+    x, y = tangent.T
+    return smooth[1:-1], direction * np.stack([y, -x], -1)
 
 
 def _edge_nats(view: Orthophoto, at_mm: Array, outwards: Array) -> Array:
-    """What the step of colour (S, W) at each place across the outline says for an edge there, in nats.
-
-    Colours are compared as ratios of brightness, `STRIPE_MM` inside against as much outside.
-    """
+    """Return the evidence (S, W) in nats for an edge, by ratios of brightness across each place."""
     across = np.arange(-SEARCH_INSIDE_MM, SEARCH_OUTSIDE_MM)
-    places = view.to_px(at_mm[:, None] + across[None, :, None] * outwards[:, None]).astype(
-        np.float32
-    )
-    there = log_colours(sample_picture(view.pixels, places))
-    wrapped = np.pad(there, ((AVERAGED_SAMPLES, AVERAGED_SAMPLES), (0, 0), (0, 0)), mode="wrap")
-    colour = np.asarray(cv2.blur(wrapped, (1, AVERAGED_SAMPLES)), np.float32)[
-        AVERAGED_SAMPLES:-AVERAGED_SAMPLES
-    ]
-    change = np.linalg.norm(steps_across(colour, STRIPE_MM), axis=-1)
+    places_mm = at_mm[:, None] + across[None, :, None] * outwards[:, None]
+    places = view.to_px(places_mm).astype(np.float32)
+    colours = log_colours(sample_picture(view.pixels, places))
+    margin = AVERAGED_SAMPLES
+    wrapped = np.pad(colours, ((margin, margin), (0, 0), (0, 0)), mode="wrap")
+    blurred = np.asarray(cv2.blur(wrapped, (1, AVERAGED_SAMPLES)), np.float32)
+    change = np.linalg.norm(steps_across(blurred[margin:-margin], STRIPE_MM), axis=-1)
     change *= sample_picture(view.seen.astype(np.uint8), places) > 0
-    said = NATS_PER_STEP * np.minimum(change / (np.median(change) + 5e-4), MAX_STEP_RATIO)
-    return np.asarray(said - said.mean(1, keepdims=True))
+    steps = np.minimum(change / (np.median(change) + 5e-4), MAX_STEP_RATIO)
+    nats = NATS_PER_STEP * steps
+    return np.asarray(nats - nats.mean(1, keepdims=True))
 
 
 def _viterbi_scores(steps: Array, inwards: Array) -> Array:
-    """How well each height and run (H, B) explain the steps (S, W), the top's edge running where that is best.
+    """Return how well each height and run (H, B) explain the steps (S, W), in nats.
 
-    `inwards` (S,) is how far things lean inwards for each mm of their height.
+    The edge of the top runs where that is best. `inwards` (S,) is the inward displacement per mm.
     """
-    high, run = (part.ravel()[:, None] for part in np.meshgrid(HEIGHTS_MM, RUNS_MM, indexing="ij"))
+    grid = np.meshgrid(HEIGHTS_MM, RUNS_MM, indexing="ij")
+    height, run = (part.ravel()[:, None] for part in grid)
     wide = steps.shape[1]
-    beyond = np.concatenate(
-        [steps, np.zeros((len(steps), wide + 1))], 1
-    )  # a foot further out is not looked for
-    sums = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(beyond, axis=1)], 1)
+    unseen_foot = np.zeros((len(steps), wide + 1))  # a foot beyond the section has no evidence
+    extended = np.concatenate([steps, unseen_foot], 1)
+    first = np.zeros((len(steps), 1))
+    sums = np.concatenate([first, np.cumsum(extended, axis=1)], 1)
     edge = np.arange(wide)
-    best: Array = np.zeros((len(high), wide))
-    for here, until, facing in zip(beyond, sums, inwards, strict=True):
-        width = run + high * facing
+    best: Array = np.zeros((len(height), wide))
+    for nats, until, lean in zip(extended, sums, inwards, strict=True):
+        width = run + height * lean
         reach = np.clip(np.rint(width), 1, wide).astype(int)
         foot = edge + reach
         between = (until[foot] - until[edge + 1]) / reach
-        shown = np.where(width > MIN_WALL_WIDTH_MM, here[foot] - WALL_TEXTURE_WEIGHT * between, 0.0)
-        nearby = np.pad(best, ((0, 0), (1, 1)), constant_values=-np.inf) - BEND_COST_NATS
-        best = np.maximum(best, np.maximum(nearby[:, :-2], nearby[:, 2:])) + here[:wide] + shown
+        wall = nats[foot] - WALL_TEXTURE_WEIGHT * between
+        shown = np.where(width > MIN_WALL_WIDTH_MM, wall, 0.0)
+        padded = np.pad(best, ((0, 0), (1, 1)), constant_values=-np.inf)
+        shifted = padded - BEND_COST_NATS
+        moved = np.maximum(shifted[:, :-2], shifted[:, 2:])
+        best = np.maximum(best, moved) + nats[:wide] + shown
     return np.asarray(best.max(1).reshape(len(HEIGHTS_MM), len(RUNS_MM)))

@@ -1,4 +1,4 @@
-"""Raised ground that people tell of, in one photo: how high it is, and what stands on it."""
+"""Raised ground that people declare, in one photo: its height, and what stands on it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,76 +23,74 @@ from overruler.vision.terrain.by_markers import HilltopFit, measure_top
 from overruler.vision.terrain.standing_on import area_under
 
 SAME_BASE_SHARE = 0.7
-"""Bases that seem nearer to each other than this share of standing side by side are one, seen twice."""
+"""Distance below which two bases are one seen twice, as a share of their distance side by side."""
 MARGIN_MM = 5.0
-"""How far beyond an outline's box the middles of bases are looked for."""
+"""Margin around an area's bounding box in which centres of bases are searched."""
 GRID_SIZE = 17
-"""So many places a side tell whether the photo shows an area."""
+"""Points a side that sample whether the photo shows an area."""
 MAX_CONFLICT_SIGMAS = 4.0
-"""What was told and what is seen may lie so many times their doubt apart."""
+"""Largest contradiction between what is declared and what is seen, in σ."""
 MAX_HEIGHT_SHARE = 0.8
-"""Ground that reaches more than this share of the way up to the camera is a slip of the pen."""
+"""Largest height of ground as a share of the camera's; more is a typing error."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeclaredGround:
-    """The raised areas of one photo that somebody told of, and the markers seen on them."""
+    """The declared raised areas of one photo, and the markers seen on them."""
 
     camera: Camera
+    """The photo's camera."""
     areas: tuple[RaisedArea, ...] = ()
+    """The areas, at their place on this table."""
     markers: tuple[tuple[Array, float], ...] = ()
     """Each marker's corners in the photo (4, 2), and its height in mm."""
 
     def cards_mm(self, larger: float, z_mm: float = 0.0) -> list[Array]:
-        """Where the markers' cards are seen on the plane at `z_mm`: their squares (4, 2), so many times larger."""
+        """Return the markers' cards (4, 2) on the plane at `z_mm`, `larger` times their squares."""
         squares = [self.camera.unproject(corners, z_mm) for corners, _ in self.markers]
         return [square.mean(0) + larger * (square - square.mean(0)) for square in squares]
 
     def merge_detections(
         self, flat: Sequence[Detection], raised: Sequence[Detection]
     ) -> tuple[Detection, ...]:
-        """Both, without those on the board that are a raised one, taken to lie there."""
-        return (
-            *(
-                one
-                for one in flat
-                if not any(_is_same_base(self.camera, one, other) for other in raised)
-            ),
-            *raised,
-        )
+        """Return both, without those on the board that are raised ones seen twice."""
+
+        def is_raised(detection: Detection) -> bool:
+            return any(_is_same_base(self.camera, detection, other) for other in raised)
+
+        return (*(detection for detection in flat if not is_raised(detection)), *raised)
 
 
-def raised_marker_ids(told: Sequence[DeclaredTerrain]) -> tuple[int, ...]:
-    """The ids of the markers that lie on raised ground, and not on the board."""
-    return tuple(marker for one in told for marker in one.markers)
+def raised_marker_ids(declared: Sequence[DeclaredTerrain]) -> tuple[int, ...]:
+    """Return the ids of the markers that lie on raised ground instead of the board."""
+    return tuple(marker for terrain in declared for marker in terrain.markers)
 
 
 # --- how high ---
 
 
 def locate_ground(
-    frame: Frame, calibration: Calibration, told: Sequence[DeclaredTerrain], board: Board | None
+    frame: Frame, calibration: Calibration, declared: Sequence[DeclaredTerrain], board: Board | None
 ) -> DeclaredGround:
-    """Where the ground that was told of lies in this photo.
+    """Locate declared ground in this photo.
 
-    Raises `CannotMeasure` where the markers that should tell a height or a place are not seen, `BadInput` where ground
-    would reach up to the camera.
+    Raises `CannotMeasure` where the markers that define a height or a place are not seen,
+    `BadInput` where ground would reach up to the camera.
     """
-    seen = _find_wanted_markers(frame, raised_marker_ids(told), board)
-    usual_mm = board.marker_mm if board is not None else None
-    areas = tuple(_locate_area(calibration, one, seen, one.marker_mm or usual_mm) for one in told)
-    heights = {
-        number: area.top_z_mm
-        for one, area in zip(told, areas, strict=True)
-        for number in one.markers
-    }
-    return DeclaredGround(
-        calibration.camera, areas, tuple((marker.corners_px, heights[marker.id]) for marker in seen)
-    )
+    seen = _find_wanted_markers(frame, raised_marker_ids(declared), board)
+    board_marker_mm = board.marker_mm if board is not None else None
+    areas: list[RaisedArea] = []
+    heights: dict[int, float] = {}
+    for terrain in declared:
+        area = _locate_area(calibration, terrain, seen, terrain.marker_mm or board_marker_mm)
+        areas.append(area)
+        heights |= dict.fromkeys(terrain.markers, area.top_z_mm)
+    markers = tuple((marker.corners_px, heights[marker.id]) for marker in seen)
+    return DeclaredGround(calibration.camera, tuple(areas), markers)
 
 
 def _find_wanted_markers(frame: Frame, wanted: Sequence[int], board: Board | None) -> list[Marker]:
-    """Those of the markers that are seen, of the board's family."""
+    """Return the visible ones of the wanted markers, of the board's family."""
     if not wanted:
         return []
     family = Board.free(1.0, board.dictionary if board is not None else "auto")
@@ -101,69 +99,74 @@ def _find_wanted_markers(frame: Frame, wanted: Sequence[int], board: Board | Non
 
 def _locate_area(
     calibration: Calibration,
-    told: DeclaredTerrain,
+    terrain: DeclaredTerrain,
     markers: Sequence[Marker],
     side_mm: float | None,
 ) -> RaisedArea:
-    seen = [marker for marker in markers if marker.id in told.markers]
-    first = told.markers[:1] if told.about_marker else ()
-    missing = [number for number in first if number not in {marker.id for marker in seen}]
-    if missing or (told.top_z_mm is None and not seen):
-        which = ", ".join(map(str, missing or told.markers))
+    """Return the area of one declaration, from the markers seen on any."""
+    seen = [marker for marker in markers if marker.id in terrain.markers]
+    _check_markers(terrain, seen, side_mm)
+    z_mm, sigma_mm, top = terrain.top_z_mm or 0.0, terrain.sigma_mm, None
+    if seen and side_mm:
+        top = measure_top(calibration, terrain, seen, side_mm)
+        z_mm, sigma_mm = top.z_mm, top.sigma_mm
+    eye_mm = float(calibration.camera.center_mm[2])
+    _check_plausible(eye_mm, terrain, top, z_mm, sigma_mm)
+    return RaisedArea(
+        id=terrain.id,
+        footprint_mm=_outline_on_board(terrain, top),
+        top_z_mm=max(z_mm, terrain.base_z_mm),
+        sigma_mm=sigma_mm,
+        edge_mm=terrain.edge_mm,
+        base_z_mm=terrain.base_z_mm,
+        rough=terrain.rough,
+        size=terrain.size,
+    )
+
+
+def _check_markers(terrain: DeclaredTerrain, seen: Sequence[Marker], side_mm: float | None) -> None:
+    """Raise where the markers seen cannot define place and height."""
+    required = terrain.markers[:1] if terrain.about_marker else ()
+    missing = sorted(set(required) - {marker.id for marker in seen})
+    if missing or (terrain.top_z_mm is None and not seen):
+        which = ", ".join(map(str, missing or terrain.markers))
         raise CannotMeasure(
-            f"{told.location}: marker {which} on {told.id!r} was not found; have it whole and in focus, or tell "
-            "footprint_mm and top_z_mm"
+            f"{terrain.location}: marker {which} on {terrain.id!r} was not found; have it whole and in "
+            "focus, or give footprint_mm and top_z_mm"
         )
     if seen and side_mm is None:
         raise BadInput(
-            f"{told.location}: marker_mm is missing: without a board nothing says how large markers are"
+            f"{terrain.location}: marker_mm is missing: without a board the size of markers is unknown"
         )
-    top = measure_top(calibration, told, seen, side_mm) if seen and side_mm else None
-    z_mm, sigma_mm = (
-        (told.top_z_mm or 0.0, told.sigma_mm) if top is None else (top.z_mm, top.sigma_mm)
-    )
-    _check_plausible(calibration, told, top, z_mm, sigma_mm)
-    return RaisedArea(
-        id=told.id,
-        footprint_mm=_outline_on_board(told, top),
-        top_z_mm=max(z_mm, told.base_z_mm),
-        sigma_mm=sigma_mm,
-        edge_mm=told.edge_mm,
-        base_z_mm=told.base_z_mm,
-        rough=told.rough,
-        size=told.size,
-    )
 
 
 def _check_plausible(
-    calibration: Calibration,
-    told: DeclaredTerrain,
-    top: HilltopFit | None,
-    z_mm: float,
-    sigma_mm: float,
+    eye_mm: float, terrain: DeclaredTerrain, top: HilltopFit | None, z_mm: float, sigma_mm: float
 ) -> None:
-    """Raise `BadInput` where the ground cannot be as it was told."""
-    eye_mm = float(calibration.camera.center_mm[2])
+    """Raise `BadInput` where the ground cannot be as declared."""
     if top is not None and top.max_residual_sigmas > MAX_CONFLICT_SIGMAS:
         raise BadInput(
-            f"{told.location}: what is told of {told.id!r} and what its markers show lie {top.max_residual_sigmas:.0f} times the doubt "
-            "apart: check marker_mm, top_z_mm and markers_at_mm"
+            f"{terrain.location}: what is declared of {terrain.id!r} contradicts its markers by "
+            f"{top.max_residual_sigmas:.0f} σ: check marker_mm, top_z_mm and markers_at_mm"
         )
-    if not told.base_z_mm - MAX_CONFLICT_SIGMAS * sigma_mm < z_mm < MAX_HEIGHT_SHARE * eye_mm:
+    lowest_mm = terrain.base_z_mm - MAX_CONFLICT_SIGMAS * sigma_mm
+    if not lowest_mm < z_mm < MAX_HEIGHT_SHARE * eye_mm:
         raise BadInput(
-            f"{told.location}: the top of {told.id!r} would lie at {z_mm:.0f} mm; it has to lie between its foot at "
-            f"{told.base_z_mm:g} mm and well below the camera at {eye_mm:.0f} mm: check top_z_mm, and marker_mm"
+            f"{terrain.location}: the top of {terrain.id!r} would lie at {z_mm:.0f} mm; it must lie above its "
+            f"foot at {terrain.base_z_mm:g} mm and well below the camera at {eye_mm:.0f} mm: check "
+            "top_z_mm, and marker_mm"
         )
 
 
-def _outline_on_board(told: DeclaredTerrain, top: HilltopFit | None) -> Array:
-    """(K, 2): the outline on the board."""
-    outline = np.array(told.outline_mm, float)
-    if not told.about_marker or top is None:
+def _outline_on_board(terrain: DeclaredTerrain, top: HilltopFit | None) -> Array:
+    """Return the outline (K, 2) on the board."""
+    outline = np.array(terrain.outline_mm, float)
+    if not terrain.about_marker or top is None:
         return outline
-    x, y, turn = top.poses[told.markers[0]]
+    x, y, turn = top.poses[terrain.markers[0]]
     c, s = np.cos(turn), np.sin(turn)
-    return np.asarray(outline @ np.array([[c, s], [-s, c]]) + np.array([x, y]))
+    axes = np.array([[c, s], [-s, c]])
+    return np.asarray(outline @ axes + [x, y])
 
 
 # --- what stands on it ---
@@ -177,42 +180,45 @@ def detect_on_ground(
     larger: float,
     progress: Callable[[str], None] = lambda text: None,
 ) -> tuple[Detection, ...]:
-    """The bases that stand on raised ground, each looked for and fitted at its area's height.
-
-    Nothing is looked for where markers lie on it, whose cards are so many times `larger` than their squares.
-    """
+    """Return the bases on raised ground outside markers' cards, `larger` times their squares."""
     found: list[Detection] = []
-    least_mm = min((base.width_mm for base in bases), default=np.inf)
+    smallest_mm = min((base.width_mm for base in bases), default=np.inf)
     for area in ground.areas:
-        if not _is_shown(frame, calibration.camera, area, least_mm):
+        if not _is_shown(frame, calibration.camera, area, smallest_mm):
             continue
         progress(f"looking at what stands on {area.id}")
-        level = _raised_plane(calibration, area)
-        cards = [card - level.origin_mm[:2] for card in ground.cards_mm(larger, area.top_z_mm)]
-        there = map(level.to_board_frame, detect(frame, level.calibration, bases, cards, MARGIN_MM))
-        found += [one for one in there if area_under(calibration.camera, one, ground.areas) is area]
+        plane = _raised_plane(calibration, area)
+        cards = [card - plane.origin_mm[:2] for card in ground.cards_mm(larger, area.top_z_mm)]
+        for local in detect(frame, plane.calibration, bases, cards, MARGIN_MM):
+            detection = plane.to_board_frame(local)
+            if area_under(calibration.camera, detection, ground.areas) is area:
+                found.append(detection)
     return tuple(found)
 
 
 def _raised_plane(calibration: Calibration, area: RaisedArea) -> RaisedPlane:
-    """The box round an area, at its height."""
+    """Return the plane over an area's bounding box, at its height."""
     low, high = area.footprint_mm.min(0), area.footprint_mm.max(0)
-    width, height = high - low
-    return RaisedPlane.of(
-        calibration, np.array([*low, area.top_z_mm]), (float(width), float(height))
-    )
+    width, height = (float(side) for side in high - low)
+    return RaisedPlane.of(calibration, np.array([*low, area.top_z_mm]), (width, height))
 
 
-def _is_shown(frame: Frame, camera: Camera, area: RaisedArea, least_mm: float) -> bool:
-    """Whether the photo shows enough of an area for a base on it."""
+def _is_shown(frame: Frame, camera: Camera, area: RaisedArea, smallest_mm: float) -> bool:
+    """Return whether the photo shows enough of an area for a base on it."""
     low, high = area.footprint_mm.min(0), area.footprint_mm.max(0)
-    x, y = (axis.ravel() for axis in np.meshgrid(*np.linspace(low, high, GRID_SIZE).T))
-    pixels = camera.project(np.column_stack([x, y, np.full(len(x), area.top_z_mm)]))
-    inside = np.all((pixels >= 0) & (pixels <= np.array(frame.size_px) - 1), axis=1)
-    return bool(inside.any() and min(np.ptp(x[inside]), np.ptp(y[inside])) >= least_mm)
+    grid = np.meshgrid(*np.linspace(low, high, GRID_SIZE).T)
+    x, y = (axis.ravel() for axis in grid)
+    heights = np.full(len(x), area.top_z_mm)
+    pixels = camera.project(np.column_stack([x, y, heights]))
+    last = np.array(frame.size_px) - 1
+    inside = np.all((pixels >= 0) & (pixels <= last), axis=1)
+    if not inside.any():
+        return False
+    shown_mm = min(np.ptp(x[inside]), np.ptp(y[inside]))
+    return bool(shown_mm >= smallest_mm)
 
 
-def _is_same_base(camera: Camera, one: Detection, other: Detection) -> bool:
-    there = reproject_to_height(camera, one.xy_mm, one.z_mm, other.z_mm)
-    reach = (one.base.length_mm + other.base.length_mm) / 2
-    return bool(np.hypot(*(there - other.xy_mm)) < SAME_BASE_SHARE * reach)
+def _is_same_base(camera: Camera, flat: Detection, raised: Detection) -> bool:
+    place = reproject_to_height(camera, flat.xy_mm, flat.z_mm, raised.z_mm)
+    side_by_side_mm = (flat.base.length_mm + raised.base.length_mm) / 2
+    return bool(np.hypot(*(place - raised.xy_mm)) < SAME_BASE_SHARE * side_by_side_mm)

@@ -1,9 +1,10 @@
-"""Round bases on raised ground: which sizes they have, now that it is known how high they stand.
+"""Sizes of round bases on raised ground, reassessed at the ground's height.
 
-Sizes are weighed across the table as if all stood on the board (`rounds`). There a base of 25 mm on a hill looks like
-one of 26: too large for what it is, and perhaps as large as the next of the catalogue. So both looks are taken anew at
-the hill's height: the learned one is brought there, and the sizes that it leaves open are fitted there. Who stands up
-there is often none of the many below: what the board holds says little of it.
+Sizes are first weighed across the table as if all bases stood on the board (`rounds.fit_rounds`).
+There a 25 mm base on a hill looks like one of 26 mm, perhaps like the next size of the catalogue.
+The network's radius is therefore scaled to the hill's height, and the plausible sizes are fitted
+there. Bases on a hill are often of other kinds than those below, so the board says little about
+their sizes.
 """
 
 from collections.abc import Sequence
@@ -19,10 +20,6 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
 from overruler.vision.contours.rare_events import NEGLIGIBLE_PROBABILITY, RARE_WITHIN_SIGMAS
-from overruler.vision.rounds.fit_rounds import (
-    add_misfit_covariance,
-    other_likely_bases,
-)
 from overruler.vision.rounds.size_likelihood import (
     MIN_FIT_PROBABILITY,
     add_fit_likelihoods,
@@ -30,11 +27,13 @@ from overruler.vision.rounds.size_likelihood import (
     radius_log_likelihood,
 )
 from overruler.vision.rounds.size_mixture import SIZE_PSEUDOCOUNT, size_probabilities
+from overruler.vision.rounds.uncertainty import add_misfit_covariance, other_likely_bases
 from overruler.vision.terrain.standing_on import REFIT_START_SIGMA_MM, area_under
 
 BOARD_PSEUDOCOUNT = 1.0
-"""All bases on the board count together as so many on the hills. Of 67 bases on hills of rendered tables, 10 of them of
-another renderer that puts strangers there, none has a wrong size at 1, one at 2 to 8, five where each counts whole."""
+"""Total prior count that all bases on the board add to the sizes on hills. Of 67 bases on hills of
+rendered tables, 10 of them of another renderer that puts strangers there, none has a wrong size at
+1, one at 2 to 8, five where each base counts in full."""
 
 
 def reassess_sizes(
@@ -44,77 +43,90 @@ def reassess_sizes(
     areas: Sequence[RaisedArea],
     radii: Array,
 ) -> tuple[Detection, ...]:
-    """The detections in their order, those on one of the areas of the sizes, out of `radii` (C,), that they look there.
+    """Return the detections in order, with new sizes out of `radii` (C,) for bases on an area.
 
-    They come as found on the board. Those on hills are weighed together, and any sizes may meet there: how high a hill
-    is has a doubt that all on it share, and no single look should be overruled for it.
+    The detections are as found on the board. Bases on hills are weighed together, and any sizes may
+    occur together there: they share the error of the hill's height.
     """
-    under = [
-        area_under(camera, one, areas) if one.learned_radius_mm and not one.z_mm else None
-        for one in detections
-    ]
+    under = [_area_of_base(camera, detection, areas) for detection in detections]
     if not any(under):
         return tuple(detections)
-    looked = [k for k, one in enumerate(detections) if one.learned_radius_mm is not None]
-    eye, heights = (
-        camera.center_mm[2],
-        np.array([area.top_z_mm if area else 0.0 for area in under])[looked],
-    )
-    radius, sigma = (
-        np.array([detections[k].learned_radius_mm for k in looked]).T * (eye - heights) / eye
-    )
-    level = eye - heights - np.array([detections[k].z_mm for k in looked])
-    likelihood = radius_log_likelihood(radius, sigma, radii, level)
-    above = np.flatnonzero([under[k] is not None for k in looked])
-    standing = [detections[looked[n]] for n in above]
-    counted = _prior_counts(np.delete(likelihood, above, 0))
-    worth = size_probabilities(likelihood[above], counted=counted) > MIN_FIT_PROBABILITY
-    both = _likelihoods_with_fits(
-        frame, camera, standing, heights[above], likelihood[above], worth, radii
-    )
-    known = list(detections)
-    for k, share in zip(above, size_probabilities(both, counted=counted).sum(-1), strict=True):
-        known[looked[k]] = _with_size(known[looked[k]], share, radii)
-    return tuple(known)
+    rounds = [k for k, piece in enumerate(detections) if piece.learned_radius_mm is not None]
+    heights = np.array([area.top_z_mm if area else 0.0 for area in under])[rounds]
+    likelihood = _likelihoods_at_height(camera, [detections[k] for k in rounds], heights, radii)
+    raised = np.flatnonzero([under[k] is not None for k in rounds])
+    prior_counts = _prior_counts(np.delete(likelihood, raised, 0))
+    probabilities = size_probabilities(likelihood[raised], prior_counts=prior_counts)
+    plausible = probabilities > MIN_FIT_PROBABILITY
+    standing = [detections[rounds[n]] for n in raised]
+    at_height = heights[raised], likelihood[raised]
+    fitted = _add_fits(frame, camera, standing, *at_height, plausible, radii)
+    shares = size_probabilities(fitted, prior_counts=prior_counts).sum(-1)
+    result = list(detections)
+    for n, share in zip(raised, shares, strict=True):
+        result[rounds[n]] = _with_size(result[rounds[n]], share, radii)
+    return tuple(result)
+
+
+def _area_of_base(
+    camera: Camera, detection: Detection, areas: Sequence[RaisedArea]
+) -> RaisedArea | None:
+    """Return the area under a round base found on the board, if any."""
+    if detection.learned_radius_mm is None or detection.z_mm:
+        return None
+    return area_under(camera, detection, areas)
+
+
+def _likelihoods_at_height(
+    camera: Camera, rounds: Sequence[Detection], heights: Array, radii: Array
+) -> Array:
+    """Return the log-likelihoods (N, C, 2) by the network's radii, scaled to the heights (N,)."""
+    eye = camera.center_mm[2]
+    learned = np.array([detection.learned_radius_mm for detection in rounds]).T
+    radius, sigma = learned * (eye - heights) / eye
+    level = eye - heights - np.array([detection.z_mm for detection in rounds])
+    return radius_log_likelihood(radius, sigma, radii, level)
 
 
 def _prior_counts(below: Array) -> Array:
-    """How many bases of each size (C,) are thought to stand on hills, by the likelihoods (N, C, 2) of those below."""
+    """Return the prior count of each size (C,) on hills, by the likelihoods (N, C, 2) below."""
     shares = size_probabilities(below).sum((0, 2))
-    return np.asarray(SIZE_PSEUDOCOUNT + shares * min(1.0, BOARD_PSEUDOCOUNT / max(len(below), 1)))
+    weight = min(1.0, BOARD_PSEUDOCOUNT / max(len(below), 1))
+    return np.asarray(SIZE_PSEUDOCOUNT + shares * weight)
 
 
-def _likelihoods_with_fits(
+def _add_fits(
     frame: Frame,
     camera: Camera,
     standing: Sequence[Detection],
     z_mm: Array,
-    looks: Array,
-    worth: NDArray[np.bool_],
+    net: Array,
+    plausible: NDArray[np.bool_],
     radii: Array,
 ) -> Array:
-    """The log-likelihoods (N, C, 2) of bases at these heights (N,) by look and fit; by the look where none succeeds."""
-    places = reproject_to_height(
-        camera, np.stack([one.xy_mm for one in standing]), 0.0, z_mm[:, None]
-    )
-    fits = fit_sizes(
-        frame, camera, places[:, None], np.array(REFIT_START_SIGMA_MM), worth, radii, z_mm
-    )
-    return np.where([[[bool(tried)]] for tried in fits], add_fit_likelihoods(looks, fits), looks)
+    """Add fits at heights (N,) to the network's log-likelihoods (N, C, 2), where any succeeds."""
+    seen_mm = np.stack([detection.xy_mm for detection in standing])
+    places = reproject_to_height(camera, seen_mm, 0.0, z_mm[:, None])
+    sigma = np.array(REFIT_START_SIGMA_MM)
+    fits = fit_sizes(frame, camera, places[:, None], sigma, plausible, radii, z_mm)
+    has_fit = [[[bool(tried)]] for tried in fits]
+    return np.where(has_fit, add_fit_likelihoods(net, fits), net)
 
 
-def _with_size(one: Detection, share: Array, radii: Array) -> Detection:
-    """A base of the likeliest size, `share` (C,) saying how likely each is; others are in its doubt."""
+def _with_size(detection: Detection, share: Array, radii: Array) -> Detection:
+    """Return a base of the likeliest size; others widen its covariance by their `share` (C,)."""
     best = int(share.argmax())
-    chance, edge2 = np.where(share > NEGLIGIBLE_PROBABILITY, share, 0.0), (radii - radii[best]) ** 2
-    rarely = np.where(chance > 0, np.maximum(chance, RARE_WITHIN_SIGMAS**-2), 0.0)
-    usual, rare = (float(likely @ edge2) * np.eye(2) for likely in (chance, rarely))
-    known = replace(
-        one,
+    chance = np.where(share > NEGLIGIBLE_PROBABILITY, share, 0.0)
+    rare_chance = np.where(chance > 0, np.maximum(chance, RARE_WITHIN_SIGMAS**-2), 0.0)
+    edge2 = (radii - radii[best]) ** 2
+    usual = float(chance @ edge2) * np.eye(2)
+    rare = float(rare_chance @ edge2) * np.eye(2)
+    resized = replace(
+        detection,
         base=Base.circle(float(2 * radii[best])),
         alternative_bases=other_likely_bases(share, best, radii),
-        covariance_mm2=one.covariance_mm2 - one.unmodelled_mm2,
+        covariance_mm2=detection.covariance_mm2 - detection.unmodelled_mm2,
         unmodelled_mm2=np.zeros((2, 2)),
         rare_excess_mm2=np.zeros((2, 2)),
     )
-    return add_misfit_covariance(known.with_added_covariance(usual, rare))
+    return add_misfit_covariance(resized.with_added_covariance(usual, rare))

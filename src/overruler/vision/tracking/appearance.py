@@ -1,8 +1,9 @@
-"""What a piece looks like from straight above, and where that look is found again, partly hidden or not.
+"""What a piece looks like from straight above, and where that is found, even if partly hidden.
 
-The look is the brightness on a grid over the base's disc. Finding it is robust twice: a coarse search that counts each
-grid point's misfit up to a limit, then least squares whose weights forget the points that a hand covers. The light may
-have changed: gain and offset are fitted along (Baker and Matthews, "Lucas-Kanade 20 years on", 2004).
+A piece's patch is the brightness on a grid over its base's disc. The search is robust twice. A
+coarse search limits the misfit of each grid point. Then least squares are reweighted so that points
+under a hand count little. Gain and offset are fitted as well, for the light may have changed (Baker
+and Matthews, "Lucas-Kanade 20 years on", 2004).
 """
 
 from collections.abc import Sequence
@@ -15,150 +16,162 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.tracking.change_detection import GreyImage
 
-Grey = NDArray[np.uint8]
 HALF_GRID = 14
 """Grid steps in a radius."""
 MISFIT_LIMIT = 24.0
-"""Grey levels from which on a point counts as hidden."""
+"""Largest misfit of a point in the coarse search, in grey levels: beyond, it is hidden."""
 AGREEMENT_LEVELS = 14.0
-"""Grey levels within which a point counts as seen."""
-MAX_ITERATIONS, CONVERGENCE_STEP = 8, 0.03
-"""Steps of the fit at most; one shorter than this, in steps of the grid, is the last."""
+"""Largest misfit of a point that is visible, in grey levels."""
+MAX_ITERATIONS = 8
+"""Largest number of steps of the fit."""
+CONVERGENCE_STEP = 0.03
+"""A step shorter than this ends the fit, in grid steps."""
 CARRIED_WEIGHT = 0.5
-"""What the look of a shot ago says of a place, against the look at rest."""
-EARLY_STOP_ITERATION, EARLY_STOP_SHARE = 3, 0.1
-"""A look of which no larger share agrees after so many steps is not there."""
+"""Weight of the agreement with the last shot's patch, against that with the patch at rest."""
+EARLY_STOP_ITERATION = 3
+"""Step of the fit after which a hopeless one is given up."""
+EARLY_STOP_SHARE = 0.1
+"""Share of the patch that must agree by then."""
 ROBUST_SCALE_LEVELS = 9.0
-"""Grey levels of the weights' scale (Geman and McClure)."""
+"""Scale of the robust weights, in grey levels (Geman and McClure)."""
 DAMPING = np.array([1e-3, 1e-3, 3e6, 3e2]) / ROBUST_SCALE_LEVELS**4
-"""How firmly x, y, the light's gain and its offset are held where they were: what a hand shows says nothing of them.
+"""Damping of x, y, gain and offset: a hand in the picture tells nothing of them.
 
-The weights of the points leave that power of `ROBUST_SCALE_LEVELS` away too."""
+The weights of the points omit that power of `ROBUST_SCALE_LEVELS`, too."""
 PRIOR_WEIGHTS = DAMPING * [0, 0, 1, 1]
-"""How firmly each is drawn back to where it began."""
+"""How firmly x, y, gain and offset are drawn back to where they began."""
 MAX_UPDATE = np.array([0.5, 0.5, np.inf, np.inf])
-"""A round of the fit goes no farther; in two steps of the grid, as its slopes are."""
-GAIN_BOUNDS = 0.65, 1.5
-"""The shade of a hand, and a lamp."""
+"""Largest step of x, y, gain and offset; x and y in two grid steps, as in the fit."""
+GAIN_BOUNDS = (0.65, 1.5)
+"""Bounds of the gain: the shade of a hand, and a lamp."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patch:
-    """A base's look."""
+    """The look of a base."""
 
     step_mm: float
+    """Spacing of the grid."""
     values: NDArray[np.float32]
     """(2 HALF + 1, 2 HALF + 1): brightness, rows from far to near."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
-    """Where a look was found."""
+    """Where a patch was found."""
 
     xy_mm: Array
     """(2,)."""
     share: float
-    """Share of the base that looks as it did: what is not hidden."""
+    """Share of the base that looks as it did, that is, is not hidden."""
     gain: float
-    """How much brighter it is."""
+    """Ratio of its brightness to that of the patch."""
 
 
-DISC_MASK = (
-    np.hypot(*np.mgrid[-HALF_GRID : HALF_GRID + 1, -HALF_GRID : HALF_GRID + 1]) <= HALF_GRID * 1.02
-)
-"""(2 HALF + 1, 2 HALF + 1): whether a point lies on the base."""
+def _disc_mask() -> NDArray[np.bool_]:
+    steps = np.arange(-HALF_GRID, HALF_GRID + 1)
+    return np.asarray(np.hypot(*np.meshgrid(steps, steps)) <= HALF_GRID * 1.02)
+
+
+def _coarse_weights() -> NDArray[np.float32]:
+    coarse = DISC_MASK[::2, ::2]
+    return (coarse / np.count_nonzero(coarse)).astype(np.float32).ravel()
+
+
+DISC_MASK = _disc_mask()
+"""(2 HALF + 1, 2 HALF + 1): whether a grid point lies on the base."""
 DISC_POINTS = np.flatnonzero(DISC_MASK)
-"""(N,): which of all points lie on it."""
-COARSE_WEIGHTS = (
-    (DISC_MASK[::2, ::2] / np.count_nonzero(DISC_MASK[::2, ::2])).astype(np.float32).ravel()
-)
-"""((HALF + 1)²,): what every other point either way counts of those on the base, in a mean."""
-BORDERED_SIZE, BORDERED_DISC_POINTS = 2 * HALF_GRID + 3, np.flatnonzero(np.pad(DISC_MASK, 1))
-"""Grid points in a row with one more on either side; (N,): which of all points of such a grid lie on the base."""
-GRADIENT_STENCIL = (
-    np.array([[0], [1], [-BORDERED_SIZE], [-1], [BORDERED_SIZE]]) + BORDERED_DISC_POINTS
-)
-"""(5, N): each point on the base, and those right, above, left and below it."""
+"""(N,): flat indices of the grid points on the base."""
+COARSE_WEIGHTS = _coarse_weights()
+"""((HALF + 1)²,): weights of every other grid point each way, in a mean over the base."""
+BORDERED_SIZE = 2 * HALF_GRID + 3
+"""Side of a grid with a border of one point."""
+BORDERED_DISC_POINTS = np.flatnonzero(np.pad(DISC_MASK, 1))
+"""(N,): flat indices of the points on the base in such a grid."""
+GRADIENT_OFFSETS = np.array([[0], [1], [-BORDERED_SIZE], [-1], [BORDERED_SIZE]])
+"""(5, 1): from a point to itself and those right, above, left and below."""
+GRADIENT_STENCIL = GRADIENT_OFFSETS + BORDERED_DISC_POINTS
+"""(5, N): these for each point on the base."""
 NEIGHBOUR_OFFSETS = np.array([(x, y) for y in (1, 0, -1) for x in (-1, 0, 1)])
-"""(9, 2): the places within a step of one, rows from far to near."""
+"""(9, 2): steps to a point itself and its neighbours, rows from far to near."""
 NEIGHBOUR_POINTS = NEIGHBOUR_OFFSETS @ [[1], [-BORDERED_SIZE]] + BORDERED_DISC_POINTS
-"""(9, N): each point on a base that is moved to these."""
-
+"""(9, N): flat indices of the points on a base that is moved by these."""
 GRID_AXIS_SIGNS = np.array([1.0, -1.0])
-"""Rows of a grid go from far to near."""
+"""Signs of x and y along a grid's columns and rows: rows run from far to near."""
 DIFFERENCE_STEPS_MM = np.array([[0, 0, 0], [0.5, 0, 0], [0, 0.5, 0], [-0.5, 0, 0], [0, -0.5, 0]])
-"""In mm: to a place, and half a mm to either side of it along x and along y."""
+"""(5, 3): to a place itself, and half a mm to either side of it along x and along y."""
 WARP_FLAGS = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
 
 
 def linearize_projection(camera: Camera, xy_mm: Array, z_mm: float) -> tuple[Array, Array]:
-    """The pixel (2,) of a place on the board and its slope (2, 2): the camera is linear over so little."""
-    at = cv2.projectPoints(np.array([*xy_mm, z_mm]) + DIFFERENCE_STEPS_MM, *_opencv_camera(camera))[
-        0
-    ][:, 0]
-    return np.asarray(at[0], float), np.asarray((at[1:3] - at[3:]).T, float)
+    """The pixel (2,) of a place on the board, and its derivative (2, 2) by x and y."""
+    places = np.array([*xy_mm, z_mm]) + DIFFERENCE_STEPS_MM
+    at = cv2.projectPoints(places, *_opencv_camera(camera))[0][:, 0]
+    slope = (at[1:3] - at[3:]).T
+    return np.asarray(at[0], float), np.asarray(slope, float)
 
 
 @lru_cache(maxsize=8)
 def _opencv_camera(camera: Camera) -> tuple[Array, Array, Array, Array]:
-    """A camera as OpenCV has it, which projects so few points in a fifth of NumPy's time."""
+    """A camera for OpenCV, which projects a few points in a fifth of NumPy's time."""
     pose = camera.T_camera_board
-    return (
-        np.asarray(cv2.Rodrigues(pose.rotation)[0]),
-        pose.translation_mm,
-        camera.matrix,
-        camera.distortion,
-    )
+    rotation = np.asarray(cv2.Rodrigues(pose.rotation)[0], float)
+    return rotation, pose.translation_mm, camera.matrix, camera.distortion
 
 
 def grid_to_pixels(pixel: Array, slope: Array, half: int) -> Array:
-    """(2, 3): from a grid's columns and rows to pixels; its middle is seen at a pixel (2,), its steps as `slope`."""
+    """The affine map (2, 3) from a grid's columns and rows to pixels.
+
+    The grid's centre is at `pixel` (2,); a grid step is `slope` (2, 2).
+    """
     at = np.empty((2, 3))
     at[:, :2] = slope * GRID_AXIS_SIGNS
-    at[:, 2] = pixel - half * (at[:, 0] + at[:, 1])
+    at[:, 2] = pixel - half * at[:, :2].sum(1)
     return at
 
 
-def sample_brightness(grey: Grey, at: Array, half: int) -> Grey:
-    """(2 half + 1, 2 half + 1): of a grid that is `grid_to_pixels` this."""
-    return np.asarray(
-        cv2.warpAffine(grey, at, (2 * half + 1, 2 * half + 1), flags=WARP_FLAGS), np.uint8
-    )
+def sample_brightness(grey: GreyImage, at: Array, half: int) -> GreyImage:
+    """Sample a picture on a grid (2 half + 1, 2 half + 1) that `at` (2, 3) maps to pixels."""
+    size = (2 * half + 1, 2 * half + 1)
+    return np.asarray(cv2.warpAffine(grey, at, size, flags=WARP_FLAGS), np.uint8)
 
 
 def sample_grid(
-    grey: Grey, camera: Camera, xy_mm: Array, z_mm: float, step_mm: float, half: int
-) -> Grey:
-    """The brightness on a grid round a place of the board."""
+    grey: GreyImage, camera: Camera, xy_mm: Array, z_mm: float, step_mm: float
+) -> GreyImage:
+    """Sample a picture on a patch's grid round a place of the board."""
     pixel, slope = linearize_projection(camera, xy_mm, z_mm)
-    return sample_brightness(grey, grid_to_pixels(pixel, step_mm * slope, half), half)
+    at = grid_to_pixels(pixel, step_mm * slope, HALF_GRID)
+    return sample_brightness(grey, at, HALF_GRID)
 
 
-def cut_patch(grey: Grey, camera: Camera, xy_mm: Array, z_mm: float, radius_mm: float) -> Patch:
-    """The look of a base that stands in full view."""
+def cut_patch(
+    grey: GreyImage, camera: Camera, xy_mm: Array, z_mm: float, radius_mm: float
+) -> Patch:
+    """The patch of a base that is in full view."""
     step_mm = radius_mm / HALF_GRID
-    return Patch(
-        step_mm, sample_grid(grey, camera, xy_mm, z_mm, step_mm, HALF_GRID).astype(np.float32)
-    )
+    values = sample_grid(grey, camera, xy_mm, z_mm, step_mm).astype(np.float32)
+    return Patch(step_mm, values)
 
 
-def agreement_at(grey: Grey, camera: Camera, patch: Patch, xy_mm: Array, z_mm: float) -> float:
-    """Share of a look that agrees at a place as it is."""
-    return agreement_share(patch, sample_grid(grey, camera, xy_mm, z_mm, patch.step_mm, HALF_GRID))
+def agreement_at(grey: GreyImage, camera: Camera, patch: Patch, xy_mm: Array, z_mm: float) -> float:
+    """Share of a patch that agrees with the picture at a place."""
+    return agreement_share(patch, sample_grid(grey, camera, xy_mm, z_mm, patch.step_mm))
 
 
-def agreement_share(patch: Patch, seen: Grey) -> float:
-    """Share of a look that agrees with what is seen on the same grid."""
+def agreement_share(patch: Patch, seen: GreyImage) -> float:
+    """Share of a patch that agrees with samples on the same grid."""
     return _small_residual_share(patch.values.take(DISC_POINTS) - seen.take(DISC_POINTS))
 
 
-def _small_residual_share(off: NDArray[np.float32]) -> float:
-    return np.count_nonzero(np.abs(off) < AGREEMENT_LEVELS) / off.size
+def _small_residual_share(residual: NDArray[np.float32]) -> float:
+    return np.count_nonzero(np.abs(residual) < AGREEMENT_LEVELS) / residual.size
 
 
 def find_patch(
-    grey: Grey,
+    grey: GreyImage,
     camera: Camera,
     looks: Sequence[Patch],
     start_mm: Array,
@@ -166,102 +179,95 @@ def find_patch(
     reach_mm: float,
     gain: float,
 ) -> Match:
-    """The first of the looks near `start_mm` (2,), at most about `reach_mm` away on either axis.
+    """Find the first of the patches within about `reach_mm` of `start_mm` (2,) on either axis.
 
-    The other looks say where to try too, and which try is right: the piece in the hand that carries it, a shot ago.
+    The other patches add places to try, and help to choose between these: they show the piece in
+    the hand that carries it, a shot ago.
     """
-    seen = linearize_projection(camera, start_mm, z_mm)
-    first, *more = (
-        start_mm + _coarse_search(grey, *seen, look, reach_mm, gain if look is looks[0] else 1.0)
-        for look in looks
-    )
-    starts = [
-        first,
-        *(start for start in more if np.hypot(*(start - first)) > looks[0].step_mm),
-    ]  # less is the same
-    tries = [align_patch(grey, camera, looks[0], start, z_mm, gain) for start in starts]
+    patch, *others = looks
+    pixel, slope = linearize_projection(camera, start_mm, z_mm)
+    first = start_mm + _coarse_search(grey, pixel, slope, patch, reach_mm, gain)
+    starts = [first]
+    for other in others:
+        start = start_mm + _coarse_search(grey, pixel, slope, other, reach_mm, 1.0)
+        if np.hypot(*(start - first)) > patch.step_mm:  # else it is the same place
+            starts.append(start)
+    tries = [align_patch(grey, camera, patch, start, z_mm, gain) for start in starts]
     if len(tries) == 1:
         return tries[0]
-    return max(
-        tries,
-        key=lambda one: (
-            one.share
-            + sum(
-                CARRIED_WEIGHT * agreement_at(grey, camera, look, one.xy_mm, z_mm)
-                for look in looks[1:]
-            )
-        ),
-    )
+
+    def merit(match: Match) -> float:
+        agreements = [agreement_at(grey, camera, other, match.xy_mm, z_mm) for other in others]
+        return match.share + sum(CARRIED_WEIGHT * agreement for agreement in agreements)
+
+    return max(tries, key=merit)
 
 
 def _coarse_search(
-    grey: Grey, pixel: Array, slope: Array, patch: Patch, reach_mm: float, gain: float
+    grey: GreyImage, pixel: Array, slope: Array, patch: Patch, reach_mm: float, gain: float
 ) -> Array:
-    """How far off (2,), in whole steps of the grid, most of the look agrees."""
-    wanted, step, reach = (
-        gain * patch.values,
-        patch.step_mm * slope,
-        int(np.ceil(reach_mm / patch.step_mm / 2)),
-    )
+    """The offset (2,) in mm, of whole grid steps, at which most of a patch agrees."""
+    wanted = gain * patch.values
+    step = patch.step_mm * slope
+    reach = int(np.ceil(reach_mm / patch.step_mm / 2))
     half = HALF_GRID // 2 + reach
-    row, column = _match_template(
-        sample_brightness(grey, grid_to_pixels(pixel, 2 * step, half), half), wanted[::2, ::2]
-    )
-    off = 2 * np.array([column - reach, reach - row])
-    near = sample_brightness(
-        grey, grid_to_pixels(pixel + step @ off, step, HALF_GRID + 1), HALF_GRID + 1
-    )
-    misfit = np.minimum(
-        np.abs(wanted.take(DISC_POINTS) - near.take(NEIGHBOUR_POINTS)), MISFIT_LIMIT
-    )
-    return np.asarray(patch.step_mm * (off + NEIGHBOUR_OFFSETS[np.argmin(misfit.sum(1))]))
+    window = sample_brightness(grey, grid_to_pixels(pixel, 2 * step, half), half)
+    row, column = _match_template(window, wanted[::2, ::2])
+    offset = 2 * np.array([column - reach, reach - row])
+    at = grid_to_pixels(pixel + step @ offset, step, HALF_GRID + 1)
+    near = sample_brightness(grey, at, HALF_GRID + 1)
+    misfit = np.abs(wanted.take(DISC_POINTS) - near.take(NEIGHBOUR_POINTS))
+    best = np.argmin(np.minimum(misfit, MISFIT_LIMIT).sum(1))
+    return np.asarray(patch.step_mm * (offset + NEIGHBOUR_OFFSETS[best]))
 
 
-def _match_template(window: Grey, wanted: NDArray[np.float32]) -> tuple[int, int]:
-    """The row and the column on which a look's corner lies best in a window (S, S).
+def _match_template(window: GreyImage, wanted: NDArray[np.float32]) -> tuple[int, int]:
+    """The row and the column in a window (S, S) at which a patch's corner fits best.
 
-    In whole levels: it is memory that takes the time, and they need a quarter of it.
+    Memory takes the time, so it works in whole grey levels.
     """
-    most = len(window) - len(wanted) + 1
-    laid = np.ndarray(
-        (most, most, *wanted.shape), np.uint8, window, strides=2 * window.strides
-    ).reshape(-1, wanted.size)
-    look = np.rint(wanted).clip(0, 255).astype(np.uint8).reshape(1, -1)
-    off = np.minimum(cv2.absdiff(laid, look.repeat(len(laid), 0)), np.uint8(MISFIT_LIMIT))
-    row, column = divmod(int(np.argmin(off @ COARSE_WEIGHTS)), most)
+    count = len(window) - len(wanted) + 1
+    shape, strides = (count, count, *wanted.shape), 2 * window.strides
+    shifted = np.ndarray(shape, np.uint8, window, strides=strides).reshape(-1, wanted.size)
+    template = np.rint(wanted).clip(0, 255).astype(np.uint8).reshape(1, -1)
+    difference = cv2.absdiff(shifted, template.repeat(len(shifted), 0))
+    misfit = np.minimum(difference, np.uint8(MISFIT_LIMIT)) @ COARSE_WEIGHTS
+    row, column = divmod(int(np.argmin(misfit)), count)
     return row, column
 
 
 def align_patch(
-    grey: Grey, camera: Camera, patch: Patch, start_mm: Array, z_mm: float, gain: float = 1.0
+    grey: GreyImage, camera: Camera, patch: Patch, start_mm: Array, z_mm: float, gain: float = 1.0
 ) -> Match:
-    """The look to a fraction of a grid step, from a start within about a step."""
-    wide_mm, wanted = (
-        2 * patch.step_mm,
-        patch.values.take(DISC_POINTS),
-    )  # places are fitted in two steps of the grid
+    """Find a patch to a fraction of a grid step, from a start within about a step.
+
+    The parameters are x and y, in two grid steps, gain and offset.
+    """
+    unit_mm = 2 * patch.step_mm
+    wanted = patch.values.take(DISC_POINTS)
     pixel, slope = linearize_projection(camera, start_mm, z_mm)
-    at, slope = grid_to_pixels(pixel, patch.step_mm * slope, HALF_GRID + 1), wide_mm * slope
+    at = grid_to_pixels(pixel, patch.step_mm * slope, HALF_GRID + 1)
+    corner, unit_px = at[:, 2].copy(), unit_mm * slope
+    # rows: the derivatives by x, y, gain and offset, and the residual
     terms = np.stack([wanted, wanted, -wanted, -np.ones_like(wanted), wanted])
-    off, corner, hold = (
-        terms[4],
-        at[:, 2].copy(),
-        np.diag(DAMPING * np.array([wide_mm**2] * 2 + [1, 1])),
-    )
+    residual = terms[4]
+    damping = np.diag(DAMPING * np.array([unit_mm**2, unit_mm**2, 1, 1]))
     start = now = np.array([0.0, 0.0, gain, 0.0])
-    for tried in range(1, MAX_ITERATIONS + 1):
-        at[:, 2] = corner + slope @ now[:2]
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        at[:, 2] = corner + unit_px @ now[:2]
         near = sample_brightness(grey, at, HALF_GRID + 1).take(GRADIENT_STENCIL).astype(np.float32)
         np.subtract(near[1:3], near[3:], out=terms[:2])
-        np.subtract(float(now[2]) * wanted + float(now[3]), near[0], out=off)
-        known = terms[:4] / (off * off + ROBUST_SCALE_LEVELS**2) ** 2 @ terms.T
-        down = known[:, 4] + PRIOR_WEIGHTS * (start - now)
-        step = cv2.solve(known[:, :4] + hold, down[:, None])[1][:, 0]  # sooner solved than by NumPy
+        expected = float(now[2]) * wanted + float(now[3])
+        np.subtract(expected, near[0], out=residual)
+        weighted = terms[:4] / (residual * residual + ROBUST_SCALE_LEVELS**2) ** 2
+        normal = weighted @ terms.T
+        right = normal[:, 4] + PRIOR_WEIGHTS * (start - now)
+        _, solution = cv2.solve(normal[:, :4] + damping, right[:, None])
+        step = solution[:, 0]
         now = now + step.clip(-MAX_UPDATE, MAX_UPDATE)
-        if np.abs(step[:2]).max() < CONVERGENCE_STEP / 2 or (
-            tried == EARLY_STOP_ITERATION and _small_residual_share(off) < EARLY_STOP_SHARE
-        ):
+        if np.abs(step[:2]).max() < CONVERGENCE_STEP / 2:
             break
-    return Match(
-        start_mm + wide_mm * now[:2], _small_residual_share(off), float(now[2].clip(*GAIN_BOUNDS))
-    )
+        if iteration == EARLY_STOP_ITERATION and _small_residual_share(residual) < EARLY_STOP_SHARE:
+            break
+    xy_mm = start_mm + unit_mm * now[:2]
+    return Match(xy_mm, _small_residual_share(residual), float(now[2].clip(*GAIN_BOUNDS)))

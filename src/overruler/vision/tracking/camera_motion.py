@@ -1,4 +1,4 @@
-"""Markers as landmarks: whether the camera still stands where it stood, asked of every shot at next to no cost."""
+"""Markers as landmarks: a cheap check of every shot that the camera has not moved."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -7,70 +7,66 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.calibration import Calibration
+from overruler.frame import Shot
 from overruler.geometry.pose import Array
-from overruler.shot import Shot
 from overruler.track import Tick
+from overruler.vision.tracking.change_detection import GreyImage
 
 MAX_SHIFT_PX = 0.8
-"""A camera whose markers seem to lie farther off than so has been moved."""
+"""Largest shift of the markers while the camera stands still, in pixels."""
 MIN_CORRELATION = 0.75
-"""Least correlation of a marker with its look; below, something covers it, or it is elsewhere."""
+"""Least correlation of a marker with its template: below, it is covered or elsewhere."""
 MAX_POINTS_PER_SIDE = 12
-"""Points looked at along a marker's side."""
+"""Largest number of points along a marker's side."""
 CARD_SCALE = 1.3
-"""A marker with some of its white card."""
-
+"""Size of a template, which has some white card round the marker, in sizes of the marker."""
 CAMERA_MOVED_S = 1.0
-"""Markers that are elsewhere for so long are there to stay."""
+"""Once its markers have been elsewhere for this long, the camera has moved, in s."""
 CAMERA_MOVED_NOTE = "the camera was moved, or its markers are hidden"
-
-Grey = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Landmarks:
-    """The looks of all markers that a calibration rests on, point after point of one marker after the other."""
+    """The looks of a calibration's M markers at N points, which are ordered by marker."""
 
     points_px: tuple[NDArray[np.intp], NDArray[np.intp]]
-    """The points' (N,) rows and columns in the picture."""
-    marker: NDArray[np.intp]
-    """(N,): whose point it is."""
+    """(N,) each: the points' rows and columns in the picture."""
     first_point: NDArray[np.intp]
     """(M,): each marker's first point."""
     templates: Array
-    """(3, N): how they were, and how that changes from pixel to pixel along x and along y; each marker's mean 0."""
+    """(3, N): brightness and its derivatives along x and y, each with a mean of 0 over a marker."""
     template_sums: Array
-    """(7, M): the points of each marker; sums over them of their look squared, of its products with the slopes along x
-    and y, of x squared, x y and y squared."""
+    """(7, M): each marker's number of points, and sums over them.
+
+    With v, x and y for the rows of `templates`, these are of v², v x, v y, x², x y and y²."""
 
     @classmethod
-    def of(cls, calibration: Calibration, grey: Grey) -> "Landmarks":
-        spans = [
-            span
-            for corners in calibration.corners_px
-            if (span := _marker_grid(corners, grey)) is not None
-        ]
-        grids = [np.mgrid[slice(*rows), slice(*columns)].reshape(2, -1) for rows, columns in spans]
+    def of(cls, calibration: Calibration, grey: GreyImage) -> "Landmarks":
+        """The landmarks of a picture, without markers that the picture's edge cuts off."""
+        grids = []
+        for corners in calibration.corners_px:
+            spans = _marker_grid(corners, grey)
+            if spans is not None:
+                grids.append(np.mgrid[slice(*spans[0]), slice(*spans[1])].reshape(2, -1))
         rows, columns = np.concatenate([np.zeros((2, 0), int), *grids], axis=1)
         sizes = [grid.shape[1] for grid in grids]
-        look, right, left, below, above = (
-            grey[rows + down, columns + across].astype(float)
-            for down, across in ((0, 0), (0, 1), (0, -1), (1, 0), (-1, 0))
-        )
-        marker, first = np.repeat(np.arange(len(sizes)), sizes), np.cumsum([0, *sizes])[:-1]
-        looks = np.stack([look, (right - left) / 2, (below - above) / 2])
+        marker = np.repeat(np.arange(len(sizes)), sizes)
+        first = np.cumsum([0, *sizes])[:-1]
         count = np.array(sizes)
-        looks -= (_sum_per_marker(looks, first) / count)[:, marker]
-        (v, x, y) = looks
-        own = _sum_per_marker(np.stack([v * v, v * x, v * y, x * x, x * y, y * y]), first)
-        return cls((rows, columns), marker, first, looks, np.vstack([count, own]))
+        templates = _brightness_and_slopes(grey, rows, columns)
+        templates -= (_sum_per_marker(templates, first) / count)[:, marker]
+        v, x, y = templates
+        with_v = v * templates
+        products = np.stack([*with_v, x * x, x * y, y * y])
+        sums = np.vstack([count, _sum_per_marker(products, first)])
+        return cls((rows, columns), first, templates, sums)
 
-    def count_hidden(self, grey: Grey) -> int:
-        """How many of them are not to be seen."""
+    def count_hidden(self, grey: GreyImage) -> int:
+        """The number of markers that are not visible in a picture."""
         return int(np.isnan(self.shifts_px(grey)[:, 0]).sum())
 
-    def camera_moved(self, grey: Grey) -> bool:
-        """Whether most of them lie elsewhere, or none can be found where they should be."""
+    def camera_moved(self, grey: GreyImage) -> bool:
+        """Whether most markers are elsewhere in a picture, or not visible where they should be."""
         if not len(self.first_point):
             return False
         shifts = self.shifts_px(grey)
@@ -79,41 +75,60 @@ class Landmarks:
             return True
         return float(np.median(np.hypot(*shifts[seen].T))) > MAX_SHIFT_PX
 
-    def shifts_px(self, grey: Grey) -> Array:
-        """How far each seems to lie from its place (M, 2), good for a pixel or two; NaN where it is not seen there."""
+    def shifts_px(self, grey: GreyImage) -> Array:
+        """The shifts (M, 2) of the markers in a picture, good for a pixel or two; NaN where hidden.
+
+        They follow from one step of least squares (Lucas and Kanade, 1981), with a gain by
+        correlation.
+        """
         seen = grey[self.points_px].astype(float)
-        total, strength, both, along, down = _sum_per_marker(
-            np.vstack([seen, seen * seen, self.templates * seen]), self.first_point
-        )
-        count, own, own_x, own_y, a, b, d = self.template_sums
-        alike = both / np.sqrt(np.maximum((strength - total * total / count) * own, 1e-9))
-        gain = np.where(alike < MIN_CORRELATION, np.nan, both / np.maximum(own, 1e-9))
-        along, down = along / gain - own_x, down / gain - own_y
-        return np.asarray(
-            np.stack([b * down - d * along, b * along - a * down], -1) / (a * d - b * b)[:, None]
-        )
+        products = np.vstack([seen, seen * seen, self.templates * seen])
+        total, squares, seen_v, seen_x, seen_y = _sum_per_marker(products, self.first_point)
+        count, vv, vx, vy, xx, xy, yy = self.template_sums
+        norm = np.sqrt(np.maximum((squares - total * total / count) * vv, 1e-9))
+        visible = seen_v / norm >= MIN_CORRELATION
+        gain = np.where(visible, seen_v / np.maximum(vv, 1e-9), np.nan)
+        right_x = seen_x / gain - vx
+        right_y = seen_y / gain - vy
+        shift_x = xy * right_y - yy * right_x
+        shift_y = xy * right_x - xx * right_y
+        determinant = xx * yy - xy * xy
+        return np.stack([shift_x / determinant, shift_y / determinant], -1)
+
+
+def _brightness_and_slopes(
+    grey: GreyImage, rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> Array:
+    """(3, N): the brightness of pixels and its derivatives along x and y."""
+    center = grey[rows, columns].astype(float)
+    right, left = grey[rows, columns + 1].astype(float), grey[rows, columns - 1].astype(float)
+    below, above = grey[rows + 1, columns].astype(float), grey[rows - 1, columns].astype(float)
+    return np.stack([center, (right - left) / 2, (below - above) / 2])
 
 
 def _sum_per_marker(values: Array, first: NDArray[np.intp]) -> Array:
-    """(K, M): over each marker's points, of values (K, N)."""
+    """(K, M): the sums of values (K, N) over each marker's points."""
     return np.add.reduceat(values, first, axis=1) if len(first) else np.zeros((len(values), 0))
 
 
 def _marker_grid(
-    corners_px: Array, grey: Grey
+    corners_px: Array, grey: GreyImage
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
-    """A marker's rows and columns: from where, to where, in what steps; None where not all of it is in the picture."""
-    middle = corners_px.mean(0)
-    pixels = middle + CARD_SCALE * (corners_px - middle)
-    low, high = np.floor(pixels.min(0)).astype(int), np.ceil(pixels.max(0)).astype(int)
-    if (low < 1).any() or (high > np.array(grey.shape[::-1]) - 1).any() or (high - low < 8).any():
+    """Start, end and step of a template's rows and columns; None if it is too small or cut off."""
+    center = corners_px.mean(0)
+    card = center + CARD_SCALE * (corners_px - center)
+    low = np.floor(card.min(0)).astype(int)
+    high = np.ceil(card.max(0)).astype(int)
+    last = np.array(grey.shape[::-1]) - 1
+    if (low < 1).any() or (high > last).any() or (high - low < 8).any():
         return None
     step = -(-int((high - low).max()) // MAX_POINTS_PER_SIDE)
-    return (int(low[1]), int(high[1]), step), (int(low[0]), int(high[0]), step)
+    (left, top), (right, bottom) = low.tolist(), high.tolist()
+    return (top, bottom, step), (left, right, step)
 
 
 class TableWatcher(Protocol):
-    """Eyes over a table, as `track.Watch` has them."""
+    """Watches a table, as `Watch` does."""
 
     def look(self, shot: Shot) -> Tick: ...
 
@@ -123,21 +138,25 @@ class TableWatcher(Protocol):
 
 
 class CameraMotionGuard:
-    """Eyes that know when the camera is bumped; shots in, ticks out, as theirs are."""
+    """A watch that notices when the camera is bumped, and then measures the table anew."""
+
+    __slots__ = ("_away_s", "_marks", "_watch")
 
     def __init__(self, watch: TableWatcher) -> None:
         self._watch = watch
         self._marks: Landmarks | None = None
+        """None until the table has been measured."""
         self._away_s: float | None = None
+        """Since when the markers are elsewhere; None while they are not."""
 
     def look(self, shot: Shot) -> Tick:
+        """The tick of one more shot; while the markers are elsewhere, nothing is tracked."""
         if self._marks is not None and self._marks.camera_moved(shot.grey):
-            first, self._away_s = (
-                self._away_s is None,
-                shot.time_s if self._away_s is None else self._away_s,
-            )
-            if shot.time_s - self._away_s < CAMERA_MOVED_S:
-                return Tick(shot.time_s, (), notes=(CAMERA_MOVED_NOTE,) if first else ())
+            is_first = self._away_s is None
+            since_s = shot.time_s if self._away_s is None else self._away_s
+            self._away_s = since_s
+            if shot.time_s - since_s < CAMERA_MOVED_S:
+                return Tick(shot.time_s, (), notes=(CAMERA_MOVED_NOTE,) if is_first else ())
             self._marks = None
             self._watch.remeasure_table()
         self._away_s = None
@@ -147,4 +166,5 @@ class CameraMotionGuard:
         return tick
 
     def close(self) -> Tick | None:
+        """The tick of the film's end."""
         return self._watch.close()

@@ -1,4 +1,4 @@
-"""What people correct on a table while it is watched: its pieces are put right, and go on being followed from there."""
+"""Corrections of a table while it is watched: its pieces are put right and tracked on."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,29 +6,34 @@ from dataclasses import replace
 import numpy as np
 
 from overruler.detections import Detection
-from overruler.fixes import Fix, next_piece_id
+from overruler.fixes import Fix
 from overruler.vision.assembly.corrections import apply_corrections
-from overruler.vision.tracking.piece_track import PieceTrack
-from overruler.vision.tracking.table_state import TableState, average_shots
+from overruler.vision.tracking.table_part import average_shots
+from overruler.vision.tracking.table_state import TableState
 
 
 def correct_table(table: TableState, fixes: Sequence[Fix]) -> None:
-    """Apply corrections to the pieces as they stand; `BadInput` names the one that cannot be applied, and none is."""
+    """Apply corrections to the pieces as they stand.
+
+    `BadInput` names the one that cannot be applied; then none is.
+    """
     before = replace(table.report(), frame=average_shots(table.shots))
     after = apply_corrections(before, [_interpret_fix(table, fix) for fix in fixes])
-    stood = dict(zip((piece.id for piece in before.scene.pieces), before.detections, strict=True))
-    stands = dict(zip((piece.id for piece in after.scene.pieces), after.detections, strict=True))
-    table.tracks[:] = [held for held in table.tracks if held.id in stands or held.id not in stood]
-    for name, detection in stands.items():
-        if name not in stood or not _same_place(detection, stood[name]):
+    old_ids = [piece.id for piece in before.scene.pieces]
+    new_ids = [piece.id for piece in after.scene.pieces]
+    old = dict(zip(old_ids, before.detections, strict=True))
+    new = dict(zip(new_ids, after.detections, strict=True))
+    table.tracks[:] = [one for one in table.tracks if one.id in new or one.id not in old]
+    for name, detection in new.items():
+        if name not in old or not _same_place(detection, old[name]):
             _put_piece(table, name, detection)
 
 
 def _interpret_fix(table: TableState, fix: Fix) -> Fix:
-    """A piece that is moved while it is off the table is put there; one that is added takes a name never given here."""
-    away = {held.id: held for held in table.tracks if held.away_s is not None}
+    """Put a moved piece that is away back on the table; give an added one a new id."""
+    away = {track.id: track for track in table.tracks if track.away_s is not None}
     if fix.do == "add" and fix.id is None:
-        return replace(fix, id=next_piece_id([held.id for held in table.tracks]))
+        return replace(fix, id=table.next_id())
     if fix.do == "add" and fix.id in away:
         fix.fail(f"{fix.id!r} is a piece that is off the table: move it to where it stands")
     if fix.do == "move" and fix.id in away:
@@ -37,18 +42,14 @@ def _interpret_fix(table: TableState, fix: Fix) -> Fix:
 
 
 def _same_place(one: Detection, other: Detection) -> bool:
-    return (
-        one.base == other.base
-        and one.z_mm == other.z_mm
-        and bool(np.array_equal(one.xy_mm, other.xy_mm))
-    )
+    same_height = one.base == other.base and one.z_mm == other.z_mm
+    return same_height and bool(np.array_equal(one.xy_mm, other.xy_mm))
 
 
 def _put_piece(table: TableState, name: str, detection: Detection) -> None:
-    """No move: it has been there all along."""
-    grey = table.shot.grey
-    for held in table.tracks:
-        if held.id == name:
-            held.settle_at(detection, grey, table.camera)
+    """Put a piece where it has been all along: this is no move."""
+    for track in table.tracks:
+        if track.id == name:
+            track.settle_at(detection, table.shot.grey, table.camera)
             return
-    table.tracks.append(PieceTrack.of(name, detection, grey, table.camera))
+    table.add_piece(name, detection)

@@ -1,26 +1,32 @@
-"""Pieces that no look has found, until they move: the picture changes where one has gone and where one has come.
+"""Pieces that no detection has found until they move.
 
-What is there now and was not before, and what was there before and is not now, are sought with a lower bar, each in
-the pictures of its own time. Only where both are a base of one size, look alike, and neither is seen at the other
-time, has a piece moved that was there all along.
+Arrivals are sought in the picture now, departures in the picture at the last rest, both with a
+lower bar than usual. A piece has moved only if both are a base of one size, look alike, and neither
+is visible at the other time.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from overruler.bases import Base
 from overruler.detections import Detection
-from overruler.fixes import next_piece_id
 from overruler.geometry.pose import Array
+from overruler.geometry.vectors import distance
 from overruler.track import Move
-from overruler.vision.tracking.appearance import Grey, align_patch, cut_patch, find_patch
-from overruler.vision.tracking.change_detection import CHANGE_THRESHOLD, Mask, differing_blocks
+from overruler.vision.tracking.appearance import Patch, align_patch, cut_patch, find_patch
+from overruler.vision.tracking.change_detection import (
+    CHANGE_THRESHOLD,
+    GreyImage,
+    Mask,
+    differing_blocks,
+)
+from overruler.vision.tracking.moves import build_move
 from overruler.vision.tracking.piece_track import MIN_IN_PLACE_SHARE, PieceTrack
 from overruler.vision.tracking.redetect import redetect_rounds
 from overruler.vision.tracking.reidentify import TRIED_TURNS_DEG, find_by_appearance, rotate_patch
-from overruler.vision.tracking.resolve import build_move
 from overruler.vision.tracking.table_state import (
     FIGURE_MARGIN_MM,
     CoarseShot,
@@ -29,188 +35,193 @@ from overruler.vision.tracking.table_state import (
 )
 
 MIN_SAME_LOOK_SHARE = 0.6
-"""Share of its look that a piece keeps from one place to the other, whichever way it is turned; figures lean."""
+"""Least share of its look that a moved piece keeps, however turned: figures lean."""
 LEAN_SEARCH_MM = 8.0
-"""So far off is a look found, by a figure that leans the other way now."""
-CHANGED_LEVELS, MIN_DIFFERING_SHARE = 10, 0.5
-"""Grey levels by which a place looks otherwise where something is over it, and the share of it that must."""
+"""Search range of that look, in mm: a figure leans another way at another place."""
+CHANGED_LEVELS = 10
+"""Least difference of a pixel where something covers the table, in grey levels."""
+MIN_DIFFERING_SHARE = 0.5
+"""Least share of a base's pixels that differ when something covers its place."""
+MIN_SEPARATION_WIDTHS = 0.3
+"""Bases nearer to each other than this are the same, in the sum of their widths."""
 MAX_CHANGED_AREAS = 6
-"""With more changed areas than so many it is the light, or the picture is damaged."""
+"""With more changed areas than this, the light has changed or the picture is damaged."""
 
 
 def find_newcomer_moves(table: TableState, kinds: Sequence[Base]) -> tuple[Move, ...]:
-    """The moves since the table's last rest of pieces that were not known; they are known from now on."""
-    before = table.last_rest
-    left = _unexplained_changes(table, before)
-    boxes = table.boxes(left)
-    if not 0 < len(boxes) <= MAX_CHANGED_AREAS:
+    """The moves of unknown pieces since the last rest; these pieces are tracked from now on."""
+    unexplained = _unexplained_changes(table)
+    search = _NewcomerSearch(table, unexplained, table.boxes(unexplained))
+    if not 0 < len(search.boxes) <= MAX_CHANGED_AREAS:
         return ()
-    told = []
-    for there in _find_arrivals(table, before, kinds, boxes, left):
-        gone = next((one for one in _find_departures(table, before, there, boxes, left)), None)
-        if gone is not None:
-            told.append(_register_move(table, before, gone, there, left))
-    return tuple(move for move in told if move is not None)
+    moves = []
+    for arrival in search.find_arrivals(kinds):
+        departure = search.find_departure(arrival)
+        if departure is not None:
+            moves.append(search.register_move(departure, arrival))
+    return tuple(move for move in moves if move is not None)
 
 
-def _unexplained_changes(table: TableState, before: RestState) -> Mask:
-    """Where the table at rest looks otherwise than before, but for what the known pieces did."""
-    left = (
-        differing_blocks(table.changes.last_means, before.block_means, CHANGE_THRESHOLD)
-        & table.on_table
-    )
-    for held in table.tracks:
-        now = held.rest_detection.xy_mm if held.away_s is None else None
-        then = before.places_mm.get(held.id)
-        if then is None and held.arrived_s > -np.inf:
-            continue  # new: it may have come from where nobody knew it
+def _unexplained_changes(table: TableState) -> Mask:
+    """The blocks that differ from the last rest, but for known pieces' moves and the light."""
+    rest = table.last_rest
+    changed = differing_blocks(table.changes.last_means, rest.block_means, CHANGE_THRESHOLD)
+    left = changed & table.on_table
+    for track in table.tracks:
+        home = track.rest_detection.xy_mm
+        now = home if track.away_s is None else None
+        then = rest.places_mm.get(track.id)
+        if then is None and track.arrived_s > -np.inf:
+            continue  # new: it may be an unknown piece that has moved
         if now is None or then is None or np.hypot(*(now - then)) > 0:
-            for place in (now, then, held.rest_detection.xy_mm):
+            for place in (now, then, home):
                 if place is not None:
-                    left[
-                        table.blocks(
-                            place, held.rest_detection.z_mm, held.radius_mm + FIGURE_MARGIN_MM
-                        )
-                    ] = False
+                    reach = track.radius_mm + FIGURE_MARGIN_MM
+                    left[table.blocks(place, track.z_mm, reach)] = False
     return left & ~table.relit_blocks(left)
 
 
-def _find_arrivals(
-    table: TableState, before: RestState, kinds: Sequence[Base], boxes: Sequence[Array], left: Mask
-) -> list[Detection]:
-    """What stands in the changed areas now and is no known piece, or one that has just come."""
-    new = [
-        held.rest_detection
-        for held in table.tracks
-        if held.id not in before.places_mm and held.arrived_s > -np.inf
-    ]
-    own = list({held.rest_detection.base: None for held in table.tracks})
-    for box in boxes:
-        size = float((box[1] - box[0]).max()) - 2 * FIGURE_MARGIN_MM
-        fits = [base for base in kinds if base.width_mm < size + FIGURE_MARGIN_MM]
-        new += (
-            redetect_rounds(table, own, box, left)[:1]
-            or redetect_rounds(table, fits, box, left)[:1]
-        )
-    known = [held for held in table.tracks if held.away_s is None and held.id in before.places_mm]
-    apart = [one for one in new if all(_stands_apart(one, held.rest_detection) for held in known)]
-    return [
-        one for k, one in enumerate(apart) if all(_stands_apart(one, other) for other in apart[:k])
-    ]
+@dataclass(frozen=True, slots=True, eq=False)
+class _NewcomerSearch:
+    """A search for unknown pieces that have moved since the last rest."""
+
+    table: TableState
+    unexplained: Mask
+    """The changed blocks that no known piece explains."""
+    boxes: Sequence[Array]
+    """(2, 2): boxes on the board round these."""
+
+    @property
+    def rest(self) -> RestState:
+        return self.table.last_rest
+
+    @property
+    def now(self) -> GreyImage:
+        return self.table.shot.grey
+
+    @property
+    def then(self) -> GreyImage:
+        return self.rest.shots[-1].grey
+
+    def find_arrivals(self, kinds: Sequence[Base]) -> list[Detection]:
+        """The bases in the changed areas that are no known piece, or one that was just added."""
+        table, known_before = self.table, self.rest.places_mm
+        added = [one for one in table.tracks if one.id not in known_before]
+        new = [one.rest_detection for one in added if one.arrived_s > -np.inf]
+        known_bases = list(dict.fromkeys(one.rest_detection.base for one in table.tracks))
+        for box in self.boxes:
+            size = float((box[1] - box[0]).max()) - 2 * FIGURE_MARGIN_MM
+            fitting = [base for base in kinds if base.width_mm < size + FIGURE_MARGIN_MM]
+            found = redetect_rounds(table, known_bases, box, self.unexplained)
+            found = found or redetect_rounds(table, fitting, box, self.unexplained)
+            new += found[:1]
+        known = [one.rest_detection for one in table.standing if one.id in known_before]
+        apart = [one for one in new if _stands_apart_from_all(one, known)]
+        return [one for k, one in enumerate(apart) if _stands_apart_from_all(one, apart[:k])]
+
+    def find_departure(self, arrival: Detection) -> Detection | None:
+        """Where an arrival stood at the last rest: a base of its size and look, gone by now."""
+        if arrival.base.shape != "circle":
+            return None
+        if self._share_at_other_time(self.now, self.then, arrival) >= MIN_IN_PLACE_SHARE:
+            return None  # it stood here at the last rest as well
+        candidates = (self._departure_in(box, arrival) for box in self.boxes)
+        return next((one for one in candidates if one is not None), None)
+
+    def _departure_in(self, box: Array, arrival: Detection) -> Detection | None:
+        """The departure in a box (2, 2)."""
+        table = self.table
+        by_rim = redetect_rounds(table, [arrival.base], box, self.unexplained, self.rest.shots)
+        found = by_rim[0] if by_rim else self._find_by_look(arrival, box)
+        if found is None or distance(found.xy_mm, arrival.xy_mm) < arrival.base.width_mm / 4:
+            return None
+        if self._share_at_other_time(self.then, self.now, found) >= MIN_IN_PLACE_SHARE:
+            return None  # it stands there still
+        return found if self._looks_alike(arrival, found) else None
+
+    def _look(self, when: GreyImage, detection: Detection) -> Patch:
+        """What a base looks like in a picture."""
+        radius = detection.base.width_mm / 2
+        return cut_patch(when, self.table.camera, detection.xy_mm, detection.z_mm, radius)
+
+    def _share_at_other_time(self, when: GreyImage, other: GreyImage, one: Detection) -> float:
+        """Share of a base's look in one picture that is visible in its place in the other."""
+        look = self._look(when, one)
+        return align_patch(other, self.table.camera, look, one.xy_mm, one.z_mm).share
+
+    def _looks_alike(self, arrival: Detection, departure: Detection) -> bool:
+        """Whether the arrival's look, turned in some way, was at the departure."""
+        look = self._look(self.now, arrival)
+        place, z_mm = departure.xy_mm, departure.z_mm
+        for angle in TRIED_TURNS_DEG:
+            turned = [rotate_patch(look, angle)]
+            match = find_patch(
+                self.then, self.table.camera, turned, place, z_mm, LEAN_SEARCH_MM, 1.0
+            )
+            if match.share >= MIN_SAME_LOOK_SHARE:
+                return True
+        return False
+
+    def _find_by_look(self, arrival: Detection, box: Array) -> Detection | None:
+        """Where the arrival's look was at the last rest, in a box (2, 2)."""
+        look = self._look(self.now, arrival)
+        side_mm = float((box[1] - box[0]).max())
+        reach = side_mm / 2 - arrival.base.width_mm / 2
+        shots = self.rest.shots
+        return find_by_appearance(self.table, arrival, look, box.mean(0), reach, shots)
+
+    def register_move(self, departure: Detection, arrival: Detection) -> Move | None:
+        """Track the piece that has moved, and return its move."""
+        table = self.table
+        same = (track for track in table.tracks if track.rest_detection is arrival)
+        new = next(same, None)
+        name = new.id if new is not None else table.next_id()
+        rested = table.remeasure_base(departure, self.rest.shots)
+        track = PieceTrack.of(name, rested, self.then, table.camera)
+        track.away_s = self._departure_s(track, arrival)
+        if new is not None:
+            table.tracks.remove(new)
+        table.tracks.append(track)
+        return build_move(table, track, arrival)
+
+    def _departure_s(self, track: PieceTrack, arrival: Detection) -> float:
+        """When a piece left its place at the last rest.
+
+        That is when the place changed last. If the piece stands on a part of it again it has
+        changed twice, and the first time counts.
+        """
+        table, rested_s = self.table, self.rest.coarse_shot.time_s
+        around = table.blocks(track.rest_detection.xy_mm, track.z_mm, track.radius_mm)
+        moved_s = table.changes.last_moved_s[around]
+        since = moved_s[self.unexplained[around] & (moved_s > rested_s)]
+        last_s = float(since.min(initial=float(moved_s.max())))
+        apart_mm = distance(track.rest_detection.xy_mm, arrival.xy_mm)
+        if apart_mm > track.radius_mm + arrival.base.width_mm / 2:
+            return last_s
+        for shot in table.recent_shots:
+            if shot.time_s > rested_s and self._place_changed(track, shot):
+                return shot.time_s
+        return last_s
+
+    def _place_changed(self, track: PieceTrack, now: CoarseShot) -> bool:
+        """Whether most of a piece's place at the last rest looks different."""
+        then = self.rest.coarse_shot
+        if now.grey.shape != then.grey.shape:
+            return False
+        rest = track.rest_projection
+        reach = track.radius_mm * rest.px_per_mm
+        corners = now.to_coarse(rest.pixel + reach * np.array([[-1.0], [1.0]]))
+        pixels = np.maximum(np.rint(corners).astype(int), 0)
+        (left, top), (right, bottom) = pixels
+        box = slice(top, bottom + 1), slice(left, right + 1)
+        differs = cv2.absdiff(now.grey[box], then.grey[box]) > CHANGED_LEVELS
+        return bool(np.mean(differs) > MIN_DIFFERING_SHARE)
+
+
+def _stands_apart_from_all(one: Detection, others: Sequence[Detection]) -> bool:
+    return all(_stands_apart(one, other) for other in others)
 
 
 def _stands_apart(one: Detection, other: Detection) -> bool:
-    return bool(
-        np.hypot(*(one.xy_mm - other.xy_mm)) > 0.3 * (one.base.width_mm + other.base.width_mm)
-    )
-
-
-def _find_departures(
-    table: TableState, before: RestState, there: Detection, boxes: Sequence[Array], left: Mask
-) -> list[Detection]:
-    """Where it stood before: a base of its size that looks like it and is not there now, as it was not here then."""
-    then, now, radius = before.shots[-1].grey, table.shot.grey, there.base.width_mm / 2
-    if (
-        there.base.shape != "circle"
-        or _share_at_other_time(table, now, then, there) >= MIN_IN_PLACE_SHARE
-    ):
-        return []
-    found = []
-    for box in boxes:
-        by_rim = redetect_rounds(table, [there.base], box, left, before.shots)
-        place = by_rim[0] if by_rim else _find_by_look(table, before, there, box)
-        if place is None or np.hypot(*(place.xy_mm - there.xy_mm)) < radius / 2:
-            continue
-        if _share_at_other_time(table, then, now, place) < MIN_IN_PLACE_SHARE and _looks_alike(
-            table, now, then, there, place
-        ):
-            found.append(place)
-    return found
-
-
-def _share_at_other_time(table: TableState, when: Grey, other: Grey, one: Detection) -> float:
-    """Share of what a base looks like at one time that is seen in its place at the other."""
-    look = cut_patch(when, table.camera, one.xy_mm, one.z_mm, one.base.width_mm / 2)
-    return align_patch(other, table.camera, look, one.xy_mm, one.z_mm).share
-
-
-def _looks_alike(
-    table: TableState, now: Grey, then: Grey, there: Detection, gone: Detection
-) -> bool:
-    look = cut_patch(now, table.camera, there.xy_mm, there.z_mm, there.base.width_mm / 2)
-    tries = (
-        find_patch(
-            then,
-            table.camera,
-            [rotate_patch(look, angle)],
-            gone.xy_mm,
-            gone.z_mm,
-            LEAN_SEARCH_MM,
-            1.0,
-        )
-        for angle in TRIED_TURNS_DEG
-    )
-    return any(one.share >= MIN_SAME_LOOK_SHARE for one in tries)
-
-
-def _find_by_look(
-    table: TableState, before: RestState, there: Detection, box: Array
-) -> Detection | None:
-    look = cut_patch(
-        table.shot.grey, table.camera, there.xy_mm, there.z_mm, there.base.width_mm / 2
-    )
-    reach = float((box[1] - box[0]).max()) / 2 - there.base.width_mm / 2
-    return find_by_appearance(table, there, look, box.mean(0), reach, before.shots)
-
-
-def _register_move(
-    table: TableState, before: RestState, gone: Detection, there: Detection, left: Mask
-) -> Move | None:
-    """Its move, and the piece that stands there now."""
-    grey = before.shots[-1].grey
-    new = next((held for held in table.tracks if held.rest_detection is there), None)
-    name = new.id if new is not None else next_piece_id([held.id for held in table.tracks])
-    held = PieceTrack.of(name, table.remeasure_base(gone, before.shots), grey, table.camera)
-    held.away_s = _departure_s(table, held, there, left)
-    if new is not None:
-        table.tracks.remove(new)
-    table.tracks.append(held)
-    return build_move(table, held, there)
-
-
-def _departure_s(table: TableState, held: PieceTrack, there: Detection, left: Mask) -> float:
-    """When it went from where it stood at the last rest: when that changed last, or first, if it stands there again in
-    part and has changed it twice.
-    """
-    rested_s = table.last_rest.coarse_shot.time_s
-    around = table.blocks(held.rest_detection.xy_mm, held.rest_detection.z_mm, held.radius_mm)
-    moved_s = table.changes.last_moved_s[around]
-    last_s = float(moved_s[left[around] & (moved_s > rested_s)].min(initial=float(moved_s.max())))
-    if (
-        np.hypot(*(held.rest_detection.xy_mm - there.xy_mm))
-        > held.radius_mm + there.base.width_mm / 2
-    ):
-        return last_s
-    return next(
-        (
-            one.time_s
-            for one in table.recent_shots
-            if one.time_s > rested_s and _place_changed(table, held, one)
-        ),
-        last_s,
-    )
-
-
-def _place_changed(table: TableState, held: PieceTrack, now: CoarseShot) -> bool:
-    """Whether most of where a piece stood at the last rest looks otherwise."""
-    then = table.last_rest.coarse_shot
-    if now.grey.shape != then.grey.shape:
-        return False
-    reach = held.radius_mm * held.rest_projection.px_per_mm
-    corners = now.to_coarse(held.rest_projection.pixel + reach * np.array([[-1.0], [1.0]]))
-    (left, top), (right, bottom) = np.maximum(np.rint(corners).astype(int), 0)
-    there = slice(top, bottom + 1), slice(left, right + 1)
-    return bool(
-        np.mean(cv2.absdiff(now.grey[there], then.grey[there]) > CHANGED_LEVELS)
-        > MIN_DIFFERING_SHARE
-    )
+    widths_mm = one.base.width_mm + other.base.width_mm
+    return distance(one.xy_mm, other.xy_mm) > MIN_SEPARATION_WIDTHS * widths_mm

@@ -1,4 +1,7 @@
-"""A known piece where its own look is seen again, and its rim is measured there: no base looks like none to itself."""
+"""A known piece, found where its own look is seen again and measured there by its rim.
+
+This finds bases that the detection does not recognise: every base looks like itself.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,31 +10,34 @@ import cv2
 import numpy as np
 
 from overruler.detections import Detection
+from overruler.frame import Shot
 from overruler.geometry.pose import Array
-from overruler.shot import Shot
 from overruler.vision.contours.cone_fit import fit_base
 from overruler.vision.contours.reproject import apply_fit
-from overruler.vision.tracking.appearance import HALF_GRID, Patch, find_patch
+from overruler.vision.tracking.appearance import HALF_GRID, Match, Patch, find_patch
+from overruler.vision.tracking.change_detection import GreyImage
 from overruler.vision.tracking.piece_track import PieceTrack
 from overruler.vision.tracking.table_state import TableState
 
 MIN_LOOK_SHARE = 0.75
-"""Share of its look from which on it is this piece."""
+"""Least share of its look at which it is this piece."""
 START_SIGMA_MM = 1.0
-"""1 σ of where a look is seen, against where the base stands: its figure leans otherwise there."""
+"""1 σ of the base's place from where its look is found, in mm: its figure leans another way there."""
 MIN_VISIBLE_SHARE = 0.2
-"""Share of the rim that must be seen for the base to be measured; what is seen less surely has more doubt."""
+"""Least visible share of the rim for a measurement; less certain rims have larger covariances."""
 MAX_SEARCH_MM = 120.0
-"""A look is searched so far round a place at most."""
+"""Largest search range round a place, in mm."""
+BOX_RADII = 1.6
+"""Half the side of the part of the picture in which the rim is fitted, in radii."""
 TRIED_TURNS_DEG = tuple(sorted((float(angle) for angle in range(-165, 181, 15)), key=abs))
-"""How a hand may have turned it, the likelier first."""
+"""The turns in the hand that are tried, in degrees, the likelier first."""
 
 
 def reidentify_piece(
-    table: TableState, held: PieceTrack, about_mm: Array, reach_mm: float
+    table: TableState, track: PieceTrack, about_mm: Array, reach_mm: float
 ) -> Detection | None:
-    """A round piece where its look is seen within about `reach_mm` of a place (2,); None where it is not."""
-    return find_by_appearance(table, held.rest_detection, held.patch, about_mm, reach_mm)
+    """Find a round piece by its look within about `reach_mm` of a place (2,)."""
+    return find_by_appearance(table, track.rest_detection, track.patch, about_mm, reach_mm)
 
 
 def find_by_appearance(
@@ -42,31 +48,38 @@ def find_by_appearance(
     reach_mm: float,
     shots: Sequence[Shot] | None = None,
 ) -> Detection | None:
-    """A round base where its look is seen in shots, the last ones or others; None where it is not."""
+    """Find a round base by a look within about `reach_mm` of a place (2,), by default now."""
     if one.base.shape != "circle":
         return None
-    z_mm, reach, radius = one.z_mm, min(reach_mm, MAX_SEARCH_MM), one.base.width_mm / 2
-    grey, camera = (shots or table.shots)[-1].grey, table.camera
-    tries = (
-        find_patch(grey, camera, [rotate_patch(look, angle)], about_mm, z_mm, reach, 1.0)
-        for angle in TRIED_TURNS_DEG
-    )
-    match = next((match for match in tries if match.share >= MIN_LOOK_SHARE), None)
+    radius = one.base.width_mm / 2
+    grey = (shots or table.shots)[-1].grey
+    match = _find_turned(table, grey, look, about_mm, one.z_mm, min(reach_mm, MAX_SEARCH_MM))
     if match is None:
         return None
-    part = table.average_part(
-        np.array([match.xy_mm - radius * 1.6, match.xy_mm + radius * 1.6]), shots
-    )
-    fit = fit_base(
-        part.frame.pixels, part.report.calibration.camera, match.xy_mm, START_SIGMA_MM, radius, z_mm
-    )
+    reach = radius * BOX_RADII
+    box = match.xy_mm + reach * np.array([[-1.0], [1.0]])
+    part = table.average_part(box, shots)
+    camera = part.report.calibration.camera
+    fit = fit_base(part.frame.pixels, camera, match.xy_mm, START_SIGMA_MM, radius, one.z_mm)
     if fit is None or fit.support < MIN_VISIBLE_SHARE:
         return None
     return apply_fit(table.camera, replace(one, visible=fit.support), fit)
 
 
+def _find_turned(
+    table: TableState, grey: GreyImage, look: Patch, about_mm: Array, z_mm: float, reach_mm: float
+) -> Match | None:
+    """The match of a look at the first turn at which enough of it agrees."""
+    for angle in TRIED_TURNS_DEG:
+        turned = [rotate_patch(look, angle)]
+        match = find_patch(grey, table.camera, turned, about_mm, z_mm, reach_mm, 1.0)
+        if match.share >= MIN_LOOK_SHARE:
+            return match
+    return None
+
+
 def rotate_patch(patch: Patch, angle_deg: float) -> Patch:
-    """The look of a piece that was turned counter-clockwise where it stands."""
+    """The look of a piece that is turned counter-clockwise on the spot."""
     matrix = cv2.getRotationMatrix2D((HALF_GRID, HALF_GRID), angle_deg, 1.0)
     size = (2 * HALF_GRID + 1, 2 * HALF_GRID + 1)
     values = cv2.warpAffine(

@@ -11,10 +11,9 @@ import pytest
 from overruler.apps.web.live.desk import Desk
 from overruler.apps.web.live.watcher import TableStatus, TableWatcher
 from overruler.board import Board
-from overruler.frame import Frame
+from overruler.frame import Frame, Shot
 from overruler.geometry.camera import Camera
 from overruler.referee import Referee
-from overruler.shot import Shot
 from overruler.sources.live import LiveReader, Source
 from overruler.track import Tick
 from synthetic.flat_table import Plinth, render_table

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from overruler.apps import bundles
-from overruler.apps.measure_request import MeasureRequest
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.phone.endpoints import openapi_document
 from overruler.apps.web.phone.store import Store
 from overruler.apps.web.phone.worker_tasks import FIXES_FILE

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from overruler.apps.measure_request import MeasureRequest
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.phone.store import DAY_S, DONE, FAILED, MEASURING, Measurement, Store, is_id
 from overruler.errors import BadInput
 

@@ -1,8 +1,7 @@
-"""Teaching the network: pieces of drawn tables, mirrored, turned, cut off and with their colours swapped."""
+"""The lesson of the finder of hills: pieces of tables, mirrored, turned, cut off and with their colours swapped."""
 
-import argparse
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -11,23 +10,62 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.hill_net import picture_input
 from overruler.vision.learned.inference import OUTPUT_STRIDE_PX
-from synthetic.from_above.hills.scene import COARSE, Sample
-from synthetic.painted.mats import Floats, Picture, Rng
+from synthetic.arrays import Floats, Picture, Rng
+from synthetic.from_above.hills import COARSE, FINE_MM, Sample, drawn_hills, label, piece, square
+from synthetic.from_above.sheet import Truth, read_truth, traced_view
+from synthetic.tiles import library
+from training.blocks import Arrays, Drawing
+from training.lesson import FromBlocks, Lesson
 from training.lessons.hills.network import HillNet
-from training.loop import begin, device_of
+from training.loop import Interface, device_of
 
+SIZE_PX, BLOCK, TILES = 256, 200, 150
+"""Pixels of a sample's side, samples in a block, and mats that they lie on."""
+PIECES, NEAR_HILLS = 8, 0.6
+"""Pieces taken of one traced table, and the share of them near a hill, if there is one."""
 WORTH = (1.0, 3.0, 5.0)
 """How much a cell of the rest, of a top and of a side counts: without it the rare ones are learned late. The network's
 answers are put right by it at the end."""
 
 
-def read(path: Path) -> list[Sample]:
-    """The drawn tables of a file."""
-    with np.load(path) as file:
-        rows = zip(*(file[field.name] for field in fields(Sample)), strict=True)
-        return [Sample(*row) for row in rows]
+def drawn_block(seed: int, number: int) -> Arrays:
+    tiles = library(seed, TILES)
+    return _stacked([drawn_hills([seed, number, k], tiles, SIZE_PX) for k in range(BLOCK)])
+
+
+def _stacked(some: Sequence[Sample]) -> Arrays:
+    if not some:
+        return {}
+    return {one.name: np.stack([getattr(s, one.name) for s in some]) for one in fields(Sample)}
+
+
+def traced_pieces(path: Path) -> Arrays:
+    """Pieces of a traced table: real shadows, and all that stands on a table."""
+    truth, camera, photo = read_truth(path)
+    view = traced_view(photo, camera, truth, FINE_MM)
+    labels = label(view, camera, truth["terrain"])
+    corners = _corners(np.random.default_rng(truth["seed"]), view, truth["terrain"])
+    shown = [at for at in corners if view.seen[square(at, SIZE_PX)].all()]
+    return _stacked([piece(view, camera, labels, at, SIZE_PX) for at in shown])
+
+
+def _corners(rng: Rng, view: Orthophoto, terrain: Sequence[Truth]) -> Iterator[tuple[int, int]]:
+    """Upper left corners (row, column) of the pieces to take."""
+    most = np.array(view.seen.shape) - SIZE_PX
+    hills = [np.mean(one["footprint_mm"], 0) for one in terrain if one["kind"] == "hill"]
+    for _ in range(PIECES if (most >= 0).all() else 0):
+        corner = rng.uniform(0, most + 1)
+        if hills and rng.random() < NEAR_HILLS:
+            middle = view.to_px(hills[int(rng.integers(len(hills)))])[::-1]
+            corner = np.clip(middle - SIZE_PX / 2 + rng.uniform(-0.3, 0.3, 2) * SIZE_PX, 0, most)
+        yield int(corner[0]) // COARSE * COARSE, int(corner[1]) // COARSE * COARSE
+
+
+def sample(some: Arrays, k: int) -> Sample:
+    return Sample(*(some[one.name][k] for one in fields(Sample)))
 
 
 def lesson(one: Sample, rng: Rng | None) -> tuple[Floats, Floats]:
@@ -90,11 +128,14 @@ def _seen(count: int, rng: Rng | None) -> np.ndarray[tuple[int, ...], np.dtype[n
     )
 
 
-def batch(samples: Sequence[Sample], rng: Rng, count: int) -> tuple[Floats, Floats]:
-    blobs, truths = zip(
-        *(lesson(samples[int(k)], rng) for k in rng.integers(0, len(samples), count)), strict=True
-    )
+def batch(some: Arrays, rng: Rng, count: int) -> tuple[Floats, Floats]:
+    chosen = rng.integers(0, len(some["pixels"]), count)
+    blobs, truths = zip(*(lesson(sample(some, int(k)), rng) for k in chosen), strict=True)
     return np.stack(blobs), np.stack(truths)
+
+
+def pictures(some: Arrays) -> Floats:
+    return np.stack([lesson(sample(some, k), None)[0] for k in range(0, len(some["pixels"]), 4)])
 
 
 def loss(answer: Tensor, there: Tensor) -> Tensor:
@@ -103,12 +144,9 @@ def loss(answer: Tensor, there: Tensor) -> Tensor:
     return -(counted * nn.functional.log_softmax(answer, 1)).sum() / there.sum()
 
 
-def begun(options: argparse.Namespace, pictures: Floats) -> nn.Module:
-    """The network to teach; out of an ONNX file as it was before it was put right, with some pictures (N, 5, H, W)."""
-    net = begin(HillNet, options, pictures=torch.from_numpy(pictures))
-    if options.start is not None and options.start.suffix == ".onnx":
-        _favour(net, 1.0)
-    return net
+def weighed(net: nn.Module) -> None:
+    """Make a network as it was before it was put right."""
+    _favour(net, 1.0)
 
 
 def put_right(net: nn.Module) -> nn.Module:
@@ -124,17 +162,25 @@ def _favour(net: nn.Module, sign: float) -> None:
         net.last.bias += sign * torch.tensor(WORTH, device=net.last.bias.device).log()
 
 
-def figures(net: nn.Module, checks: Sequence[Sample]) -> str:
+def figures(net: nn.Module, some: Arrays) -> str:
     """The mean loss, and how well tops overlap the truth (intersection over union)."""
     net = put_right(net)
     both, either, losses = 0.0, 0.0, list[float]()
     with torch.inference_mode():
-        for one in checks:
-            blob, truth = (
-                torch.from_numpy(part)[None].to(device_of(net)) for part in lesson(one, None)
-            )
+        for k in range(len(some["pixels"])):
+            pair = lesson(sample(some, k), None)
+            blob, truth = (torch.from_numpy(part)[None].to(device_of(net)) for part in pair)
             answer = net(blob)
             losses.append(float(loss(answer, truth)))
             said, true = answer.softmax(1)[:, 1] > 0.5, truth[:, 1] > 0.5
             both, either = both + float((said & true).sum()), either + float((said | true).sum())
     return f"loss {np.mean(losses):.4f}  tops {both / max(either, 1):.4f}"
+
+
+FEED = FromBlocks(batch, figures, pictures, traced=0.4)
+LESSONS = {
+    "hills": Lesson(
+        HillNet, loss, FEED, Interface(), batch=8, rate=4e-3, say_every=200, needed=("samples",),
+        drawing=Drawing(drawn_block, traced_pieces), revived=weighed, finished=put_right,
+    )
+}  # fmt: skip

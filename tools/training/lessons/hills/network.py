@@ -4,25 +4,9 @@ from torch import Tensor, nn
 
 from overruler.vision.learned.hill_net import OUTPUT_CHANNELS
 from overruler.vision.learned.inference import OUTPUT_STRIDE_PX
-from training.lessons.rims.network import seen
+from training.lessons.rims.network import Wide, seen
 
 INPUTS = 5
-
-
-class Wide(nn.Module):  # type: ignore[misc]
-    """A convolution beside a shortcut, its taps `apart` cells apart."""
-
-    def __init__(self, width: int, apart: int) -> None:
-        super().__init__()
-        self.body = nn.Sequential(
-            nn.Conv2d(width, width, 3, 1, apart, apart, bias=False),
-            nn.BatchNorm2d(width),
-            nn.ReLU(inplace=True),
-        )
-
-    def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = x + self.body(x)
-        return out
 
 
 class HillNet(nn.Module):  # type: ignore[misc]
@@ -31,8 +15,10 @@ class HillNet(nn.Module):  # type: ignore[misc]
     def __init__(self, near: int = 16, mid: int = 32, far: int = 48) -> None:
         super().__init__()
         self.near = seen(INPUTS, near, 7, OUTPUT_STRIDE_PX)
-        self.mid = nn.Sequential(seen(near, mid, 3, 2), Wide(mid, 1))
-        self.far = nn.Sequential(seen(mid, far, 3, 2), Wide(far, 1), Wide(far, 2), Wide(far, 4))
+        self.mid = nn.Sequential(seen(near, mid, 3, 2), Wide(mid, 1, deep=False))
+        self.far = nn.Sequential(
+            seen(mid, far, 3, 2), *(Wide(far, apart, deep=False) for apart in (1, 2, 4))
+        )
         self.up = nn.ModuleList(
             [nn.ConvTranspose2d(far, mid, 2, 2), nn.ConvTranspose2d(mid, near, 2, 2)]
         )

@@ -1,4 +1,8 @@
-"""What the two networks learn, and what counts as a mistake."""
+"""The lessons of the two networks that see the rims of round bases, and what counts as a mistake."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,10 +17,15 @@ from overruler.vision.learned.patches import (
     ring_input,
 )
 from overruler.vision.learned.rim_net import fit_circles
-from synthetic.painted.solids import Floats
-from training.lessons.rims.learn import Figures, Task
+from synthetic.arrays import Floats, Rng
+from training.blocks import Arrays, Drawing
+from training.lesson import FromBlocks, Lesson
 from training.lessons.rims.network import PatchNet, RingNet
+from training.lessons.rims.patches import drawn_block
+from training.lessons.rims.photos import photo_samples
+from training.loop import Interface
 
+Figures = dict[str, float]
 Numbers = NDArray[np.float64]
 _LEAST, _MOST = -5.5, 1.0
 """Bounds of a log σ."""
@@ -131,5 +140,61 @@ def mirrored_rings(blob: Floats) -> Floats:
     return np.concatenate([turned[..., -WRAP_COLUMNS:], turned, turned[..., :WRAP_COLUMNS]], -1)
 
 
-PATCHES = Task(PatchNet, patch_input, mirrored_patches, patch_loss, patch_figures)
-RINGS = Task(RingNet, ring_input, mirrored_rings, ring_loss, ring_figures)
+# --- the two lessons ---
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one of the networks learns, from samples with cutouts, side input and truth."""
+
+    blob: Callable[[Any, Any], Floats]
+    """Cutouts and side input as the network takes them."""
+    mirror: Callable[[Floats], Floats]
+    """The same, of the scene mirrored about the line away from the camera."""
+    measure: Callable[[Numbers, Numbers], Figures]
+    """How good answers are, given the truth (N, 5)."""
+
+    def batch(self, data: Arrays, rng: Rng, count: int) -> tuple[Floats, Floats]:
+        """So many samples, half of them mirrored, in half of them the colours swapped."""
+        rows = np.sort(rng.integers(0, len(data["truth"]), count))
+        blob, truth = self.shown(data, rows), data["truth"][rows].copy()
+        flip = rng.random(count) < 0.5
+        blob[flip] = self.mirror(blob[flip])
+        truth[flip, 1] *= -1
+        for k in np.nonzero(rng.random(count) < 0.5)[0]:
+            blob[k, :3] = blob[k, rng.permutation(3)]
+        return blob, truth
+
+    def shown(self, data: Arrays, rows: Any) -> Floats:
+        return self.blob(data["cutouts"][rows], data["side"][rows])
+
+    def some(self, data: Arrays) -> Floats:
+        """256 samples as the network takes them, evenly out of all."""
+        return self.shown(data, np.linspace(0, len(data["truth"]) - 1, 256).astype(int))
+
+    def figures(self, net: nn.Module, data: Arrays) -> str:
+        net.eval()
+        device, said = next(net.parameters()).device, []
+        with torch.inference_mode():
+            for start in range(0, len(data["truth"]), 256):
+                blob = torch.from_numpy(self.shown(data, slice(start, start + 256))).to(device)
+                answer = net(blob.to(memory_format=torch.channels_last))
+                said.append(answer.double().cpu().numpy())
+        found = self.measure(np.concatenate(said), data["truth"].astype(float))
+        return "  ".join(f"{name} {value:.4f}" for name, value in found.items())
+
+    def lesson(self, net: Any, loss: Callable[[Tensor, Tensor], Tensor], *names: str) -> Lesson:
+        """The lesson of a network whose samples have these names in a block."""
+        fields = dict(zip(names, ("cutouts", "side", "truth"), strict=True))
+        feed = FromBlocks(self.batch, self.figures, self.some, traced=0.3, fields=fields)
+        interface = Interface((1, *net.shape), ("cutouts", "answers"), {0: "n"})
+        drawing = Drawing(drawn_block, photo_samples)
+        return Lesson(net, loss, feed, interface, 128, 3e-3, 1000, ("samples",), drawing)
+
+
+PATCHES = Task(patch_input, mirrored_patches, patch_figures)
+RINGS = Task(ring_input, mirrored_rings, ring_figures)
+LESSONS = {
+    "rims": PATCHES.lesson(PatchNet, patch_loss, "patches", "side", "truth"),
+    "rings": RINGS.lesson(RingNet, ring_loss, "rings", "ring_side", "ring_truth"),
+}

@@ -1,4 +1,4 @@
-"""The two networks: a few residual blocks each, then one look at the whole."""
+"""The networks for rims: a few residual blocks each, then one look at the whole; and blocks that others use too."""
 
 import torch
 from torch import Tensor, nn
@@ -39,6 +39,23 @@ class Block(nn.Module):  # type: ignore[misc]
     def forward(self, x: Tensor) -> Tensor:
         out: Tensor = torch.relu(self.body(x) + self.short(x))
         return out
+
+
+class Wide(nn.Module):  # type: ignore[misc]
+    """A convolution, or two of them, beside a shortcut, their taps `apart` cells apart."""
+
+    def __init__(self, width: int, apart: int, deep: bool = True) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        for _ in range(1 + deep):
+            layers += [nn.Conv2d(width, width, 3, 1, apart, apart, bias=False)]
+            layers += [nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
+        self.body = nn.Sequential(*(layers[:-1] if deep else layers))
+        self.deep = deep
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.body(x) + x
+        return torch.relu(out) if self.deep else out
 
 
 class PatchNet(nn.Module):  # type: ignore[misc]

@@ -1,14 +1,11 @@
 """From a scene to what the network learns from: patches around candidates, and what is true of each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Pose
+from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.patches import (
     PATCH_HALF_WIDTH_RADII,
     RING_OUTER_RADII,
@@ -18,77 +15,74 @@ from overruler.vision.learned.patches import (
     cut_rings,
     patch_axes_mm,
 )
-from synthetic.painted.develop import develop
-from synthetic.painted.light import any_lamp
-from synthetic.painted.mats import Picture
-from synthetic.painted.paint import paint
+from overruler.vision.rounds.ring_filter import find_candidates
+from synthetic.arrays import Array, Floats, Picture, Rng
+from synthetic.camera import View, view_towards
+from synthetic.from_above.sheet import visible_share
+from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, circle
 from synthetic.painted.scene import make_scene
-from synthetic.painted.solids import Array, Floats, Rng
-from synthetic.painted.view import Mask, View
-from training.lessons.rims.ring import RADII_MM, ring_candidates
+from synthetic.tiles import library
+from training.blocks import Arrays
 
+RADII_MM = (12.8, 14.2, 16, 20, 25, 30, 35, 40, 45, 50, 60, 80)
+RING_MM_PER_PX = 1.0
+"""Of the picture from above that the ring filter sees."""
+Box = tuple[float, float, float, float]
+"""Left, low, right, high, in mm."""
 PLACE_SHARE, SIZE_LOG = 0.42, 0.30
 """A candidate is a base's where it lies within these: shares of its radius in place, logarithm of the ratio in size."""
 NEAR_SHARE, NEAR_LOG = 0.6, 0.45
 """Up to here it is nobody's fault."""
 LEAST_VISIBLE = 0.2
-_FINER, AT_ONCE = 2, 256
+SCENES, TILES = 200, 120
+"""Scenes in a block, and mats that they lie on."""
+FINER, AT_ONCE = 2, 256
 """Samples of a pixel's side; patches that are cut at a time."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """Cutouts and their truth, one row each."""
-
-    patches: Picture
-    """(N, 64, 64, 3)"""
-    side: Floats
-    """(N, 3)"""
-    truth: Floats
-    """(N, 5): 1 base, 0 none, -1 undecided; dx and dy in radii; log of the radius' ratio; visible share."""
-    rings: Picture
-    """(M, 40, 48, 3): of bases only."""
-    ring_side: Floats
-    """(M, 3)"""
-    ring_truth: Floats
-    """(M, 5)"""
+def drawn_block(seed: int, number: int) -> Arrays:
+    """What the scenes of a block teach."""
+    tiles = library(seed, TILES)
+    some = [samples([seed, number, k], tiles) for k in range(SCENES)]
+    return {name: np.concatenate([one[name] for one in some]) for name in some[0]}
 
 
-def samples(seed: Sequence[int], tiles: Sequence[Picture]) -> Samples:
+def samples(seed: Sequence[int], tiles: Sequence[Picture]) -> Arrays:
     """What one random scene teaches."""
     rng = np.random.default_rng(list(seed))
     view, reach = _view(rng)
     scene = make_scene(rng, reach, tiles)
-    light, owners = paint(scene, view.finer(_FINER), any_lamp(rng), tiles)
-    sensor = cv2.resize(light, (view.width_px, view.height_px), interpolation=cv2.INTER_AREA)
-    photo = develop(rng, np.asarray(sensor, np.float32))
-    bases = [(k, plate) for k, plate in enumerate(scene.plates) if plate.is_base]
-    truth = np.array(
-        [[*p.center_mm, p.radius_mm, visible_share(k, p, owners, view)] for k, p in bases]
-    ).reshape(-1, 4)
+    photo, owners = photo_of(rng, scene, view, FINER, tiles)
+    fine = view.resized(FINER)
+    rows = [
+        [*plate.center_mm, plate.radius_mm, visible_share(k, plate, owners, fine)]
+        for k, plate in enumerate(scene.plates)
+        if plate.is_base
+    ]
     candidates = _inside(_candidates(rng, photo, view, scene.plates, reach), view)
-    return teach(rng, photo, view.camera, candidates, truth)
+    return teach(rng, photo, view.camera, candidates, np.array(rows, float).reshape(-1, 4))
 
 
-def teach(rng: Rng, photo: Picture, camera: Camera, candidates: Array, truth: Array) -> Samples:
-    """Cutouts of a photo around candidates (N, 3) and rims, given its bases (M, 4): x, y, radius on z = 0, visible."""
+def teach(rng: Rng, photo: Picture, camera: Camera, candidates: Array, truth: Array) -> Arrays:
+    """Samples of a photo around candidates (N, 3) and rims, given its bases (M, 4): x, y, radius on z = 0, visible.
+
+    Patches (N, 64, 64, 3) with their side input (N, 3) and truth (N, 5): 1 base, 0 none, -1 undecided; dx and dy in
+    radii; log of the radius' ratio; visible share. Rings (K, 40, 48, 3) of bases only, with the same.
+    """
     levels = build_pyramid(photo)
     clear = truth[truth[:, 3] >= LEAST_VISIBLE, :3]
-    rims = _in_picture(
-        np.concatenate([shaken(rng, clear, share) for share in (0.03, 0.06, 0.1, 0.16)]),
-        camera,
-        photo,
-    )
+    guesses = np.concatenate([shaken(rng, clear, share) for share in (0.03, 0.06, 0.1, 0.16)])
+    rims = _in_picture(guesses, camera, photo)
     parts = np.array_split(candidates, len(candidates) // AT_ONCE + 1)
-    return Samples(
-        np.concatenate([cut_patches(levels, camera, part) for part in parts]),
-        auxiliary_input(camera, candidates),
-        label(camera, candidates, truth),
-        cut_rings(levels, camera, rims),
-        auxiliary_input(camera, rims),
-        label(camera, rims, truth),
-    )
+    return {
+        "patches": np.concatenate([cut_patches(levels, camera, part) for part in parts]),
+        "side": auxiliary_input(camera, candidates),
+        "truth": label(camera, candidates, truth),
+        "rings": cut_rings(levels, camera, rims),
+        "ring_side": auxiliary_input(camera, rims),
+        "ring_truth": label(camera, rims, truth),
+    }
 
 
 def label(camera: Camera, candidates: Array, truth: Array) -> Floats:
@@ -128,56 +122,7 @@ def _view(rng: Rng) -> tuple[View, float]:
     around, roll = rng.uniform(0, 6.3, 2)
     eye = height * np.array([np.tan(angle) * np.cos(around), np.tan(angle) * np.sin(around), 1])
     at = np.append(rng.uniform(-0.5, 0.5, 2) * height * rng.uniform(0, 1), 0)
-    return view_from(eye, at, roll, reach, mm_per_px), reach
-
-
-def view_from(eye: Array, at: Array, roll: float, reach_mm: float, mm_per_px: float) -> View:
-    """A camera that looks from `eye` at a point and shows so far around the origin."""
-    rotation = looking(eye, at, roll)
-    pose = Pose(rotation, -rotation @ eye)
-    depth = pose.translation_mm[2]
-    focal = depth / mm_per_px * np.sqrt(eye[2] / np.linalg.norm(eye))
-    side = int(2 * reach_mm / mm_per_px)
-    middle = focal * pose.translation_mm[:2] / depth
-    matrix = np.array(
-        [[focal, 0, side / 2 - middle[0]], [0, focal, side / 2 - middle[1]], [0, 0, 1]]
-    )
-    return View(Camera(matrix, np.zeros(5), pose), side, side)
-
-
-def looking(eye: Array, at: Array, roll: float) -> Array:
-    """The rotation (3, 3), board to camera, that looks from `eye` at a point."""
-    z = (at - eye) / np.linalg.norm(at - eye)
-    x = np.cross([np.cos(roll), np.sin(roll), 0.0], z)
-    x /= np.linalg.norm(x)
-    return np.stack([x, np.cross(z, x), z])
-
-
-# --- what is seen of a rim ---
-
-
-def visible_share(k: int, plate: Plate, owners: Mask, view: View) -> float:
-    """Share of the foot's edge in sight: the mat is seen just outside it, or the plate inside beside a neighbour."""
-    fine = view.finer(_FINER)
-    outside = _owner(owners, fine.pixels(plate.center_mm + _grown(plate, 0.7), 0.0))
-    inside = _owner(owners, fine.pixels(plate.center_mm + _grown(plate, -0.5), 0.0))
-    neighbour = (outside > 0) & (outside != k + 1) & (outside < 255)
-    return float(np.mean((outside == 0) | (neighbour & (inside == k + 1))))
-
-
-def _grown(plate: Plate, mm: float) -> Array:
-    return np.asarray(plate.outline_mm * (1 + mm / plate.radius_mm))
-
-
-def _owner(owners: Mask, at: Array) -> NDArray[np.int64]:
-    """Who is seen at points (n, 2) of the canvas; 254 outside it."""
-    column, row = np.round(at).astype(int).T
-    inside = (column >= 0) & (row >= 0) & (column < owners.shape[1]) & (row < owners.shape[0])
-    return np.where(
-        inside,
-        owners[row.clip(0, owners.shape[0] - 1), column.clip(0, owners.shape[1] - 1)].astype(int),
-        255,
-    )
+    return view_towards(eye, at, roll, reach, mm_per_px), reach
 
 
 # --- candidates ---
@@ -199,6 +144,15 @@ def _candidates(
         [rng.uniform(-reach, reach, (2, 2)), np.exp(rng.uniform(np.log(11), np.log(85), 2))]
     )
     return np.concatenate([*guesses, loose])
+
+
+def ring_candidates(
+    photo: Picture, camera: Camera, box_mm: Box, radii: Sequence[float] = RADII_MM, most: int = 14
+) -> Array:
+    """Places and radii (N, 3) in mm, within a box of the board, where the program's ring filter answers most."""
+    view = rectify_photo(photo, camera, box_mm, RING_MM_PER_PX)
+    found = find_candidates(view, radii)
+    return np.column_stack([found.xy_mm, found.radius_mm])[:most]
 
 
 def shaken(rng: Rng, things: Array, share: float) -> Array:
@@ -230,7 +184,7 @@ def _inside(candidates: Array, view: View) -> Array:
     corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [0, 0]]) * PATCH_HALF_WIDTH_RADII * 0.85
     points = candidates[:, None, :2] + corners * candidates[:, 2, None, None]
     at = view.camera.project(np.concatenate([points, np.zeros((*points.shape[:2], 1))], -1))
-    good = (at > 0) & (at < [view.width_px, view.height_px])
+    good = (at > 0) & (at < view.size_px)
     return candidates[good.all((1, 2))]
 
 

@@ -8,17 +8,21 @@ import cv2
 import numpy as np
 from torch import Tensor, nn
 
-from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import RELIEF_SCALE, ShapeCandidate, find_plate_candidates
 from overruler.vision.plates.face_net import INPUT_CHANNELS, PICTURE_SIDES, SIDE_PX, face_input
 from overruler.vision.plates.more_views import picture_to_board
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM
-from training.lessons.rims.network import seen
-from training.lessons.shapes.crops import FINE_MM, Floats, Rng, Sheet, recoloured
-from training.lessons.shapes.network import Wide
-from training.loop import export
+from synthetic.arrays import Array, Floats, Picture, Rng
+from synthetic.from_above.fleet import fleet_sheet
+from synthetic.from_above.quick_tables import drawn_sheet
+from synthetic.from_above.sheet import Sheet
+from training.lesson import Drawn, FromTables, Lesson
+from training.lessons.rims.network import Wide, seen
+from training.lessons.shapes.angular import read_angular
+from training.lessons.shapes.crops import anywhere, recoloured, warped
+from training.loop import Interface
 
 SIDES_MM = (40.0, 60.0, 80.0)
 KINDS, SHARES = ("plate", "beside", "size", "other"), (0.45, 0.2, 0.2, 0.15)
@@ -40,27 +44,31 @@ class Faces:
     """One table from above: its plates, and what the look from above takes for plates there."""
 
     sheet: Sheet
-    mm_per_px: float
     plates: Array
     """(N, 4): x, y, side and heading of those in sight."""
     others: Array
     """(M, 4): of what is none."""
 
 
-def faces_of(sheet: Sheet, mm_per_px: float = FINE_MM) -> Faces:
-    plates = sheet.bases[sheet.bases[:, 5] == 0]
-    shown = plates[plates[:, 6] >= HALF_SEEN][:, [0, 1, 2, 4]]
-    guesses = np.array([_like(guess) for guess in _guesses(sheet, mm_per_px)]).reshape(-1, 4)
+def plates_of(sheet: Sheet, least: float) -> Array:
+    """The plates (N, 4) of which at least such a share of the rim is in sight."""
+    kept = (sheet.bases[:, 5] == 0) & (sheet.bases[:, 6] >= least)
+    return np.asarray(sheet.bases[kept][:, [0, 1, 2, 4]])
+
+
+def faces_of(sheet: Sheet) -> Faces:
+    plates = plates_of(sheet, 0.0)
+    guesses = np.array([_like(guess) for guess in _guesses(sheet)]).reshape(-1, 4)
     away = np.linalg.norm(guesses[:, None, :2] - plates[:, :2], axis=-1) > 0.5 * plates[:, 2]
-    return Faces(sheet, mm_per_px, shown, guesses[away.all(1)])
+    return Faces(sheet, plates_of(sheet, HALF_SEEN), guesses[away.all(1)])
 
 
-def _guesses(sheet: Sheet, mm_per_px: float) -> list[ShapeCandidate]:
-    size = [round(n * mm_per_px / OVERVIEW_MM_PER_PX) for n in sheet.pixels.shape[1::-1]]
+def _guesses(sheet: Sheet) -> list[ShapeCandidate]:
+    times = sheet.mm_per_px / OVERVIEW_MM_PER_PX
+    size = [round(n * times) for n in sheet.pixels.shape[1::-1]]
     pixels = np.asarray(cv2.resize(sheet.pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
-    view = Orthophoto(
-        pixels, np.ones(pixels.shape[:2], bool), sheet.left_mm, sheet.top_mm, OVERVIEW_MM_PER_PX
-    )
+    seen = np.ones(pixels.shape[:2], bool)
+    view = Orthophoto(pixels, seen, sheet.left_mm, sheet.top_mm, OVERVIEW_MM_PER_PX)
     return find_plate_candidates(view, sheet.camera)
 
 
@@ -82,7 +90,7 @@ def lesson(rng: Rng, tables: Sequence[Faces]) -> tuple[Floats, float]:
 
 def _shown(table: Faces, xy_mm: Array, reach_mm: float) -> bool:
     """Whether the table's picture shows all that lies so near."""
-    size = np.array(table.sheet.pixels.shape[1::-1]) * table.mm_per_px
+    size = np.array(table.sheet.pixels.shape[1::-1]) * table.sheet.mm_per_px
     at = (xy_mm - [table.sheet.left_mm, table.sheet.top_mm]) * [1, -1]
     return bool((at > reach_mm).all() and (at < size - reach_mm).all())
 
@@ -91,7 +99,11 @@ def _supposed(rng: Rng, table: Faces, kind: str) -> tuple[Array, float, float] |
     """A place, a heading and a side; None where the table has nothing of the kind."""
     if kind == "other":
         if rng.random() < 0.15:
-            return _anywhere(rng, table), rng.uniform(0, 2 * np.pi), float(rng.choice(SIDES_MM))
+            return (
+                anywhere(rng, table.sheet),
+                rng.uniform(0, 2 * np.pi),
+                float(rng.choice(SIDES_MM)),
+            )
         if not len(table.others):
             return None
         x, y, side, turn = table.others[rng.integers(len(table.others))]
@@ -108,13 +120,6 @@ def _supposed(rng: Rng, table: Faces, kind: str) -> tuple[Array, float, float] |
         (xy, float(turn), float(side))
         if kind == "plate"
         else _other_size(rng, xy, float(turn), float(side))
-    )
-
-
-def _anywhere(rng: Rng, table: Faces) -> Array:
-    size = np.array(table.sheet.pixels.shape[1::-1]) * table.mm_per_px
-    return np.asarray(
-        [table.sheet.left_mm, table.sheet.top_mm] + rng.uniform(0, 1, 2) * size * [1, -1]
     )
 
 
@@ -144,29 +149,24 @@ def _seen(rng: Rng, table: Faces, xy_mm: Array, turn_rad: float, side_mm: float)
     frame = picture_to_board(xy_mm, turn_rad + rng.integers(4) * np.pi / 2, scale, SIDE_PX)
     if rng.random() < 0.5:
         frame = frame @ np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1.0]])
-    return face_seen(rng, table.sheet, table.mm_per_px, frame, xy_mm, side_mm)
+    return face_seen(rng, table.sheet, frame, xy_mm, side_mm)
 
 
-def face_seen(
-    rng: Rng, sheet: Sheet, mm_per_px: float, frame: Array, xy_mm: Array, side_mm: float
-) -> Floats:
+def face_seen(rng: Rng, sheet: Sheet, frame: Array, xy_mm: Array, side_mm: float) -> Floats:
     """What a network sees (6, S, S) of a square at `xy_mm`: the plane of its upper face, and how things lean, in any
     light.
 
-    `frame` (2, 3) leads from the picture's pixels to the board, `mm_per_px` is of the sheet.
+    `frame` (2, 3) leads from the picture's pixels to the board.
     """
     eye = sheet.camera.center_mm
     higher = eye[2] / (eye[2] - PLATE_HEIGHT_MM)
     ground = frame * higher
     ground[:, 2] += eye[:2] * (1 - higher)
-    to_px = np.diag([1.0, -1.0]) / mm_per_px
+    to_px = np.diag([1.0, -1.0]) / sheet.mm_per_px
     warp = to_px @ ground
     warp[:, 2] -= to_px @ [sheet.left_mm, sheet.top_mm] + 0.5
-    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    crop = cv2.warpAffine(
-        sheet.pixels, warp, (SIDE_PX, SIDE_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE
-    )
-    colours = recoloured(rng, np.asarray(crop, np.uint8)).astype(np.float32) / 64 - 2
+    crop = recoloured(rng, warped(sheet.pixels, warp, SIDE_PX))
+    colours = crop.astype(np.float32) / 64 - 2
     scale = float(np.linalg.norm(frame[:, 0]))
     lean = (xy_mm - eye[:2]) / eye[2] @ frame[:, :2] / scale / RELIEF_SCALE
     there = np.broadcast_to(lean[:, None, None], (2, SIDE_PX, SIDE_PX))
@@ -209,6 +209,21 @@ def loss(answer: Tensor, truth: Tensor) -> Tensor:
     return nn.functional.binary_cross_entropy_with_logits(answer[:, 0], truth)
 
 
-def export_face(net: nn.Module, path: Path) -> None:
-    """A network that looks at whole faces as ONNX, for any number of pictures at once."""
-    export(net, path, (4, INPUT_CHANNELS, SIDE_PX, SIDE_PX), ("pictures", "odds"), {0: "pictures"})
+def _drawn_fleet(seed: Sequence[int], tiles: Sequence[Picture]) -> Faces:
+    return faces_of(fleet_sheet(seed, tiles))
+
+
+def _drawn_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Faces:
+    return faces_of(drawn_sheet(seed, tiles))
+
+
+def _read(path: Path) -> Faces:
+    return faces_of(read_angular(path))
+
+
+SQUARE = (4, INPUT_CHANNELS, SIDE_PX, SIDE_PX)
+INTERFACE = Interface(SQUARE, ("pictures", "odds"), {0: "pictures"})
+FEED = FromTables(
+    batch, loss, (Drawn(_drawn_fleet, 40, 0.42), Drawn(_drawn_table, 40, 0.08)), _read
+)
+LESSONS = {"plate_face": Lesson(FaceNet, loss, FEED, INTERFACE, batch=64, rate=3e-3)}

@@ -1,33 +1,34 @@
 """How the looks along the sides of plates and other rectangles are taught: strips of photos, the network, a lesson."""
 
-import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import cv2
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Array
 from overruler.vision.contours.radial_edges import LabPatch
 from overruler.vision.plates.side_net import (
     INPUT_CHANNELS,
     OFFSET_BINS,
+    SAMPLES_ACROSS,
+    SAMPLES_ALONG,
     ZERO_SAMPLE,
     side_strips,
     stretch_samples_mm,
 )
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM, half_extents, side_normals
+from synthetic.arrays import Array, Floats, Picture, Rng
+from synthetic.camera import patch_view
 from synthetic.from_above.fleet import fleet_photo
-from synthetic.from_above.quick_tables import drawn_photo, view_of
-from synthetic.painted.mats import Floats, Picture, library
-from synthetic.painted.solids import Rng
-from synthetic.painted.view import View as Drawn
-from training.lessons.shapes.crops import camera_of, on_board
+from synthetic.from_above.quick_tables import drawn_photo
+from synthetic.from_above.sheet import Truth, on_board, read_truth
+from synthetic.tiles import library
+from training.blocks import Arrays, Drawing
+from training.lesson import FromBlocks, Lesson
+from training.loop import Interface, device_of
 
 COARSE_MM, FINE_MM = 0.5, 0.25
 """The two steps that strips are sampled at."""
@@ -41,71 +42,64 @@ LEAST_SHOWN = 0.15
 """Plates of which less is seen teach nothing."""
 OVAL = 2
 """The kind of ovals; what has a lower one is a rectangle."""
-Block = tuple[NDArray[np.float16], NDArray[np.float32]]
+CHECKED = 1500
+"""Strips that the check looks at."""
 
 
-def drawn_block(number: int, plates: bool) -> Block:
+def drawn_block(seed: int, number: int, plates: bool) -> Arrays:
     """Strips of drawn photos, sharp ones from near by and coarse ones: of ships' plates, or of other rectangles."""
-    rng, tiles, found = np.random.default_rng([number, 41]), library(3000 + number, 8), []
+    rng, tiles, found = np.random.default_rng([seed, number, 41]), library(3000 + number, 8), []
     for _ in range(PHOTOS):
         mm_per_px = float(rng.uniform(*((0.25, 0.5) if rng.random() < 0.35 else (0.5, 1.15))))
-        view = view_of(rng, REACH_MM, mm_per_px)
-        finer = 2 if mm_per_px > 0.4 else 1
-        drawn = (
-            _ships(rng, view, tiles, finer)
-            if plates
-            else drawn_photo(rng, view, tiles, REACH_MM, finer)
-        )
-        photo, rectangles = drawn
+        view = patch_view(rng, REACH_MM, mm_per_px)
+        draw = partial(fleet_photo if plates else drawn_photo, reach_mm=REACH_MM)
+        photo, rectangles = draw(rng, view, tiles, finer=2 if mm_per_px > 0.4 else 1)
         for *rectangle, kind, seen in rectangles:
             if kind < OVAL and seen > LEAST_SHOWN:
                 found.append(lessons(rng, photo, view.camera, np.array(rectangle), TIMES))
     return _joined(found)
 
 
-def _ships(rng: Rng, view: Drawn, tiles: Sequence[Picture], finer: int) -> tuple[Picture, Array]:
-    """A photo, and its plates (N, 7): x, y, length, width, heading, kind, share in sight."""
-    photo, slabs, shown = fleet_photo(rng, view, tiles, REACH_MM, finer)
-    rows = [
-        [*slab.xy_mm, *np.full(2, 2 * slab.half_mm[0]), slab.turn_rad, 0, seen]
-        for slab, seen in zip(slabs, shown, strict=True)
-        if slab.is_plate
-    ]
-    return photo, np.array(rows, float).reshape(-1, 7)
+def traced_strips(path: Path, plates: bool) -> Arrays:
+    """Strips of a traced table."""
+    rng, (truth, camera, photo) = np.random.default_rng(5), read_truth(path)
+    standing = _standing(camera, truth["pieces"], plates)
+    return _joined([lessons(rng, photo, camera, one, TIMES) for one in standing])
 
 
-def traced_block(paths: Sequence[Path], plates: bool) -> Block:
-    """Strips of traced photos."""
-    rng, found = np.random.default_rng(5), []
-    for path in paths:
-        truth = json.loads(path.read_text(encoding="utf-8"))
-        photo, camera = (
-            np.asarray(cv2.imread(str(path.with_suffix(".jpg"))), np.uint8),
-            camera_of(truth["camera"]),
-        )
-        found += [
-            lessons(rng, photo, camera, one, TIMES)
-            for one in _standing(camera, truth["pieces"], plates)
-        ]
-    return _joined(found)
-
-
-def _standing(camera: Camera, pieces: Sequence[dict[str, Any]], plates: bool) -> Iterator[Array]:
+def _standing(camera: Camera, pieces: Sequence[Truth], plates: bool) -> Iterator[Array]:
     """Plates or other rectangles (5,) as `lessons` takes them, as large and where they appear on the board."""
     for piece in pieces:
         shown = piece["in_frame"] > 0.7 and piece["visible_rim"] > LEAST_SHOWN
-        if (
-            shown
-            and piece["shape"]["type"] == "rectangle"
-            and (piece["base_style"] == "xw") == plates
-        ):
+        rectangle = piece["shape"]["type"] == "rectangle"
+        if shown and rectangle and (piece["base_style"] == "xw") == plates:
             yield np.array(on_board(camera, piece))
 
 
-def _joined(found: Sequence[tuple[Array, Array] | None]) -> Block:
-    parts = [part for part in found if part is not None]
+def _joined(found: Sequence[tuple[Array, Array] | None]) -> Arrays:
+    empty = np.empty((0, INPUT_CHANNELS, SAMPLES_ACROSS, SAMPLES_ALONG)), np.empty(0)
+    parts = [empty, *(part for part in found if part is not None)]
     pictures, places = (np.concatenate(kind) for kind in zip(*parts, strict=True))
-    return pictures.astype(np.float16), places.astype(np.float32)
+    return {"strips": pictures.astype(np.float16), "places": places.astype(np.float32)}
+
+
+def batch(strips: Arrays, rng: Rng, count: int) -> tuple[Floats, Floats]:
+    chosen = rng.integers(0, len(strips["places"]), count)
+    some = strips["strips"][chosen].astype(np.float32)
+    return recoloured(rng, some), strips["places"][chosen]
+
+
+def figures(net: nn.Module, strips: Arrays) -> str:
+    few = np.random.default_rng(0).permutation(len(strips["places"]))[:CHECKED]
+    some = (torch.from_numpy(strips[name][few]).float() for name in ("strips", "places"))
+    blob, truth = (one.to(device_of(net)) for one in some)
+    net.eval()
+    with torch.inference_mode():
+        return f"{float(loss(net(blob), truth)):.4f}"
+
+
+def pictures(strips: Arrays) -> Floats:
+    return np.asarray(strips["strips"][:CHECKED], np.float32)
 
 
 def recoloured(rng: Rng, strips: Floats) -> Floats:
@@ -197,3 +191,20 @@ def loss(answer: Tensor, place: Tensor) -> Tensor:
         + logs.gather(1, low[:, None] + 1)[:, 0] * part
     )
     return -(said * inside).sum() / inside.sum().clamp(min=1)
+
+
+STRIP = (12, INPUT_CHANNELS, SAMPLES_ACROSS, SAMPLES_ALONG)
+INTERFACE = Interface(STRIP, ("strips", "places"), {0: "strips"})
+
+
+def _lesson(plates: bool) -> Lesson:
+    """That of ships' plates, or that of bases under regiments."""
+    draws = partial(drawn_block, plates=plates), partial(traced_strips, plates=plates)
+    feed = FromBlocks(batch, figures, pictures, traced=0.15)
+    return Lesson(
+        SidesNet, loss, feed, INTERFACE, batch=192, rate=3e-3, needed=("samples",),
+        drawing=Drawing(*draws),
+    )  # fmt: skip
+
+
+LESSONS = {"plate_edges": _lesson(plates=True), "rectangle_edges": _lesson(plates=False)}

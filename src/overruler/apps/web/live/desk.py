@@ -18,8 +18,8 @@ from overruler.apps.web.live.watcher import TableStatus
 from overruler.apps.web.scene_paths import camera_view
 from overruler.errors import BadInput, UnknownName
 from overruler.fixes import Fix
+from overruler.frame import Shot
 from overruler.scene import Scene
-from overruler.shot import Shot
 
 STALE_AFTER_S = 1.5
 """Graphics go off the air if the watcher has reported nothing for longer."""

@@ -16,12 +16,10 @@ from overruler.apps.web.live.selection import (
 )
 from overruler.apps.web.quick_questions import arc_outlines
 from overruler.apps.web.scene_paths import (
-    INTERVAL_95_SIGMAS,
     RING_POINTS,
     camera_view,
     range_lines_mm,
     range_ring_px,
-    segment_length_mm,
 )
 from overruler.errors import OverrulerError
 from overruler.geometry.pose import Array
@@ -39,7 +37,7 @@ from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
-from overruler.units import inches_from_mm
+from overruler.units import SIGMAS_95, inches_from_mm
 
 LAYERS = ("bands", "lines", "verdict")
 """Layers of the graphics, from the back to the front."""
@@ -153,7 +151,7 @@ def rule_on_pair(scene: Scene, selection: Selection) -> DrawableRuling:
 
 def _distance_ruling(scene: Scene, ruling: DrawableRuling) -> DrawableRuling:
     """A bare distance with the distance as its headline."""
-    half_width_mm = INTERVAL_95_SIGMAS * ruling.sigma_mm
+    half_width_mm = SIGMAS_95 * ruling.sigma_mm
     text = format_distance(ruling.distance_mm, half_width_mm, scene.game)
     names = " → ".join(piece.id for piece in ruling.pieces)
     return replace(ruling, headline=f"{names}: {text.partition(' (')[0]}")
@@ -186,7 +184,7 @@ def _cased_path(view: View, lines: str) -> tuple[str, str]:
 
 def draw_bands(scene: Scene, view: View, piece: Piece, placement: LabelPlacement) -> str:
     """Draw every range line round a base, with its number where the picture has room."""
-    segment_mm = segment_length_mm(scene)
+    segment_mm = scene.segment_mm
     placement.protect_lines([base_outline(view, piece)])
     lines: list[str] = []
     numbers: list[str] = []

@@ -70,13 +70,13 @@ def find_pair_question(game: str, label: str) -> dict[str, Any]:
 
 def question_of_pair(scene: Scene, selection: Selection) -> dict[str, Any]:
     """The question that the pair asks; attacks in games with units are asked of the units."""
-    question = find_pair_question(scene.game, selection.tap)["ask"]
+    tap = find_pair_question(scene.game, selection.tap)
     first, second = selection.pair or ("", "")
-    if "attacker" in question and scene.game == "legion":
+    if tap.get("by_unit"):
         first = _unit_of_piece(scene, first)
         second = _unit_of_piece(scene, second)
     values = {"A": first, "B": second, "ARC": selection.arc, "REACH": selection.reach_in}
-    return {key: values.get(value, value) for key, value in question.items()}
+    return {key: values.get(value, value) for key, value in tap["ask"].items()}
 
 
 def distance_question(question: dict[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from queue import SimpleQueue
 
 from overruler.errors import CannotMeasure, OverrulerError
 from overruler.fixes import Fix
+from overruler.frame import Shot
 from overruler.referee import Referee
 from overruler.report import Report
-from overruler.shot import Shot
 from overruler.sources.live import LiveReader
 from overruler.track import Tick, TrackedPosition
 from overruler.vision.tracking.camera_motion import Landmarks

@@ -22,7 +22,7 @@ from overruler.apps.web.phone import api
 from overruler.apps.web.phone.api import MEASUREMENT_PATH, get_service
 from overruler.apps.web.phone.request_options import Choices
 from overruler.board import DICTIONARIES
-from overruler.scene import GAMES
+from overruler.games import GAMES
 
 DESCRIPTION = (
     "A photo of a miniatures table in, its scene and rulings out. Lengths are in the unit that a key ends in; places "

@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 
 from overruler.apps.markers import board_file
-from overruler.apps.measure_request import MeasureRequest
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import UploadRefused
 from overruler.errors import UnknownName
+from overruler.games import GAMES
 from overruler.picture.marker_cards import CardSet
-from overruler.scene import GAMES
 
 MM_PER_FOOT = 304.8
 """Millimetres in a foot."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from overruler.apps.measure_request import MeasureRequest
-from overruler.apps.recorded_arguments import parse_arguments
+from overruler.apps.measure.recorded_arguments import parse_arguments
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput
 
 ID_ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overruler.apps.measure_request import MeasureRequest
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import CannotMeasure, OverrulerError
 from overruler.reading import Node
 from overruler.writing import write_atomically

@@ -167,7 +167,7 @@ export class Table {
 
   question() {
     if (!this.a || !this.b) return null;
-    const unit = (piece) => (this.tap.label === "Attack" && this.found.game === "legion" && piece.unit) || piece.id;
+    const unit = (piece) => (this.tap.by_unit && piece.unit) || piece.id;
     const values = { A: unit(this.a), B: unit(this.b), ARC: find("arc").value, REACH: Number(find("reach").value) || 0 };
     return Object.fromEntries(Object.entries(this.tap.ask).map(([key, value]) => [key, values[value] ?? value]));
   }

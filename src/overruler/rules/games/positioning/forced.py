@@ -1,16 +1,17 @@
 """Forced movement: push, pull and reposition, less what the target resists, up to what stops it."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from overruler.geometry.shapes import Disc, Point
 from overruler.geometry.sweep import contact_interval, entry_distance
 from overruler.reading import Node
+from overruler.rules.bodies import Body, body_named
+from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.games.positioning.force import Force, TableObject, objects_on_table
-from overruler.rules.measure import Body, gap_between
-from overruler.rules.routes import read_body
+from overruler.rules.measure import gap_between
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM, inches_from_mm
 from overruler.verdict import Verdict
@@ -20,15 +21,23 @@ from overruler.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class ForcedMove:
-    """How one target was moved."""
+    """The move of one target."""
 
     id: str
     distance_mm: float
+    """The distance that the target does not resist."""
     moved_mm: float
     end_mm: Point
+    """Where its centre ends."""
     stopped_by: str | None
-    fails: bool
-    rules: tuple[str, ...] = field(default=())
+    """The id of what stops it."""
+    rules: tuple[str, ...]
+    """The clauses that it rests on."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether the target resists all of it."""
+        return self.distance_mm == 0
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -41,91 +50,93 @@ class ForcedMove:
 
     @property
     def summary_text(self) -> str:
+        """The move in a few words."""
         if self.fails:
             return f"{self.id} resists all of it"
         stopped = f", stopped by {self.stopped_by}" if self.stopped_by else ""
         return f'{self.id} is moved {inches_from_mm(self.moved_mm):.2f}"{stopped}'
 
 
-def force_target(force: Force, things: Mapping[str, TableObject], node: Node) -> ForcedMove:
-    """How a force moves one target among all that stands on the table."""
-    target = things[read_body(force.scene, node).id]
-    left = force.remaining_mm(target.body)
-    if left == 0:
-        return ForcedMove(
-            target.body.id,
-            0.0,
-            0.0,
-            target.center,
-            None,
-            True,
-            _resistance_clauses(force, target.body, True),
-        )
-    ux, uy = force.direction_for(target, node)
-    others = [other for name, other in things.items() if name != target.body.id]
-    stops = {
-        other.body.id: along
-        for other in others
-        if (along := stop_distance_mm(target, other, ux, uy)) <= left + CONTACT_TOLERANCE_MM
-    }
-    first = min(stops.values(), default=math.inf)
-    stopped_by = next(
-        (name for name, along in stops.items() if along <= first + CONTACT_TOLERANCE_MM), None
+def _force_target(force: Force, objects: Mapping[str, TableObject], node: Node) -> ForcedMove:
+    """The move of one target among all objects on the table."""
+    target = objects[body_named(force.scene, node).id]
+    name, remaining_mm = target.body.id, force.remaining_mm(target.body)
+    resistance = _resistance_clauses(force, target.body)
+    if remaining_mm == 0:
+        return ForcedMove(name, 0.0, 0.0, target.center, None, resistance)
+    ux, uy = direction = force.direction_for(target, node)
+    others = [other for other in objects.values() if other.body.id != name]
+    stops = _stop_distances_mm(target, others, direction, remaining_mm)
+    first_mm = min(stops.values(), default=math.inf)
+    first_names = (
+        other for other, along in stops.items() if along <= first_mm + CONTACT_TOLERANCE_MM
     )
-    moved = min(left, first)
-    end = (target.center[0] + moved * ux, target.center[1] + moved * uy)
-    brushed = [
-        other
-        for other in others
-        if other.body.id not in stops and _touches_on_way(target, other, (ux, uy), moved)
-    ]
-    found = {
+    stopped_by = next(first_names, None)
+    moved_mm = min(remaining_mm, first_mm)
+    end_mm = (target.center[0] + moved_mm * ux, target.center[1] + moved_mm * uy)
+    passed = [other for other in others if other.body.id not in stops]
+    brushed = [other for other in passed if _touches_on_way(target, other, direction, moved_mm)]
+    holds = {
         "positioning.forced_stop": stopped_by is not None,
-        "positioning.forced_pressed": stopped_by is not None and moved == 0,
+        "positioning.forced_pressed": stopped_by is not None and moved_mm == 0,
         "positioning.forced_slides": bool(brushed),
-        "positioning.forced_stands": any(stands_on_other(target, other) for other in brushed),
+        "positioning.forced_stands": any(_stands_on_other(target, other) for other in brushed),
         "positioning.forced_line": force.direction is None,
     }
-    rules = (
-        *_resistance_clauses(force, target.body, False),
-        *(name for name, holds in found.items() if holds),
-    )
-    return ForcedMove(target.body.id, left, moved, end, stopped_by, False, rules)
+    rules = (*resistance, *clauses_that_hold(holds))
+    return ForcedMove(name, remaining_mm, moved_mm, end_mm, stopped_by, rules)
 
 
-def stop_distance_mm(target: TableObject, other: TableObject, ux: float, uy: float) -> float:
-    """How far along a line a target gets before something else stops it; inf where it does not."""
-    if stands_on_other(target, other):
+def _stop_distances_mm(
+    target: TableObject, others: Sequence[TableObject], direction: Point, most_mm: float
+) -> dict[str, float]:
+    """How far the target gets before each object, by id, that stops it within `most_mm`."""
+    stops = {}
+    for other in others:
+        along_mm = _stop_distance_mm(target, other, direction)
+        if along_mm <= most_mm + CONTACT_TOLERANCE_MM:
+            stops[other.body.id] = along_mm
+    return stops
+
+
+def _stop_distance_mm(target: TableObject, other: TableObject, direction: Point) -> float:
+    """How far along a line a target gets before another object stops it; inf where it does not."""
+    if _stands_on_other(target, other):
         return math.inf
-    met = [entry_distance(p, q, ux, uy) for p in target.body.parts for q in other.body.parts]
-    return min((along for along in met if along is not None), default=math.inf)
+    entries = [
+        entry_distance(p, q, *direction) for p in target.body.parts for q in other.body.parts
+    ]
+    return min((along for along in entries if along is not None), default=math.inf)
 
 
-def stands_on_other(a: TableObject, b: TableObject) -> bool:
-    """Whether the one stands on the other: its middle lies in terrain."""
+def _stands_on_other(a: TableObject, b: TableObject) -> bool:
+    """Whether the one stands on the other: its centre lies in terrain."""
     return _is_on_terrain(a, b) or _is_on_terrain(b, a)
 
 
 def _is_on_terrain(upper: TableObject, lower: TableObject) -> bool:
-    return (
-        lower.body.index is None
-        and gap_between(Body("", (Disc(upper.center),)), lower.body).distance_mm == 0
-    )
+    if lower.body.index is not None:
+        return False
+    return gap_between(Body("", (Disc(upper.center),)), lower.body).distance_mm == 0
 
 
-def _touches_on_way(target: TableObject, other: TableObject, line: Point, moved_mm: float) -> bool:
-    met = [contact_interval(p, q, *line) for p in target.body.parts for q in other.body.parts]
+def _touches_on_way(
+    target: TableObject, other: TableObject, direction: Point, moved_mm: float
+) -> bool:
+    contacts = [
+        contact_interval(p, q, *direction) for p in target.body.parts for q in other.body.parts
+    ]
     return any(
-        one
-        and one.first_mm <= moved_mm + CONTACT_TOLERANCE_MM
-        and one.last_mm >= -CONTACT_TOLERANCE_MM
-        for one in met
+        contact.first_mm <= moved_mm + CONTACT_TOLERANCE_MM
+        and contact.last_mm >= -CONTACT_TOLERANCE_MM
+        for contact in contacts
+        if contact is not None
     )
 
 
-def _resistance_clauses(force: Force, target: Body, fails: bool) -> tuple[str, ...]:
+def _resistance_clauses(force: Force, target: Body) -> tuple[str, ...]:
     size, tier = force.resistances_in(target)
-    found = {
+    holds = {
         f"positioning.{force.kind}": True,
         "positioning.forced": True,
         "positioning.forced_terrain": target.index is None,
@@ -133,9 +144,9 @@ def _resistance_clauses(force: Force, target: Body, fails: bool) -> tuple[str, .
         "positioning.resistance_tier": tier > 0,
         "positioning.resistance_sum": size > 0 and tier > 0,
         "positioning.resistance_least": size < 0 or tier < 0,
-        "positioning.resistance_fails": fails,
+        "positioning.resistance_fails": force.remaining_mm(target) == 0,
     }
-    return tuple(name for name, holds in found.items() if holds)
+    return clauses_that_hold(holds)
 
 
 # --- the question ---
@@ -143,31 +154,34 @@ def _resistance_clauses(force: Force, target: Body, fails: bool) -> tuple[str, .
 
 def answer_force(scene: Scene, question: Node) -> Verdict:
     """How forced movement moves its target, or its targets one after the other."""
-    asked = Force.of(scene, question)
-    things, results = objects_on_table(scene), []
-    for node in asked.targets:
-        start = things[read_body(scene, node).id]
-        result = force_target(asked, things, node)
-        x, y = result.end_mm[0] - start.center[0], result.end_mm[1] - start.center[1]
-        things[result.id] = start.translated_by(x, y)
-        results.append(result)
+    force = Force.of(scene, question)
+    moves = _force_targets(force)
     several = question.has("targets")
-    stopped = [result.stopped_by for result in results]
-    rules = dict.fromkeys(name for result in results for name in result.rules)
-    listed = [{"target": result.id, **result.to_json()} for result in results]
+    stopped = [move.stopped_by for move in moves]
+    rules = dict.fromkeys(name for move in moves for name in move.rules)
+    order = ("positioning.forced_order",) if len(moves) > 1 else ()
+    results = [{"target": move.id, **move.to_json()} for move in moves]
     verdict = Verdict(
-        answer={"results": listed} if several else results[0].to_json(),
-        headline="; ".join(result.summary_text for result in results),
-        rules=(
-            *rules,
-            *(("positioning.forced_order",) if len(results) > 1 else ()),
-            "positioning.inches",
-        ),
+        answer={"results": results} if several else moves[0].to_json(),
+        headline="; ".join(move.summary_text for move in moves),
+        rules=(*rules, *order, "positioning.inches"),
         value=stopped if several else stopped[0],
         null_text="stopped by nothing",
         question=question.value,
     )
-    return verdict if scene.covariance is None else _with_probabilities(asked, verdict, several)
+    return verdict if scene.covariance is None else _with_probabilities(force, verdict, several)
+
+
+def _force_targets(force: Force) -> list[ForcedMove]:
+    """The moves of all targets, one after the other."""
+    objects, moves = objects_on_table(force.scene), []
+    for node in force.targets:
+        start = objects[body_named(force.scene, node).id]
+        move = _force_target(force, objects, node)
+        x_mm, y_mm = move.end_mm[0] - start.center[0], move.end_mm[1] - start.center[1]
+        objects[move.id] = start.translated_by(x_mm, y_mm)
+        moves.append(move)
+    return moves
 
 
 def _with_probabilities(force: Force, verdict: Verdict, several: bool) -> Verdict:
@@ -178,7 +192,7 @@ def _with_probabilities(force: Force, verdict: Verdict, several: bool) -> Verdic
     if not several:
         return replace(verdict, probability=each[0])
     results = [
-        {**result, "probability": odds, "call": replace(verdict, probability=odds).call}
-        for result, odds in zip(verdict.answer["results"], each, strict=True)
+        {**result, "probability": stops, "call": replace(verdict, probability=stops).call}
+        for result, stops in zip(verdict.answer["results"], each, strict=True)
     ]
     return replace(verdict, answer={"results": results}, probability=together)

@@ -1,7 +1,6 @@
-"""Forced movement for many draws of all places at once: how likely each thing is to stop it."""
+"""Forced movement over n draws of all places at once: how likely each object is to stop it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,67 +8,69 @@ from numpy.typing import NDArray
 from overruler.geometry.batched.sweeps import entry_distances, signed_separations
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Point
+from overruler.rules.bodies import Body, body_named
 from overruler.rules.games.positioning.force import Force, TableObject, objects_on_table
-from overruler.rules.measure import Body
-from overruler.rules.routes import Leg, read_body
-from overruler.rules.sampled.routes import (
-    Draws,
-    bodies_in_reach,
-    directions_away_from,
-    max_direction_change,
-)
+from overruler.rules.routes import Leg
+from overruler.rules.sampled.drawn_legs import Draws, bodies_in_reach
+from overruler.rules.sampled.routes import directions_away_from, max_direction_change
 from overruler.rules.sampling import answer_probabilities, max_relative_shift_mm
 from overruler.units import CONTACT_TOLERANCE_MM
 
 Probabilities = dict[str, float]
+"""By the JSON text of what stops a target."""
 
 
 def stop_probabilities(force: Force) -> tuple[Probabilities, list[Probabilities]]:
     """The probabilities of what stops all targets together, as a list, and of what stops each."""
-    things = objects_on_table(force.scene)
-    targets = [things[read_body(force.scene, node).id] for node in force.targets]
-    near = _relevant_objects(force, targets, list(things.values()))
+    objects = objects_on_table(force.scene)
+    targets = [objects[body_named(force.scene, node).id] for node in force.targets]
+    near = _relevant_objects(force, targets, list(objects.values()))
     if near == targets and len(targets) == 1:
         return {"[null]": 1.0}, [{"null": 1.0}]
-    draws = Draws(force.scene, [force.actor.index, *(thing.body.index for thing in near)])
-    shifts = {thing.body.id: draws.for_piece(thing.body.index) for thing in near}
-    names = np.array([*(thing.body.id for thing in near), None], object)
-    stopped = [names[_stopper_indices(force, target, near, shifts, draws)] for target in targets]
-    return answer_probabilities(zip(*stopped, strict=True)), [
-        answer_probabilities(each) for each in stopped
-    ]
+    draws = Draws(force.scene, [force.actor.index, *(other.body.index for other in near)])
+    shifts = {other.body.id: draws.for_piece(other.body.index) for other in near}
+    names = np.array([*(other.body.id for other in near), None], object)
+    stoppers = [names[_stopper_indices(force, target, near, shifts, draws)] for target in targets]
+    together = answer_probabilities(zip(*stoppers, strict=True))
+    return together, [answer_probabilities(stopper) for stopper in stoppers]
 
 
 def _relevant_objects(
-    force: Force, targets: Sequence[TableObject], things: Sequence[TableObject]
+    force: Force, targets: Sequence[TableObject], objects: Sequence[TableObject]
 ) -> list[TableObject]:
-    """The targets and whatever else may come into contact with any of them, in the scene's order."""
-    met = {target.body.id for target in targets}
+    """The targets and whatever may come into contact with any of them, in the scene's order."""
+    relevant = {target.body.id for target in targets}
     for target, node in zip(targets, force.targets, strict=True):
-        if (left := force.remaining_mm(target.body)) > 0:
-            met |= {
-                body.id
-                for body in _bodies_that_may_stop(
-                    force, target, force.direction_for(target, node), left, things
-                )
-            }
-    return [thing for thing in things if thing.body.id in met]
+        remaining_mm = force.remaining_mm(target.body)
+        if remaining_mm > 0:
+            direction = force.direction_for(target, node)
+            stoppers = _bodies_that_may_stop(force, target, direction, remaining_mm, objects)
+            relevant |= {body.id for body in stoppers}
+    return [other for other in objects if other.body.id in relevant]
 
 
 def _bodies_that_may_stop(
-    force: Force, target: TableObject, line: Point, left_mm: float, things: Sequence[TableObject]
+    force: Force,
+    target: TableObject,
+    direction: Point,
+    remaining_mm: float,
+    objects: Sequence[TableObject],
 ) -> list[Body]:
-    """What may stop one target, were its line turned and everything displaced as far as can be."""
+    """The bodies that may stop one target, whatever its direction and all places may be instead."""
     scene, index = force.scene, target.body.index
-    others = [thing.body for thing in things if thing.body.id != target.body.id]
-    slack = max(
-        (max_relative_shift_mm(scene, index, body.index) for body in others if body.index != index),
-        default=0.0,
-    )
+    others = [other.body for other in objects if other.body.id != target.body.id]
+    shifts = [
+        max_relative_shift_mm(scene, index, body.index) for body in others if body.index != index
+    ]
+    slack_mm = max(shifts, default=0.0)
     if force.direction is None:
-        slack += left_mm * max_direction_change(scene, index, target.center, force.actor)
-    legs = [(part, Leg(part.center, *line, left_mm)) for part in target.body.parts]
-    return [body for part, leg in legs for body in bodies_in_reach(part, others, leg, slack)]
+        turn = max_direction_change(scene, index, target.center, force.actor)
+        slack_mm += remaining_mm * turn
+    bodies = []
+    for part in target.body.parts:
+        leg = Leg(part.center, *direction, remaining_mm)
+        bodies += bodies_in_reach(part, others, leg, slack_mm)
+    return bodies
 
 
 def _stopper_indices(
@@ -78,47 +79,44 @@ def _stopper_indices(
     near: Sequence[TableObject],
     shifts: dict[str, Array],
     draws: Draws,
-) -> Any:
-    """Which (n,) of `near` stops a target, the one past the last where nothing does; moves it in `shifts`."""
-    left, here = force.remaining_mm(target.body), shifts[target.body.id]
-    if left == 0:
+) -> NDArray[np.intp]:
+    """The index in `near` (n,) of what stops a target, its length for nothing; moves `shifts`."""
+    remaining_mm, start = force.remaining_mm(target.body), shifts[target.body.id]
+    if remaining_mm == 0:
         return np.full(len(draws), len(near))
-    u = _force_directions(force, target, here, draws)
+    u = _force_directions(force, target, start, draws)
     stops = np.array(
-        [_stop_distances(target, other, shifts[other.body.id] - here, u) for other in near]
+        [_stop_distances(target, other, shifts[other.body.id] - start, u) for other in near]
     )
     first = stops.min(0)
-    shifts[target.body.id] = here + u * np.minimum(first, left)[:, None]
-    return np.where(
-        first <= left + CONTACT_TOLERANCE_MM,
-        (stops <= first + CONTACT_TOLERANCE_MM).argmax(0),
-        len(near),
-    )
+    shifts[target.body.id] = start + u * np.minimum(first, remaining_mm)[:, None]
+    stopper = (stops <= first + CONTACT_TOLERANCE_MM).argmax(0)
+    return np.where(first <= remaining_mm + CONTACT_TOLERANCE_MM, stopper, len(near))
 
 
-def _force_directions(force: Force, target: TableObject, here: Array, draws: Draws) -> Array:
+def _force_directions(force: Force, target: TableObject, shift: Array, draws: Draws) -> Array:
+    """The unit directions (n, 2) in which a target displaced by `shift` (n, 2) is forced."""
     if force.direction:
-        return np.broadcast_to(force.direction, here.shape)
-    away = directions_away_from(
-        force.actor, target.center, here - draws.for_piece(force.actor.index)
-    )
+        return np.broadcast_to(force.direction, shift.shape)
+    actor_shift = draws.for_piece(force.actor.index)
+    away = directions_away_from(force.actor, target.center, shift - actor_shift)
     return away if force.kind == "push" else -away
 
 
-def _stop_distances(target: TableObject, other: TableObject, apart: Array, u: Array) -> Array:
-    """How far (n,) a target gets before another thing stops it; inf where it does not."""
+def _stop_distances(target: TableObject, other: TableObject, shift: Array, u: Array) -> Array:
+    """How far (n,) a target gets before an object displaced by `shift` stops it, or inf."""
     if target.body.id == other.body.id:
-        return np.full(len(apart), np.inf)
-    met = [entry_distances(p, q, apart, u) for p in target.body.parts for q in other.body.parts]
-    on = _is_on_terrain(target, other, -apart) | _is_on_terrain(other, target, apart)
-    return np.asarray(np.where(on, np.inf, np.min(met, 0)))
+        return np.full(len(shift), np.inf)
+    entries = [entry_distances(p, q, shift, u) for p in target.body.parts for q in other.body.parts]
+    stands_on = _is_on_terrain(target, other, -shift) | _is_on_terrain(other, target, shift)
+    return np.asarray(np.where(stands_on, np.inf, np.min(entries, 0)))
 
 
-def _is_on_terrain(upper: TableObject, lower: TableObject, apart: Array) -> NDArray[np.bool_]:
-    """Whether (n,) the middle of the one, displaced by `apart`, lies in the other, a terrain."""
+def _is_on_terrain(upper: TableObject, lower: TableObject, shift: Array) -> NDArray[np.bool_]:
+    """Whether (n,) the centre of the one, displaced by `shift`, lies in the other, a terrain."""
     if lower.body.index is not None:
-        return np.zeros(len(apart), bool)
-    held = [
-        signed_separations(part, Disc(upper.center), apart)[0] <= 0 for part in lower.body.parts
+        return np.zeros(len(shift), bool)
+    inside = [
+        signed_separations(part, Disc(upper.center), shift)[0] <= 0 for part in lower.body.parts
     ]
-    return np.asarray(np.any(held, 0))
+    return np.asarray(np.any(inside, 0))

@@ -1,6 +1,9 @@
 """Positioning: contact, ranges, moves and forced moves in inches."""
 
-from overruler.rules.game import COMMON, Game
+from overruler.rules.fields import FROM_TO, Question, Tap
+from overruler.rules.game import COMMON, Game, StatField
+from overruler.rules.games.positioning import fields
+from overruler.rules.games.positioning.clauses import CLAUSES
 from overruler.rules.games.positioning.contact import (
     answer_b2b,
     answer_engaged,
@@ -14,86 +17,44 @@ from overruler.rules.games.positioning.straight import (
     answer_place,
     answer_retreat,
 )
-from overruler.rules.sight import CLAUSES as SIGHT
 from overruler.rules.sight import answer_cover, answer_los
 
-CLAUSES = {
-    "positioning.inches": "Distances are in inches, an inch being 25.4 mm.",
-    "positioning.b2b": "Two whose bases touch are base to base.",
-    "positioning.b2b_large": "A piece of size 2 or more is base to base with whatever is no more than 1 inch away.",
-    "positioning.b2b_mutual": "Whoever is base to base with another has that other base to base. (Decided here.)",
-    "positioning.engaged": "A piece that is base to base with an enemy is engaged.",
-    "positioning.engaged_things": "Nobody is engaged with an obstacle or a device, nor are they. (Decided here.)",
-    "positioning.range_0": "Range 0 asks for base to base.",
-    "positioning.range": "A range is measured from the base to the nearest part of the target's base.",
-    "positioning.range_terrain": "A range to terrain is measured to the terrain's nearest point.",
-    "positioning.within": "Within a distance is what has any point that is no farther off.",
-    "positioning.inclusive": "A distance of exactly the number asked for is still in. (Decided here.)",
-    "positioning.move": "A move may cost up to its allowance and no more.",
-    "positioning.path": "A move runs straight from its present place to each point of its path. (Decided here.)",
-    "positioning.heading": "A base keeps its heading while it moves. (Decided here.)",
-    "positioning.end_clear": "A move that ends on another base is not legal. (Decided here.)",
-    "positioning.rough": "An inch on which the base touches rough ground costs 2 inches.",
-    "positioning.rough_once": "Where several patches of rough ground are touched, it costs no more. (Decided here.)",
-    "positioning.blocking": "Nobody moves through an enemy's space.",
-    "positioning.blocking_sizes": "Enemies that are 2 or more sizes larger or smaller can be moved through.",
-    "positioning.blocking_touch": "To touch an enemy's base, or to leave it, is not to move through. (Decided here.)",
-    "positioning.blocking_aside": "Enemies block an advance and a retreat too, its target aside. (Decided here.)",
-    "positioning.advance": "An advance runs straight along a line that, drawn on, would lead to the target's base.",
-    "positioning.advance_line": "Any line will do that meets the target's base, be it a clip of its edge.",
-    "positioning.advance_stop": "An advance may stop anywhere on its line, and goes no farther than contact.",
-    "positioning.advance_in_contact": "In contact, a line that presses on is an advance of nothing. (Decided here.)",
-    "positioning.bounded": "The distance of an advance or a retreat bounds its length, not its cost. (Decided here.)",
-    "positioning.retreat": "A retreat runs straight away from its target.",
-    "positioning.retreat_line": "Its line comes from the nearest point of the target's base, through the own middle.",
-    "positioning.retreat_contact": "What a piece touches as it begins does not block its retreat. (Decided here.)",
-    "positioning.place": "A piece is placed where it is put, whatever lies between.",
-    "positioning.place_clear": "A piece cannot be placed on another's base. (Decided here.)",
-    "positioning.forced": "Push, pull and reposition are forced moves, which a target's size and tier resist.",
-    "positioning.push": "A push moves its target straight away.",
-    "positioning.pull": "A pull moves its target straight towards.",
-    "positioning.reposition": "A reposition moves its target in any one direction.",
-    "positioning.forced_line": "They run along the actor's nearest point and the target's middle. (Decided here.)",
-    "positioning.resistance_size": "Each size that the target is above the actor takes off 1 inch.",
-    "positioning.resistance_tier": "Each tier that the target is above the actor takes off 1 inch.",
-    "positioning.resistance_sum": "What size and what tier take off adds up.",
-    "positioning.resistance_least": "A size or a tier below the actor's adds nothing back. (Decided here.)",
-    "positioning.resistance_fails": "Where nothing is left of the distance the forced move fails.",
-    "positioning.forced_order": "Of several targets each is moved in the order that the actor's player chooses.",
-    "positioning.forced_stop": "A forced move stops where the target comes into contact with a character or terrain.",
-    "positioning.forced_slides": "Contact that a forced move leaves or slides along does not stop it. (Decided here.)",
-    "positioning.forced_pressed": "Pressed into what it touches, a target stays; that is no failure. (Decided here.)",
-    "positioning.forced_stands": "Terrain that holds a base's middle is stood on and does not stop it. (Decided here.)",
-    "positioning.forced_terrain": "Terrain can be forced; its size resists, and it has no tier. (Decided here.)",
-    **SIGHT,
-}
+MOVE = (fields.PIECE, fields.PATH_MM, fields.ALLOWANCE_IN)
+ADVANCE = (fields.PIECE, fields.TARGET, fields.DIRECTION_DEG, fields.ADVANCE_IN)
+RETREAT = (fields.PIECE, fields.TARGET, fields.RETREAT_IN)
+FORCE = (
+    fields.FORCE_KIND,
+    fields.ACTOR,
+    fields.FORCE_TARGET,
+    fields.FORCE_TARGETS,
+    fields.FORCE_IN,
+    fields.REPOSITION_DEG,
+)
+PLACE = (fields.PIECE, fields.X_MM, fields.Y_MM)
 
 GAME = Game(
     name="positioning",
     title="Positioning",
     questions={
         **COMMON,
-        "b2b": answer_b2b,
-        "engaged": answer_engaged,
-        "range": answer_range,
-        "within": answer_within,
-        "move": answer_move,
-        "advance": answer_advance,
-        "retreat": answer_retreat,
-        "force": answer_force,
-        "place": answer_place,
-        "los": answer_los,
-        "cover": answer_cover,
+        "b2b": Question(answer_b2b),
+        "engaged": Question(answer_engaged, (fields.PIECE,)),
+        "range": Question(answer_range, (*FROM_TO, fields.RANGE_IN)),
+        "within": Question(answer_within, (*FROM_TO, fields.WITHIN_IN)),
+        "move": Question(answer_move, MOVE),
+        "advance": Question(answer_advance, ADVANCE),
+        "retreat": Question(answer_retreat, RETREAT),
+        "force": Question(answer_force, FORCE, one_of=("target", "targets")),
+        "place": Question(answer_place, PLACE),
+        "los": Question(answer_los),
+        "cover": Question(answer_cover),
     },
     clauses=CLAUSES,
-    examples={
-        "engaged": {"piece": "p01"},
-        "range": {"from": "p01", "to": "p02", "range_in": 8},
-        "within": {"from": "p01", "to": "p02", "distance_in": 4},
-        "move": {"piece": "p01", "path_mm": [[200, 100], [300, 150]], "allowance_in": 6},
-        "advance": {"piece": "p01", "target": "p02", "direction_deg": 90, "distance_in": 6},
-        "retreat": {"piece": "p01", "target": "p02", "distance_in": 4},
-        "force": {"kind": "push", "actor": "p01", "target": "p02", "distance_in": 3},
-        "place": {"piece": "p01", "x_mm": 300, "y_mm": 150},
-    },
+    taps=(
+        Tap("within", "Within", reach_in=6),
+        Tap("b2b", "Base to base"),
+        Tap("los", "Sight"),
+        Tap("cover", "Cover"),
+    ),
+    stat_fields=(StatField("size", "Size", "whole"), StatField("tier", "Tier", "whole")),
 )

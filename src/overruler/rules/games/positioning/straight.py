@@ -1,27 +1,25 @@
 """Moves that a piece makes of itself: along a path, towards a target, away from one, or placed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from types import ModuleType
 from typing import Any
 
-from overruler.geometry.shapes import Point
 from overruler.geometry.sweep import first_contact_distance
-from overruler.pieces import read_coordinate, read_point
 from overruler.reading import Node
-from overruler.rules.measure import Body, Measure, gap_between, measure_sides, verdict_on
-from overruler.rules.routes import (
-    Leg,
-    Route,
-    are_enemies,
-    direction_away_from,
-    legs_through,
-    piece_bodies,
-    read_body,
-    read_direction,
-    read_inches_mm,
-    read_piece,
+from overruler.rules.bodies import Body, body_named, piece_bodies, piece_named
+from overruler.rules.clauses import clauses_that_hold
+from overruler.rules.games.positioning.fields import (
+    ADVANCE_IN,
+    ALLOWANCE_IN,
+    DIRECTION_DEG,
+    PATH_MM,
+    RETREAT_IN,
+    X_MM,
+    Y_MM,
 )
+from overruler.rules.measure import BodyPair, Measure, measure_sides, verdict_on
+from overruler.rules.routes import Leg, Route, direction_away_from, legs_through, piece_position
+from overruler.rules.sampling import yes_no_probabilities
 from overruler.rules.uncertainty import distance_uncertainty
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM, inches_from_mm
@@ -32,84 +30,76 @@ from overruler.verdict import Verdict
 
 def answer_move(scene: Scene, question: Node) -> Verdict:
     """Whether a piece may move along a path with its allowance."""
-    _, index = read_piece(scene, question["piece"])
-    points, allowance = read_path(question["path_mm"]), read_inches_mm(question["allowance_in"])
-    way = Route(scene, index, legs_through([piece_position(scene, index), *points]))
-    enough = way.cost_mm <= allowance + CONTACT_TOLERANCE_MM
-    cost, most = inches_from_mm(way.cost_mm), question["allowance_in"].number()
+    _, index = piece_named(scene, question["piece"])
+    points, allowance_mm = PATH_MM.read(question), ALLOWANCE_IN.read(question)
+    route = Route(scene, index, legs_through([piece_position(scene, index), *points]))
+    enough = route.cost_mm <= allowance_mm + CONTACT_TOLERANCE_MM
+    cost, allowance = inches_from_mm(route.cost_mm), question["allowance_in"].number()
+    compared = "within" if enough else "more than"
+    cost_reason = f'costs {cost:.2f}", {compared} the {allowance:g}" allowed'
     answer = {
-        "legal": enough and way.is_free,
+        "legal": enough and route.is_free,
         "cost_in": cost,
-        "length_in": inches_from_mm(way.length_mm),
-        "blocked_by": way.blocked_by.id if way.blocked_by else None,
-        "reason": blocking_reason(way)
-        or f'costs {cost:.2f}", {"within" if enough else "more than"} the {most:g}" allowed',
+        "length_in": inches_from_mm(route.length_mm),
+        "blocked_by": route.blocked_by.id if route.blocked_by else None,
+        "reason": _blocking_reason(route) or cost_reason,
     }
-    rules = ("positioning.move", "positioning.path", *way_clauses(way))
-    chances = _legal_probabilities(scene, lambda draws: draws.move(way, points, allowance))
-    return _legality_verdict(Verdict({}, "", (), question=question.value), answer, rules, chances)
+    rules = ("positioning.move", "positioning.path", *_route_clauses(route))
+    probability = None
+    if scene.covariance is not None:
+        from overruler.rules.sampled.routes import move_probability
+
+        probability = move_probability(route, points, allowance_mm)
+    return _legality_verdict(_bare_verdict(question), answer, rules, probability)
 
 
-def read_path(node: Node) -> list[Point]:
-    """The points of a path, one at least."""
-    points = [read_point(item) for item in node.items()]
-    return points or node.fail("is empty: a path needs one point at least")
+def _blocking_reason(route: Route) -> str | None:
+    """Why a route is not legal whatever it costs; None where it is free."""
+    if route.blocked_by:
+        return f"leads through the space of {route.blocked_by.id}"
+    return f"ends on the base of {route.ends_on.id}" if route.ends_on else None
 
 
-def piece_position(scene: Scene, index: int) -> Point:
-    return scene.pieces[index].x_mm, scene.pieces[index].y_mm
-
-
-def blocking_reason(way: Route) -> str | None:
-    """Why a way is not legal whatever it costs; None where it is free."""
-    if way.blocked_by:
-        return f"leads through the space of {way.blocked_by.id}"
-    return f"ends on the base of {way.ends_on.id}" if way.ends_on else None
-
-
-def way_clauses(way: Route) -> tuple[str, ...]:
-    """The clauses on what lies along a way."""
-    found = {
-        "positioning.rough": bool(way.rough_patches),
-        "positioning.rough_once": len(way.rough_patches) > 1,
-        "positioning.heading": way.scene.pieces[way.index].base.shape != "circle",
-        "positioning.blocking": bool(way.blockers),
-        "any.enemies": bool(way.blockers),
-        "positioning.blocking_sizes": way.passed_enemy is not None,
-        "positioning.blocking_touch": way.blocked_by is None
-        and any(map(way.touches_body, way.blockers)),
-        "positioning.end_clear": way.ends_on is not None,
+def _route_clauses(route: Route) -> tuple[str, ...]:
+    """The clauses on whatever lies along a route."""
+    touches_blocker = any(map(route.touches_body, route.blockers))
+    holds = {
+        "positioning.rough": bool(route.rough_patches),
+        "positioning.rough_once": len(route.rough_patches) > 1,
+        "positioning.heading": route.scene.pieces[route.index].base.shape != "circle",
+        "positioning.blocking": bool(route.blockers),
+        "any.enemies": bool(route.blockers),
+        "positioning.blocking_sizes": route.passed_enemy is not None,
+        "positioning.blocking_touch": route.blocked_by is None and touches_blocker,
+        "positioning.end_clear": route.ends_on is not None,
         "positioning.inches": True,
     }
-    return tuple(name for name, holds in found.items() if holds)
+    return clauses_that_hold(holds)
 
 
-def _legal_probabilities(
-    scene: Scene, chance: Callable[[ModuleType], float]
-) -> dict[str, float] | None:
-    """The probability of legal and of not, out of draws; None where every place is exact."""
-    if scene.covariance is None:
-        return None
-    from overruler.rules.sampled import routes
-
-    yes = chance(routes)
-    return {"true": yes, "false": 1 - yes}
+def _bare_verdict(question: Node) -> Verdict:
+    """A verdict that rests on no distance."""
+    return Verdict({}, "", (), question=question.value)
 
 
 def _legality_verdict(
     verdict: Verdict,
     answer: Mapping[str, Any],
     rules: tuple[str, ...],
-    chances: dict[str, float] | None,
+    legal_probability: float | None,
 ) -> Verdict:
-    headline = ("legal: " if answer["legal"] else "not legal: ") + answer["reason"]
+    """The verdict on a move; without a probability every place is exact."""
+    legality = "legal" if answer["legal"] else "not legal"
+    probability = None
+    if legal_probability is not None:
+        probability = yes_no_probabilities(legal_probability)
     return replace(
         verdict,
         answer=answer,
-        headline=headline,
+        headline=f"{legality}: {answer['reason']}",
         rules=rules,
         value=answer["legal"],
-        probability=chances,
+        probability=probability,
     )
 
 
@@ -119,88 +109,82 @@ def _legality_verdict(
 def answer_advance(scene: Scene, question: Node) -> Verdict:
     """Whether a piece may advance on a target in a direction, and where it ends."""
     index, measure = _read_mover_and_target(scene, question)
-    (ux, uy), most = (
-        read_direction(question["direction_deg"]),
-        read_inches_mm(question["distance_in"]),
-    )
-    met, target = target_contact_mm(measure.closest.a, measure.closest.b, ux, uy), measure.closest.b
-    way = Route(
-        scene,
-        index,
-        _single_leg(scene, index, ux, uy, most if met is None else min(most, met)),
-        (target,),
-    )
+    (ux, uy), most_mm = DIRECTION_DEG.read(question), ADVANCE_IN.read(question)
+    mover, target = measure.closest.a, measure.closest.b
+    contact_mm = _contact_distance_mm(mover, target, ux, uy)
+    length_mm = most_mm if contact_mm is None else min(most_mm, contact_mm)
+    route = Route(scene, index, _single_leg(scene, index, ux, uy, length_mm), (target,))
+    if contact_mm is None:
+        reason = f"its line does not meet {target.id}"
+    else:
+        reason = _blocking_reason(route) or _contact_reason(route, contact_mm, target)
     answer = {
-        "legal": met is not None and way.is_free,
-        "end_mm": list(way.end_mm),
-        "cost_in": inches_from_mm(way.cost_mm),
-        "reason": f"its line does not meet {target.id}"
-        if met is None
-        else blocking_reason(way) or _contact_reason(way, met, target),
+        "legal": contact_mm is not None and route.is_free,
+        "end_mm": list(route.end_mm),
+        "cost_in": inches_from_mm(route.cost_mm),
+        "reason": reason,
     }
-    found = {
+    holds = {
         "positioning.advance": True,
-        "positioning.advance_line": met is not None,
-        "positioning.advance_stop": met is not None and met <= most,
+        "positioning.advance_line": contact_mm is not None,
+        "positioning.advance_stop": contact_mm is not None and contact_mm <= most_mm,
         "positioning.advance_in_contact": measure.closest.touches,
     }
-    rules = (*(name for name, holds in found.items() if holds), *_straight_line_clauses(way))
-    chances = _legal_probabilities(scene, lambda draws: draws.advance(way, (ux, uy), most))
-    return _legality_verdict(_with_distance(scene, question, measure), answer, rules, chances)
+    rules = (*clauses_that_hold(holds), *_straight_line_clauses(route))
+    probability = None
+    if scene.covariance is not None:
+        from overruler.rules.sampled.routes import advance_probability
+
+        probability = advance_probability(route, (ux, uy), most_mm)
+    return _legality_verdict(_with_distance(scene, question, measure), answer, rules, probability)
 
 
-def target_contact_mm(body: Body, target: Body, ux: float, uy: float) -> float | None:
+def _contact_distance_mm(body: Body, target: Body, ux: float, uy: float) -> float | None:
     """Where on a line a body comes into contact with a target; None where it does not."""
-    met = [first_contact_distance(p, q, ux, uy) for p in body.parts for q in target.parts]
-    return min((along for along in met if along is not None), default=None)
+    contacts = [first_contact_distance(p, q, ux, uy) for p in body.parts for q in target.parts]
+    return min((along for along in contacts if along is not None), default=None)
 
 
-def _contact_reason(way: Route, met_mm: float, target: Body) -> str:
-    if way.length_mm < met_mm - CONTACT_TOLERANCE_MM:
+def _contact_reason(route: Route, contact_mm: float, target: Body) -> str:
+    if route.length_mm < contact_mm - CONTACT_TOLERANCE_MM:
         return f"on a line that meets {target.id}"
-    return f"up to {target.id}" if met_mm > 0 else f"already in contact with {target.id}"
+    return f"up to {target.id}" if contact_mm > 0 else f"already in contact with {target.id}"
 
 
 def answer_retreat(scene: Scene, question: Node) -> Verdict:
     """Whether a piece may retreat from a target, and where it ends."""
     index, measure = _read_mover_and_target(scene, question)
-    target, most = measure.closest.b, read_inches_mm(question["distance_in"])
+    mover, target, most_mm = measure.closest.a, measure.closest.b, RETREAT_IN.read(question)
     ux, uy = direction_away_from(piece_position(scene, index), target, question["target"])
     others = [body for body in piece_bodies(scene) if body.index not in (index, target.index)]
-    touched = [body for body in others if _in_contact(measure.closest.a, body)]
-    way = Route(scene, index, _single_leg(scene, index, ux, uy, most), (target, *touched))
+    touched = [body for body in others if BodyPair.of(mover, body).touches]
+    legs = _single_leg(scene, index, ux, uy, most_mm)
+    route = Route(scene, index, legs, (target, *touched))
     answer = {
-        "legal": way.is_free,
-        "end_mm": list(way.end_mm),
-        "cost_in": inches_from_mm(way.cost_mm),
-        "reason": blocking_reason(way) or f"straight away from {target.id}",
+        "legal": route.is_free,
+        "end_mm": list(route.end_mm),
+        "cost_in": inches_from_mm(route.cost_mm),
+        "reason": _blocking_reason(route) or f"straight away from {target.id}",
     }
-    contact = (
-        ("positioning.retreat_contact",)
-        if any(are_enemies(way.mover, body) for body in touched)
-        else ()
-    )
-    rules = (
-        "positioning.retreat",
-        "positioning.retreat_line",
-        *contact,
-        *_straight_line_clauses(way),
-    )
-    chances = _legal_probabilities(scene, lambda draws: draws.retreat(way, (ux, uy), most))
-    return _legality_verdict(_with_distance(scene, question, measure), answer, rules, chances)
+    holds = {
+        "positioning.retreat": True,
+        "positioning.retreat_line": True,
+        "positioning.retreat_contact": any(map(mover.is_enemy_of, touched)),
+    }
+    rules = (*clauses_that_hold(holds), *_straight_line_clauses(route))
+    probability = None
+    if scene.covariance is not None:
+        from overruler.rules.sampled.routes import retreat_probability
+
+        probability = retreat_probability(route, (ux, uy), most_mm)
+    return _legality_verdict(_with_distance(scene, question, measure), answer, rules, probability)
 
 
 def _read_mover_and_target(scene: Scene, question: Node) -> tuple[int, Measure]:
-    """Who moves, by its place in the scene, and the measure from it to whom it has in mind."""
-    (body, index), target = (
-        read_piece(scene, question["piece"]),
-        read_body(scene, question["target"]),
-    )
+    """The index in the scene of the piece that moves, and the measure from it to its target."""
+    body, index = piece_named(scene, question["piece"])
+    target = body_named(scene, question["target"])
     return index, measure_sides([body], [target], question["target"])
-
-
-def _in_contact(a: Body, b: Body) -> bool:
-    return gap_between(a, b).distance_mm <= CONTACT_TOLERANCE_MM
 
 
 def _single_leg(
@@ -209,15 +193,18 @@ def _single_leg(
     return (Leg(piece_position(scene, index), ux, uy, length_mm),) if length_mm > 0 else ()
 
 
-def _straight_line_clauses(way: Route) -> tuple[str, ...]:
-    aside = are_enemies(way.mover, way.exempt_bodies[0])
-    bounded = ("positioning.bounded",) if way.rough_patches else ()
-    return (*way_clauses(way), *bounded, *(("positioning.blocking_aside",) if aside else ()))
+def _straight_line_clauses(route: Route) -> tuple[str, ...]:
+    from_enemy = route.mover.is_enemy_of(route.exempt_bodies[0])
+    holds = {
+        "positioning.bounded": bool(route.rough_patches),
+        "positioning.blocking_aside": from_enemy,
+    }
+    return (*_route_clauses(route), *clauses_that_hold(holds))
 
 
 def _with_distance(scene: Scene, question: Node, measure: Measure) -> Verdict:
-    doubt = distance_uncertainty(scene, measure, ())
-    return verdict_on(question, measure, doubt.sigma_mm if doubt else 0.0)
+    uncertainty = distance_uncertainty(scene, measure, ())
+    return verdict_on(question, measure, uncertainty.sigma_mm if uncertainty else 0.0)
 
 
 # --- placed ---
@@ -225,14 +212,18 @@ def _with_distance(scene: Scene, question: Node, measure: Measure) -> Verdict:
 
 def answer_place(scene: Scene, question: Node) -> Verdict:
     """Whether a piece may be placed somewhere, whatever lies between."""
-    _, index = read_piece(scene, question["piece"])
-    at = (read_coordinate(question["x_mm"]), read_coordinate(question["y_mm"]))
-    way = Route(scene, index, legs_through([piece_position(scene, index), at]))
-    under = way.ends_on
+    _, index = piece_named(scene, question["piece"])
+    place = (X_MM.read(question), Y_MM.read(question))
+    route = Route(scene, index, legs_through([piece_position(scene, index), place]))
+    under = route.ends_on
     answer = {
         "legal": under is None,
         "reason": f"the base of {under.id} is there" if under else "no other base is there",
     }
-    rules = ("positioning.place", *(("positioning.place_clear",) if under else ()))
-    chances = _legal_probabilities(scene, lambda draws: draws.place(way, at))
-    return _legality_verdict(Verdict({}, "", (), question=question.value), answer, rules, chances)
+    holds = {"positioning.place": True, "positioning.place_clear": under is not None}
+    probability = None
+    if scene.covariance is not None:
+        from overruler.rules.sampled.routes import place_probability
+
+        probability = place_probability(route, place)
+    return _legality_verdict(_bare_verdict(question), answer, clauses_that_hold(holds), probability)

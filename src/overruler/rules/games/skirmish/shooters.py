@@ -1,4 +1,4 @@
-"""What a scene of Skirmish says of each unit: its weapon, its defence, and what has happened to it this turn."""
+"""The units of Skirmish: weapon, defence, and what has happened to each this turn."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,15 +28,17 @@ class Weapon:
     """A ranged weapon."""
 
     range_mm: float
-    """Its greatest distance, itself included."""
+    """The greatest distance that it reaches, itself included."""
     piercing: int
-    """What it adds to the number that its target must roll in defence."""
+    """Added to the number that its target must roll in defence."""
     injury: int
-    """What it adds to a roll that wounds."""
+    """Added to a roll that wounds."""
     long_reload: bool
+    """Whether it rests in the turn after a shot."""
 
     @classmethod
     def of(cls, node: Node) -> "Weapon":
+        """The weapon in a unit's stats."""
         range_mm = mm_from_inches(node["range_in"].positive())
         if range_mm > MAX_LENGTH_MM:
             node["range_in"].fail("is more than 10 km")
@@ -48,23 +50,26 @@ class Weapon:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Fighter:
     """One unit on the table."""
 
     index: int
-    """Its piece's place in the scene."""
+    """The index of its piece in the scene."""
     piece: Piece
     shape: Shape
     stats: Node
+    """The piece's `stats`."""
     flags: frozenset[str]
     """Those of `UNIT_FLAGS` that it carries."""
     in_cover_from: frozenset[str] | None
+    """The ids of the shooters from whom the players see it in cover; None where they do not say."""
     out_of_sight_of: frozenset[str] | None
-    """The shooters from whom the players see it so; None where they do not say."""
+    """The ids of the shooters who, by the players, do not see it; None where they do not say."""
 
     @property
     def id(self) -> str:
+        """The id of its piece."""
         return self.piece.id
 
     @property
@@ -74,6 +79,7 @@ class Fighter:
 
     @property
     def weapon(self) -> Weapon | None:
+        """Its ranged weapon."""
         node = self.stats["ranged_weapon"]
         return None if node.value is None else Weapon.of(node)
 
@@ -83,6 +89,7 @@ class Fighter:
         return self.stats["defence"].integer()
 
     def is_enemy(self, other: "Fighter") -> bool:
+        """Whether the two belong to different players."""
         players = (self.piece.player, other.piece.player)
         return None not in players and players[0] != players[1]
 
@@ -95,13 +102,14 @@ def read_fighters(scene: Scene) -> tuple[Fighter, ...]:
 def _read_fighter(scene: Scene, index: int) -> Fighter:
     piece = scene.pieces[index]
     stats = Node(piece.stats, "scene", f"pieces[{index}].stats")
-    marks = frozenset(flag for flag in UNIT_FLAGS if stats.get(flag, Node.boolean, False))
-    known = [other.id for other in scene.pieces]
-    lists = (
-        stats.get(key, lambda node: _read_ids(node, known), None)
+    flags = frozenset(flag for flag in UNIT_FLAGS if stats.get(flag, Node.boolean, False))
+    ids = [other.id for other in scene.pieces]
+    in_cover_from, out_of_sight_of = (
+        _read_ids(stats[key], ids) if stats.has(key) else None
         for key in ("in_cover_from", "out_of_sight_of")
     )
-    return Fighter(index, piece, scene.shapes[index], stats, marks, *lists)
+    shape = scene.shapes[index]
+    return Fighter(index, piece, shape, stats, flags, in_cover_from, out_of_sight_of)
 
 
 def _read_ids(node: Node, known: Sequence[str]) -> frozenset[str]:
@@ -117,14 +125,13 @@ def _read_id(node: Node, known: Sequence[str]) -> str:
 
 
 def read_piece_index(scene: Scene, node: Node) -> int:
-    """The place in the scene of the piece that a question names by its id."""
-    known = [piece.id for piece in scene.pieces]
+    """The index in the scene of the piece that a question names by its id."""
+    ids = [piece.id for piece in scene.pieces]
     name = node.text()
-    if name not in known and (name in scene.piece_indices or name in scene.terrain_parts):
-        node.fail(
-            f"{name!r} is {'terrain' if name in scene.terrain_parts else 'a unit'}; here the id of a piece is asked for"
-        )
-    return known.index(_read_id(node, known))
+    if name not in ids and (name in scene.piece_indices or name in scene.terrain_parts):
+        kind = "terrain" if name in scene.terrain_parts else "a unit"
+        node.fail(f"{name!r} is {kind}; here the id of a piece is asked for")
+    return ids.index(_read_id(node, ids))
 
 
 def enemies_of(units: Sequence[Fighter], shooter: Fighter) -> Iterator[Fighter]:

@@ -1,4 +1,4 @@
-"""Whom a unit of Skirmish can shoot at, and how sure that is."""
+"""Whom a unit of Skirmish can shoot at, and how sure that is. n draws, E enemies."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -7,128 +7,36 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from overruler.geometry.shapes import gap
-from overruler.rules.games.skirmish.shooters import Fighter, enemies_of, read_fighters
-from overruler.rules.sampled.sightlines import Displacements, SightUncertainty, joint_displacements
-from overruler.rules.sampling import max_relative_shift_mm
-from overruler.rules.sightlines import Sight
+from overruler.reading import Node
+from overruler.rules.clauses import clauses_that_hold
+from overruler.rules.games.skirmish.shooters import (
+    Fighter,
+    enemies_of,
+    read_fighters,
+    read_piece_index,
+)
+from overruler.rules.games.skirmish.target_sight import TargetSight, is_below
+from overruler.rules.sampled.sightlines import Displacements, joint_displacements
 from overruler.scene import Scene
-from overruler.units import CONTACT_TOLERANCE_MM, mm_from_inches
+from overruler.units import CONTACT_TOLERANCE_MM
+from overruler.verdict import Verdict
 
 if TYPE_CHECKING:
     from overruler.geometry.batched.visibility import Mask
-    from overruler.geometry.pose import Array
-
-BELOW_MM = mm_from_inches(2)
-"""An enemy that stands so far below, or farther, can always be aimed at."""
 
 
-def is_below(shooter: Fighter, target: Fighter) -> bool:
-    """Whether a target stands at least 2 inches below the shooter."""
-    return shooter.piece.z_mm - target.piece.z_mm >= BELOW_MM - CONTACT_TOLERANCE_MM
-
-
-@dataclass(frozen=True, eq=False)
-class TargetSight:
-    """What a shooter sees of one other unit: by the players' own word, or by the scene's lines where they give none."""
-
-    scene: Scene
-    shooter: Fighter
-    target: Fighter
-
-    @cached_property
-    def sight(self) -> Sight:
-        return Sight(self.scene, self.shooter.index, self.target.index)
-
-    @cached_property
-    def uncertainty(self) -> SightUncertainty:
-        return SightUncertainty(self.sight)
-
-    @cached_property
-    def distance_mm(self) -> float:
-        return gap(self.shooter.shape, self.target.shape).distance_mm
-
-    @cached_property
-    def is_seen(self) -> bool:
-        hidden_from = self.target.out_of_sight_of
-        return self.sight.is_clear if hidden_from is None else self.shooter.id not in hidden_from
-
-    @cached_property
-    def in_cover(self) -> bool:
-        covered_from = self.target.in_cover_from
-        return (
-            bool(self.sight.crossing_obstacles)
-            if covered_from is None
-            else self.shooter.id in covered_from
-        )
-
-    @property
-    def can_be_aimed_at(self) -> bool:
-        """Whether it can be aimed at as far as sight and melee go."""
-        return "engaged" not in self.target.flags and self.is_seen
-
-    @property
-    def stands_out(self) -> bool:
-        """Whether it can be aimed at wherever it is: large, or far below."""
-        return "large" in self.target.flags or is_below(self.shooter, self.target)
-
-    def rules(self, *asked: str) -> tuple[str, ...]:
-        """The clauses that `seen` and `in_cover`, whichever is asked, rest on."""
-        given = {"seen": self.target.out_of_sight_of, "in_cover": self.target.in_cover_from}
-        told = any(given[name] is not None for name in asked)
-        drawn = any(given[name] is None for name in asked)
-        return (
-            *(("skirmish.told", "skirmish.body") if told else ()),
-            *(self.sight.rules("skirmish") if drawn else ()),
-        )
-
-    # --- in doubt ---
-
-    @property
-    def max_shift_mm(self) -> float:
-        """The distance is never off by more."""
-        return max_relative_shift_mm(self.scene, self.shooter.index, self.target.index)
-
-    @cached_property
-    def settled_seen(self) -> bool | None:
-        """Whether it is seen; None where that is in doubt."""
-        return (
-            self.uncertainty.settled_clear if self.target.out_of_sight_of is None else self.is_seen
-        )
-
-    @cached_property
-    def settled_cover(self) -> bool | None:
-        return (
-            self.uncertainty.settled_cover if self.target.in_cover_from is None else self.in_cover
-        )
-
-    def distances_in_draws(self, places: Displacements) -> "Array":
-        """The distance in each draw (n,)."""
-        from overruler.geometry.batched.distances import gaps_at_shifts
-
-        shift = places[self.target.index] - places[self.shooter.index]
-        return gaps_at_shifts(self.shooter.shape, self.target.shape, shift)
-
-    def aimable_in_draws(self, places: Displacements) -> "Mask":
-        """`open` in each draw (n,)."""
-        return self._in_draws(places, "clear", self.settled_seen) & (
-            "engaged" not in self.target.flags
-        )
-
-    def in_cover_in_draws(self, places: Displacements) -> "Mask":
-        """`in_cover` in each draw (n,)."""
-        return self._in_draws(places, "cover", self.settled_cover)
-
-    def _in_draws(self, places: Displacements, what: str, sure: bool | None) -> "Mask":
-        import numpy as np
-
-        if sure is not None:
-            return np.full(len(places[None]), sure)
-        return (
-            self.uncertainty.clear_in_draws(places)
-            if what == "clear"
-            else self.uncertainty.cover_in_draws(places)
-        )
+def answer_targets(scene: Scene, question: Node) -> Verdict:
+    """All valid targets of a unit, the closest first, and of each enemy why it is one or is none."""
+    targets = Targets.of(scene, read_piece_index(scene, question["unit"]))
+    why = {sight.target.id: targets.reason_for(sight) for sight in targets.sights}
+    return Verdict(
+        answer={"valid": targets.valid, "why": why},
+        headline="can shoot at " + (", ".join(targets.valid) or "nobody"),
+        rules=targets.rules(),
+        value=targets.valid,
+        probability=targets.list_probabilities() if scene.covariance else None,
+        question=question.value,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,207 +45,207 @@ class Targets:
 
     scene: Scene
     shooter: Fighter
-    looks: tuple[TargetSight, ...]
-    """One for each enemy, the closest first; equally close ones in the scene's order."""
+    sights: tuple[TargetSight, ...]
+    """(E,) one for each enemy, the closest first; equally close ones in the scene's order."""
 
     @classmethod
     def of(cls, scene: Scene, index: int) -> "Targets":
+        """The targets of the piece at an index in the scene."""
         units = read_fighters(scene)
-        looks = [
-            TargetSight(scene, units[index], enemy) for enemy in enemies_of(units, units[index])
-        ]
-        return cls(scene, units[index], tuple(_closest_first(looks)))
+        shooter = units[index]
+        sights = [TargetSight(scene, shooter, enemy) for enemy in enemies_of(units, shooter)]
+        return cls(scene, shooter, tuple(_closest_first(sights)))
 
     @cached_property
-    def aimable_looks(self) -> tuple[TargetSight, ...]:
-        """Those that count at all: in sight and not engaged."""
-        return tuple(look for look in self.looks if look.can_be_aimed_at)
+    def aimable_sights(self) -> tuple[TargetSight, ...]:
+        """The enemies in sight and not in melee."""
+        return tuple(sight for sight in self.sights if sight.can_be_aimed_at)
 
-    def closer_looks(self, look: TargetSight) -> list[TargetSight]:
-        """Those that count and are closer than one."""
-        return [
-            other
-            for other in self.aimable_looks
-            if other.distance_mm < look.distance_mm - CONTACT_TOLERANCE_MM
-        ]
+    def closer_sights(self, sight: TargetSight) -> list[TargetSight]:
+        """The aimable enemies that are closer than one."""
+        limit_mm = sight.distance_mm - CONTACT_TOLERANCE_MM
+        return [other for other in self.aimable_sights if other.distance_mm < limit_mm]
 
-    def shut_out_by(self, look: TargetSight) -> TargetSight | None:
-        """The closer one that keeps a unit from being a target; None where nothing does.
+    def shut_out_by(self, sight: TargetSight) -> TargetSight | None:
+        """The closer enemy that keeps one from being a target; None where nothing does.
 
-        Closer ones that are stunned or dazed can be ignored, and for a unit not in cover so can those that are.
+        Closer enemies that are stunned or dazed can be ignored. So can those in cover, for one that is not.
         """
-        return next(
-            (other for other in self.closer_looks(look) if not _can_be_ignored(other, look)), None
-        )
+        closer = self.closer_sights(sight)
+        return next((other for other in closer if not _can_be_ignored(other, sight)), None)
 
-    def is_valid(self, look: TargetSight) -> bool:
-        return look.can_be_aimed_at and (look.stands_out or self.shut_out_by(look) is None)
+    def is_valid(self, sight: TargetSight) -> bool:
+        """Whether an enemy is a valid target."""
+        if not sight.can_be_aimed_at:
+            return False
+        return sight.stands_out or self.shut_out_by(sight) is None
 
     @cached_property
     def valid(self) -> list[str]:
         """The ids of the valid targets, the closest first."""
-        return [look.target.id for look in self.looks if self.is_valid(look)]
+        return [sight.target.id for sight in self.sights if self.is_valid(sight)]
 
     # --- words ---
 
-    def reason_for(self, look: TargetSight) -> str:
+    def reason_for(self, sight: TargetSight) -> str:
         """Why one enemy is a valid target or is none, in one phrase."""
-        if "engaged" in look.target.flags:
+        if sight.engaged:
             return "is engaged"
-        if not look.is_seen:
+        if not sight.is_seen:
             return "is out of sight"
-        keeper, closer = self.shut_out_by(look), self.closer_looks(look)
+        keeper = self.shut_out_by(sight)
         if keeper is None:
-            return _closest_reason(look, closer)
-        if "large" in look.target.flags:
+            return _closest_reason(sight, self.closer_sights(sight))
+        if sight.large:
             return "is large"
-        if look.stands_out:
+        if sight.stands_out:
             return "is at least 2 inches below"
         return f"{keeper.target.id} is closer"
 
     def rules(self) -> tuple[str, ...]:
-        """The clauses that all this rests on."""
-        found = dict.fromkeys(
+        """The clauses that the choice of a target rests on."""
+        rules = dict.fromkeys(
             ["any.enemies", "any.edge_to_edge", "skirmish.closest", "skirmish.range_no_part"]
         )
-        for look in self.looks:
-            found |= dict.fromkeys(self._look_rules(look))
-        return tuple(found)
+        for sight in self.sights:
+            rules |= dict.fromkeys(self._rules_for(sight))
+        return tuple(rules)
 
-    def _look_rules(self, look: TargetSight) -> Iterator[str]:
-        if "engaged" in look.target.flags:
+    def _rules_for(self, sight: TargetSight) -> Iterator[str]:
+        if sight.engaged:
             yield "skirmish.not_engaged"
             return
         yield "skirmish.in_sight"
-        yield from look.rules("seen", "in_cover")
-        if not look.is_seen:
+        yield from sight.rules()
+        if not sight.is_seen:
             return
-        closer = self.closer_looks(look)
-        shut_out = self.shut_out_by(look) is not None
-        helpless = any(other.target.helpless for other in closer)
-        past_cover = not look.in_cover and any(
-            other.in_cover and not other.target.helpless for other in closer
-        )
-        names = {
-            "ignored": helpless and not shut_out,
-            "past_cover": past_cover and not shut_out,
-            "together": helpless and past_cover and not shut_out,
-            "large": "large" in look.target.flags,
-            "below": is_below(self.shooter, look.target),
-            "stands_out": look.stands_out,
-            "ties": any(
-                abs(other.distance_mm - look.distance_mm) <= CONTACT_TOLERANCE_MM
-                for other in self.aimable_looks
-                if other is not look
-            ),
+        closer = self.closer_sights(sight)
+        is_closest = self.shut_out_by(sight) is None
+        past_helpless = is_closest and any(other.target.helpless for other in closer)
+        past_cover = is_closest and not sight.in_cover and any(map(_is_covered_only, closer))
+        holds = {
+            "ignored": past_helpless,
+            "past_cover": past_cover,
+            "together": past_helpless and past_cover,
+            "large": sight.large,
+            "below": is_below(self.shooter, sight.target),
+            "stands_out": sight.stands_out,
+            "ties": self._is_tied(sight),
         }
-        yield from (f"skirmish.{name}" for name, holds in names.items() if holds)
+        yield from clauses_that_hold(holds, "skirmish")
 
-    # --- in doubt ---
+    def _is_tied(self, sight: TargetSight) -> bool:
+        """Whether another aimable enemy is equally close."""
+        return any(
+            abs(other.distance_mm - sight.distance_mm) <= CONTACT_TOLERANCE_MM
+            for other in self.aimable_sights
+            if other is not sight
+        )
+
+    # --- uncertainty ---
 
     @cached_property
     def uncertain_indices(self) -> set[int]:
-        """The pieces whose displacements may change who is a valid target; none where it is settled."""
-        found: set[int] = set()
-        here = [
-            look
-            for look in self.looks
-            if "engaged" not in look.target.flags and look.settled_seen is not False
+        """The pieces whose displacements may change the valid targets; none where settled."""
+        indices: set[int] = set()
+        maybe_seen = [
+            sight for sight in self.sights if not sight.engaged and sight.settled_seen is not False
         ]
-        for look in here:
-            if look.settled_seen is None or look.settled_cover is None:
-                found |= look.uncertainty.indices
-        for look, other in combinations(here, 2):
-            if other.distance_mm - look.distance_mm <= self._max_distance_change_mm(look, other):
-                found |= {look.target.index, other.target.index}
-        return found
-
-    def _max_distance_change_mm(self, look: TargetSight, other: TargetSight) -> float:
-        """By so much two distances can change against each other; less than 0 where neither can change."""
-        reach = look.max_shift_mm + other.max_shift_mm
-        return reach + CONTACT_TOLERANCE_MM if reach else -1.0
+        for sight in maybe_seen:
+            if sight.settled_seen is None or sight.settled_cover is None:
+                indices |= sight.uncertainty.indices
+        for sight, other in combinations(maybe_seen, 2):
+            farther_mm = other.distance_mm - sight.distance_mm
+            if farther_mm <= _max_distance_change_mm(sight, other):
+                indices |= {sight.target.index, other.target.index}
+        return indices
 
     def list_probabilities(self) -> dict[str, float]:
-        """The probability of each list of valid targets, each in the order of the distances as measured."""
+        """The probability of each list of valid targets, each in the measured order."""
         if not self.uncertain_indices:
             return {json.dumps(self.valid): 1.0}
         import numpy as np
 
-        lists, counts = np.unique(
-            self.valid_in_draws(self.displacements), axis=0, return_counts=True
-        )
-        ids = [look.target.id for look in self.looks]
-        names = [
-            json.dumps([name for name, holds in zip(ids, row, strict=True) if holds])
-            for row in lists
+        valid = self.valid_in_draws(self.displacements)
+        rows, counts = np.unique(valid, axis=0, return_counts=True)
+        ids = [sight.target.id for sight in self.sights]
+        lists = [
+            json.dumps([name for name, is_valid in zip(ids, row, strict=True) if is_valid])
+            for row in rows
         ]
-        return dict(zip(names, (counts / counts.sum()).tolist(), strict=True))
+        return dict(zip(lists, (counts / counts.sum()).tolist(), strict=True))
 
     def valid_probability(self, name: str) -> float:
-        """How likely a unit is a valid target."""
-        if not self.uncertain_indices or name not in [look.target.id for look in self.looks]:
+        """The probability that a unit is a valid target."""
+        ids = [sight.target.id for sight in self.sights]
+        if not self.uncertain_indices or name not in ids:
             return float(name in self.valid)
-        shares = self.valid_in_draws(self.displacements).mean(0)
-        return next(
-            float(share)
-            for look, share in zip(self.looks, shares, strict=True)
-            if look.target.id == name
-        )
+        return float(self.valid_in_draws(self.displacements).mean(0)[ids.index(name)])
 
     @cached_property
     def displacements(self) -> Displacements:
-        """Where all pieces in doubt may be, drawn together."""
+        """Joint displacements of the shooter, the enemies and whatever else is uncertain."""
+        enemies = {sight.target.index for sight in self.sights}
         return joint_displacements(
-            self.scene,
-            self.uncertain_indices
-            | {self.shooter.index}
-            | {look.target.index for look in self.looks},
+            self.scene, self.uncertain_indices | {self.shooter.index} | enemies
         )
 
     def valid_in_draws(self, places: Displacements) -> "Mask":
-        """Which of the enemies are valid targets in each draw (n, enemies)."""
+        """Which of the enemies are valid targets in each draw (n, E)."""
         import numpy as np
 
-        opens = [look.aimable_in_draws(places) for look in self.looks]
-        covers = [
-            look.in_cover_in_draws(places) if open_.any() else open_
-            for look, open_ in zip(self.looks, opens, strict=True)
+        aimable = [sight.aimable_in_draws(places) for sight in self.sights]
+        covered = [
+            sight.in_cover_in_draws(places) if mask.any() else mask
+            for sight, mask in zip(self.sights, aimable, strict=True)
         ]
-        apart = [look.distances_in_draws(places) for look in self.looks]
-        valid = [open_.copy() for open_ in opens]
-        for k, look in enumerate(self.looks):
-            if look.stands_out:
+        distance_mm = [sight.distances_in_draws(places) for sight in self.sights]
+        valid = [mask.copy() for mask in aimable]
+        for k, sight in enumerate(self.sights):
+            if sight.stands_out:
                 continue
-            for m, other in enumerate(self.looks):
-                if other.target.helpless or other is look:
+            for m, other in enumerate(self.sights):
+                if other.target.helpless or other is sight:
                     continue
-                shuts_out = opens[m] & (apart[m] < apart[k] - CONTACT_TOLERANCE_MM)
-                valid[k] &= ~(shuts_out & (covers[k] | ~covers[m]))
+                closer = distance_mm[m] < distance_mm[k] - CONTACT_TOLERANCE_MM
+                shuts_out = aimable[m] & closer & (covered[k] | ~covered[m])
+                valid[k] &= ~shuts_out
         return np.stack(valid, 1)
 
 
-def _closest_first(looks: Sequence[TargetSight]) -> list[TargetSight]:
-    """By distance; those within rounding of each other in the order given."""
-    found: list[TargetSight] = []
-    for look in sorted(looks, key=lambda look: look.distance_mm):
-        tied = [
-            k
-            for k, other in enumerate(found)
-            if look.distance_mm - other.distance_mm <= CONTACT_TOLERANCE_MM
-        ]
-        after = [k for k in tied if found[k].target.index > look.target.index]
-        found.insert(after[0] if after else len(found), look)
-    return found
+def _closest_first(sights: Sequence[TargetSight]) -> list[TargetSight]:
+    """By distance; those within rounding of each other in the scene's order."""
+    ordered: list[TargetSight] = []
+    for sight in sorted(sights, key=lambda sight: sight.distance_mm):
+        place = len(ordered)
+        for k, other in enumerate(ordered):
+            tied = sight.distance_mm - other.distance_mm <= CONTACT_TOLERANCE_MM
+            if tied and other.target.index > sight.target.index:
+                place = k
+                break
+        ordered.insert(place, sight)
+    return ordered
 
 
-def _can_be_ignored(other: TargetSight, look: TargetSight) -> bool:
+def _is_covered_only(sight: TargetSight) -> bool:
+    """Whether only its cover lets the shooter pass an enemy over."""
+    return sight.in_cover and not sight.target.helpless
+
+
+def _can_be_ignored(other: TargetSight, sight: TargetSight) -> bool:
     """Whether a closer enemy can be ignored in favour of one farther off."""
-    return other.target.helpless or (other.in_cover and not look.in_cover)
+    return other.target.helpless or (other.in_cover and not sight.in_cover)
 
 
-def _closest_reason(look: TargetSight, closer: Sequence[TargetSight]) -> str:
+def _closest_reason(sight: TargetSight, closer: Sequence[TargetSight]) -> str:
     if not closer:
         return "is the closest in sight that is not engaged"
-    if look.in_cover or all(other.target.helpless for other in closer):
+    if sight.in_cover or all(other.target.helpless for other in closer):
         return "is the closest once those stunned or dazed are ignored"
     return "is the closest that is not in cover"
+
+
+def _max_distance_change_mm(sight: TargetSight, other: TargetSight) -> float:
+    """How far two distances can change against each other; negative where neither can."""
+    reach_mm = sight.max_shift_mm + other.max_shift_mm
+    return reach_mm + CONTACT_TOLERANCE_MM if reach_mm else -1.0

@@ -1,4 +1,4 @@
-"""Range 0 of X-Wing: which pairs a scene holds there, and which are there after some moves."""
+"""Range 0 of X-Wing: the pairs that a scene holds there, and those there after some moves."""
 
 import json
 import math
@@ -11,6 +11,7 @@ from overruler.errors import UnknownName
 from overruler.geometry.shapes import gap
 from overruler.pieces import Piece, read_coordinate
 from overruler.reading import Node
+from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.sampling import max_relative_shift_mm
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
@@ -19,33 +20,36 @@ from overruler.verdict import Verdict
 IdPair = tuple[str, str]
 """Two pieces by their ids, in ascending order."""
 
+EVENT_TYPES = ("move", "partial_maneuver")
+
 
 def id_pair(a: str, b: str) -> IdPair:
+    """Two ids as a pair."""
     return (a, b) if a < b else (b, a)
 
 
-# --- what a scene holds ---
+# --- in the scene ---
 
 
 def held_pairs(scene: Scene) -> frozenset[IdPair]:
     """The pairs that the scene's `state.range0` holds at range 0."""
     state = Node(scene.state, "scene", "state")
-    return frozenset(
-        _read_held_pair(scene, item)
-        for item in (state["range0"].items() if state.has("range0") else ())
-    )
+    nodes = state["range0"].items() if state.has("range0") else ()
+    return frozenset(_read_held_pair(scene, node) for node in nodes)
 
 
 def _read_held_pair(scene: Scene, node: Node) -> IdPair:
     pair = node.items()
     if len(pair) != 2:
         node.fail(f"expected the ids of two pieces, found {len(pair)}")
-    a, b = (scene.pieces[read_piece_index(scene, item)].id for item in pair)
-    return id_pair(a, b) if a != b else node.fail(f"names {a!r} twice; range 0 is held between two")
+    a, b = (scene.pieces[_read_piece_index(scene, item)].id for item in pair)
+    if a == b:
+        node.fail(f"names {a!r} twice; range 0 is held between two")
+    return id_pair(a, b)
 
 
-def read_piece_index(scene: Scene, node: Node) -> int:
-    """The place in the scene of the piece whose id a node gives."""
+def _read_piece_index(scene: Scene, node: Node) -> int:
+    """The index in the scene of the piece whose id a node gives."""
     ids = [piece.id for piece in scene.pieces]
     if node.text() not in ids:
         raise UnknownName(f"{node.name}: {node.path}", node.text(), ids)
@@ -58,40 +62,29 @@ def read_piece_index(scene: Scene, node: Node) -> int:
 class Event(NamedTuple):
     """A ship comes to a new place."""
 
-    ship: int
     piece: Piece
-    """As it stands afterwards."""
-    overlapped: int | None
-    """After a partial maneuver the last ship that it overlapped."""
-
-
-def read_events(scene: Scene, question: Node) -> list[Event]:
-    """What a question's `read_events` say happens, in order."""
-    return [_read_event(scene, node) for node in question["events"].items()]
+    """The ship as it stands afterwards."""
+    overlapped: str | None
+    """After a partial maneuver the id of the last ship that it overlapped."""
 
 
 def _read_event(scene: Scene, node: Node) -> Event:
-    partial = node["type"].choice(("move", "partial_maneuver")) == "partial_maneuver"
-    ship = _read_ship_index(scene, node["ship"])
-    x_mm, y_mm, heading_deg = (
-        read_coordinate(node["x_mm"]),
-        read_coordinate(node["y_mm"]),
-        node["heading_deg"].number(),
-    )
-    overlapped = _read_ship_index(scene, node["last_overlapped"]) if partial else None
-    if overlapped == ship:
+    partial = node["type"].choice(EVENT_TYPES) == "partial_maneuver"
+    ship = _read_ship(scene, node["ship"])
+    x_mm, y_mm = read_coordinate(node["x_mm"]), read_coordinate(node["y_mm"])
+    heading_deg = node["heading_deg"].number()
+    overlapped = _read_ship(scene, node["last_overlapped"]).id if partial else None
+    if overlapped == ship.id:
         node["last_overlapped"].fail("a ship does not overlap itself")
-    return Event(
-        ship, replace(scene.pieces[ship], x_mm=x_mm, y_mm=y_mm, heading_deg=heading_deg), overlapped
-    )
+    return Event(replace(ship, x_mm=x_mm, y_mm=y_mm, heading_deg=heading_deg), overlapped)
 
 
-def _read_ship_index(scene: Scene, node: Node) -> int:
-    index = read_piece_index(scene, node)
-    kind = scene.kind_of(scene.pieces[index])
-    return (
-        index if kind == "ship" else node.fail(f"{node.value!r} is no ship, it is of kind {kind!r}")
-    )
+def _read_ship(scene: Scene, node: Node) -> Piece:
+    piece = scene.pieces[_read_piece_index(scene, node)]
+    kind = scene.kind_of(piece)
+    if kind != "ship":
+        node.fail(f"{node.value!r} is no ship, it is of kind {kind!r}")
+    return piece
 
 
 class ShipPair(NamedTuple):
@@ -101,138 +94,137 @@ class ShipPair(NamedTuple):
     b: Piece
     i: int | None
     j: int | None
-    """Their places in the scene; None where an event placed them, exactly."""
+    """Their indices in the scene; None for a ship that an event placed, exactly."""
     is_held: bool
-    """At range 0 whether they touch or not."""
+    """Whether the two are at range 0 even if they do not touch."""
 
     def is_within(self, limit_mm: float) -> bool:
-        """Whether no more than a limit parts their bases."""
+        """Whether their bases are at most `limit_mm` apart."""
         a, b = self.a.shape, self.b.shape
-        return (
-            math.dist(a.center, b.center) - a.bounding_radius_mm - b.bounding_radius_mm
-            <= limit_mm
-            >= gap(a, b).distance_mm
-        )
+        least_mm = math.dist(a.center, b.center) - a.bounding_radius_mm - b.bounding_radius_mm
+        return least_mm <= limit_mm and gap(a, b).distance_mm <= limit_mm
+
+    @property
+    def touches(self) -> bool:
+        """Whether their bases are in contact."""
+        return self.is_within(CONTACT_TOLERANCE_MM)
 
     @property
     def is_at_zero(self) -> bool:
-        return self.is_held or self.is_within(CONTACT_TOLERANCE_MM)
+        """Whether the two are at range 0."""
+        return self.is_held or self.touches
 
 
 ShipPairs = Mapping[IdPair, ShipPair]
 
 
-def initial_ship_pairs(scene: Scene, held: frozenset[IdPair]) -> ShipPairs:
+def _initial_pairs(scene: Scene, held: frozenset[IdPair]) -> ShipPairs:
     """Every two ships as the scene has them."""
     ships = [
         (index, piece) for index, piece in enumerate(scene.pieces) if scene.kind_of(piece) == "ship"
     ]
-    both = (
-        (id_pair(a.id, b.id), ShipPair(a, b, i, j, False))
-        for (i, a), (j, b) in combinations(ships, 2)
-    )
-    return {key: tie._replace(is_held=key in held) for key, tie in both}
+    pairs = {}
+    for (i, a), (j, b) in combinations(ships, 2):
+        ids = id_pair(a.id, b.id)
+        pairs[ids] = ShipPair(a, b, i, j, ids in held)
+    return pairs
 
 
-def ship_pairs_after(ties: ShipPairs, event: Event, overlapped: str | None) -> ShipPairs:
-    """The ties after one event: those of the ship that moves are made anew, all others stand."""
-    ship, after = event.piece.id, dict(ties)
-    for key, tie in ties.items():
-        if ship == tie.a.id:
-            after[key] = tie._replace(a=event.piece, i=None, is_held=tie.b.id == overlapped)
-        elif ship == tie.b.id:
-            after[key] = tie._replace(b=event.piece, j=None, is_held=tie.a.id == overlapped)
+def _pairs_after(pairs: ShipPairs, event: Event) -> ShipPairs:
+    """The pairs after one event: those of the ship that moves are made anew, all others stay."""
+    moved, after = event.piece, dict(pairs)
+    for ids, pair in pairs.items():
+        if moved.id == pair.a.id:
+            after[ids] = pair._replace(a=moved, i=None, is_held=pair.b.id == event.overlapped)
+        elif moved.id == pair.b.id:
+            after[ids] = pair._replace(b=moved, j=None, is_held=pair.a.id == event.overlapped)
     return after
 
 
 def range0_after(scene: Scene, question: Node) -> Verdict:
     """The pairs of ships at range 0 after some events; none of them need be."""
-    held, happened = held_pairs(scene), read_events(scene, question)
-    ties = initial_ship_pairs(scene, held)
-    started = {key for key, tie in ties.items() if tie.is_at_zero}
-    into = False
-    for event in happened:
-        before = ties
-        overlapped = None if event.overlapped is None else scene.pieces[event.overlapped].id
-        ties = ship_pairs_after(before, event, overlapped)
-        into = into or any(
-            _moved_into(before[key], tie) for key, tie in ties.items() if tie is not before[key]
-        )
-    pairs = sorted(key for key, tie in ties.items() if tie.is_at_zero)
+    held = held_pairs(scene)
+    events = [_read_event(scene, node) for node in question["events"].items()]
+    pairs = _initial_pairs(scene, held)
+    any_at_first = any(pair.is_at_zero for pair in pairs.values())
+    moved_into = False
+    for event in events:
+        before = pairs
+        pairs = _pairs_after(before, event)
+        moved_into = moved_into or _comes_into_contact(before, pairs)
+    at_zero = sorted(ids for ids, pair in pairs.items() if pair.is_at_zero)
     clauses = {
         "xwing.pairs": True,
         "xwing.zero": True,
-        "xwing.touching": any(ties[key].is_within(CONTACT_TOLERANCE_MM) for key in pairs),
-        "xwing.held": bool(started) or bool(held),
-        "xwing.partial": any(event.overlapped is not None for event in happened),
-        "xwing.moved_into": into,
+        "xwing.touching": any(pairs[ids].touches for ids in at_zero),
+        "xwing.held": any_at_first or bool(held),
+        "xwing.partial": any(event.overlapped is not None for event in events),
+        "xwing.moved_into": moved_into,
         "xwing.default_kind": any(piece.kind is None for piece in scene.pieces),
     }
-    value = [list(pair) for pair in pairs]
+    value = [list(ids) for ids in at_zero]
     return Verdict(
         answer={"range0": value},
         headline=_pairs_in_words(value),
-        rules=tuple(clause for clause, holds in clauses.items() if holds),
+        rules=clauses_that_hold(clauses),
         value=value,
-        probability=None if scene.covariance is None else _pair_list_probabilities(scene, ties),
+        probability=None if scene.covariance is None else _list_probabilities(scene, pairs),
         question=question.value,
     )
 
 
-def _moved_into(before: ShipPair, after: ShipPair) -> bool:
-    return not before.is_at_zero and after.is_within(CONTACT_TOLERANCE_MM)
+def _comes_into_contact(before: ShipPairs, after: ShipPairs) -> bool:
+    """Whether any pair that was not at range 0 touches after a move."""
+    moved = [ids for ids in after if after[ids] is not before[ids]]
+    return any(not before[ids].is_at_zero and after[ids].touches for ids in moved)
 
 
 def _pairs_in_words(pairs: Sequence[Sequence[str]]) -> str:
-    return (
-        ", ".join(" and ".join(pair) for pair in pairs) + " at range 0"
-        if pairs
-        else "no two ships at range 0"
-    )
+    if not pairs:
+        return "no two ships at range 0"
+    return ", ".join(" and ".join(pair) for pair in pairs) + " at range 0"
 
 
-# --- doubt ---
+# --- uncertainty ---
 
 
-def _pair_list_probabilities(scene: Scene, ties: ShipPairs) -> dict[str, float]:
+def _list_probabilities(scene: Scene, pairs: ShipPairs) -> dict[str, float]:
     """The probability of each list of pairs, by its JSON text."""
-    open_ones = {
-        key: tie for key, tie in ties.items() if not tie.is_held and _may_touch(scene, tie)
+    unsure = {
+        ids: pair for ids, pair in pairs.items() if not pair.is_held and _may_touch(scene, pair)
     }
-    sure = {key for key, tie in ties.items() if key not in open_ones and tie.is_at_zero}
-    shares = _touch_probabilities(scene, list(open_ones.values())) if open_ones else {(): 1.0}
-    keys = list(open_ones)
-    found = {
-        tuple(
-            sorted(sure | {key for key, at_zero in zip(keys, row, strict=True) if at_zero})
-        ): share
-        for row, share in shares.items()
-    }
-    return {json.dumps(pairs): share for pairs, share in found.items()}
+    sure = {ids for ids, pair in pairs.items() if ids not in unsure and pair.is_at_zero}
+    patterns: dict[tuple[bool, ...], float] = {(): 1.0}
+    if unsure:
+        patterns = _touch_probabilities(scene, list(unsure.values()))
+    probabilities = {}
+    for touches, probability in patterns.items():
+        touching = {ids for ids, touch in zip(unsure, touches, strict=True) if touch}
+        probabilities[json.dumps(sorted(sure | touching))] = probability
+    return probabilities
 
 
-def _may_touch(scene: Scene, tie: ShipPair) -> bool:
-    """Whether it is open if two ships touch."""
-    reach = max_relative_shift_mm(scene, tie.i, tie.j)
-    return reach > 0 and tie.is_within(reach)
+def _may_touch(scene: Scene, pair: ShipPair) -> bool:
+    """Whether it is uncertain that two ships touch."""
+    reach_mm = max_relative_shift_mm(scene, pair.i, pair.j)
+    return reach_mm > 0 and pair.is_within(reach_mm)
 
 
-def _touch_probabilities(scene: Scene, ties: Sequence[ShipPair]) -> dict[tuple[bool, ...], float]:
-    """How likely it is that each of some pairs touches or not, all together."""
+def _touch_probabilities(scene: Scene, pairs: Sequence[ShipPair]) -> dict[tuple[bool, ...], float]:
+    """The joint probability of each pattern of contact among some pairs."""
     import numpy as np
 
     from overruler.geometry.batched.distances import gaps_at_shifts
     from overruler.geometry.batched.draws import difference_covariance, draw_gaussian
 
     assert scene.covariance is not None
-    joint = difference_covariance(scene.covariance.array, [(tie.i, tie.j) for tie in ties])
-    shifts = draw_gaussian(joint).reshape(-1, len(ties), 2)
-    touch = [
-        gaps_at_shifts(tie.a.shape, tie.b.shape, shifts[:, k]) <= CONTACT_TOLERANCE_MM
-        for k, tie in enumerate(ties)
+    indices = [(pair.i, pair.j) for pair in pairs]
+    joint = difference_covariance(scene.covariance.array, indices)
+    shifts = draw_gaussian(joint).reshape(-1, len(pairs), 2)
+    touches = [
+        gaps_at_shifts(pair.a.shape, pair.b.shape, shifts[:, k]) <= CONTACT_TOLERANCE_MM
+        for k, pair in enumerate(pairs)
     ]
-    rows, counts = np.unique(np.stack(touch, 1), axis=0, return_counts=True)
-    return {
-        tuple(row): count / len(touch[0])
-        for row, count in zip(rows.tolist(), counts.tolist(), strict=True)
-    }
+    rows, counts = np.unique(np.stack(touches, 1), axis=0, return_counts=True)
+    patterns = zip(rows.tolist(), counts.tolist(), strict=True)
+    return {tuple(row): count / len(shifts) for row, count in patterns}

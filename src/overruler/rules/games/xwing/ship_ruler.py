@@ -1,22 +1,53 @@
-"""X-Wing's ruler laid between two objects, and what that rests on."""
+"""X-Wing's ruler laid between two objects, and the clauses that its reading rests on."""
 
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from overruler.reading import Node
 from overruler.rules.bands import Reading
-from overruler.rules.measure import Body
+from overruler.rules.bodies import Body
+from overruler.rules.clauses import clauses_that_hold
+from overruler.rules.game import Setting, ruler_of
+from overruler.rules.games.xwing.range_zero import held_pairs, id_pair
+from overruler.rules.measure import Measure
 from overruler.scene import Ruler, Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
 
+if TYPE_CHECKING:
+    from overruler.rules.pair_ranges import PairRanges
 
-def band_ends_mm(ruler: Ruler, nearer: bool) -> tuple[float, ...]:
-    """Where each band ends, contact first; where a line belongs to the next band, a touch before it."""
+NEARER_BAND = Setting("nearer_band", True, "The line between two bands belongs to the nearer one.")
+
+
+def pair_ranges(scene: Scene) -> "PairRanges":
+    """How `rules.matrix` reads distances as ranges: contact and pairs held there are at range 0."""
+    from overruler.rules.pair_ranges import RulerRanges
+
+    lines_mm = _band_ends_mm(ruler_of(scene), NEARER_BAND.chosen(scene))
+    return RulerRanges(lines_mm, contact_range=0, held_pairs=held_pairs(scene))
+
+
+def lay_along(scene: Scene, question: Node, measure: Measure) -> "LaidRuler":
+    """The ruler laid along a measure."""
+    held = held_pairs(scene)
+    held_at_zero = any(id_pair(pair.a.id, pair.b.id) in held for pair in measure.pairs)
+    nearer_band = NEARER_BAND.chosen(scene)
+    return LaidRuler(scene, question, measure, ruler_of(scene), held_at_zero, nearer_band)
+
+
+def _band_ends_mm(ruler: Ruler, nearer_band: bool) -> tuple[float, ...]:
+    """Where each band ends, contact first.
+
+    Where a line belongs to the farther band, the nearer one ends just short of it.
+    """
     *between, last = ruler.lines_mm
-    return (0.0, *(line if nearer else line - 2 * CONTACT_TOLERANCE_MM for line in between), last)
+    if not nearer_band:
+        between = [line - 2 * CONTACT_TOLERANCE_MM for line in between]
+    return (0.0, *between, last)
 
 
 @dataclass(frozen=True)
@@ -24,24 +55,24 @@ class LaidRuler(Reading):
     """The ruler laid along a measure."""
 
     held_at_zero: bool
-    """Whether two of those measured between are held at range 0."""
+    """Whether one of the pairs measured is held at range 0."""
     nearer_band: bool
     """Whether the line between two bands belongs to the nearer one."""
 
     @cached_property
     def lines_mm(self) -> tuple[float, ...]:
         """Where each band ends, contact first."""
-        return band_ends_mm(self.ruler, self.nearer_band)
+        return _band_ends_mm(self.ruler, self.nearer_band)
 
     @property
     def on_line(self) -> bool:
+        """Whether the distance touches a line between two bands."""
         return self.touches_line(self.measure.distance_mm)
 
     def touches_line(self, distance_mm: float) -> bool:
         """Whether a distance touches a line between two bands."""
-        return any(
-            abs(distance_mm - line) <= CONTACT_TOLERANCE_MM for line in self.ruler.lines_mm[:-1]
-        )
+        lines_mm = self.ruler.lines_mm[:-1]
+        return any(abs(distance_mm - line) <= CONTACT_TOLERANCE_MM for line in lines_mm)
 
     @property
     def held_apart(self) -> bool:
@@ -49,18 +80,22 @@ class LaidRuler(Reading):
         return self.held_at_zero and self.band > 0
 
     def range_at(self, band: int) -> int | None:
-        """The range in a band of the ruler."""
-        return 0 if self.held_at_zero else band if band <= self.ruler.segments else None
+        """The range in a band of the ruler; None past its end."""
+        if self.held_at_zero:
+            return 0
+        return band if band <= self.ruler.segments else None
 
     def settings(self, on_line: bool) -> dict[str, bool]:
-        """What the table chose that the answer rests on."""
-        return {"nearer_band": self.nearer_band} if on_line else {}
+        """The table's choices that the answer rests on."""
+        return {NEARER_BAND.name: self.nearer_band} if on_line else {}
 
 
 def ruler_clauses(ruler: LaidRuler, zero: bool) -> tuple[str, ...]:
-    """The clauses that this use of the ruler rests on; `zero` where range 0 can come into it."""
-    pair, contact = ruler.measure.closest, ruler.band == 0
-    kinds = [_kind_of_body(ruler.scene, body) for body in (pair.a, pair.b)]
+    """The clauses that this reading rests on; `zero`: whether range 0 may be the answer."""
+    scene, pair = ruler.scene, ruler.measure.closest
+    kinds = [_kind_of_body(scene, body) for body in (pair.a, pair.b)]
+    two_ships = kinds == ["ship", "ship"]
+    contact = zero and ruler.band == 0
     clauses = {
         "xwing.range": True,
         "xwing.bands": True,
@@ -70,18 +105,16 @@ def ruler_clauses(ruler: LaidRuler, zero: bool) -> tuple[str, ...]:
         "xwing.not_a_ship": kinds[1] != "ship",
         "xwing.line": ruler.on_line,
         "xwing.past": ruler.is_past_end and not ruler.held_at_zero,
-        "xwing.zero": zero and (contact or ruler.held_at_zero),
-        "xwing.touching": zero and contact and kinds == ["ship", "ship"],
-        "xwing.on_top": zero and contact and kinds != ["ship", "ship"],
-        "xwing.edge_contact": zero and contact and kinds != ["ship", "ship"],
+        "xwing.zero": contact or (zero and ruler.held_at_zero),
+        "xwing.touching": contact and two_ships,
+        "xwing.on_top": contact and not two_ships,
+        "xwing.edge_contact": contact and not two_ships,
         "xwing.held": zero and ruler.held_at_zero,
         "xwing.held_apart": ruler.held_apart,
-        "xwing.default_kind": any(
-            _has_default_kind(ruler.scene, body) for body in (pair.a, pair.b)
-        ),
+        "xwing.default_kind": any(_has_default_kind(scene, body) for body in (pair.a, pair.b)),
         "any.closest_piece": len(ruler.measure.pairs) > 1,
     }
-    return tuple(clause for clause, holds in clauses.items() if holds)
+    return clauses_that_hold(clauses)
 
 
 def _kind_of_body(scene: Scene, body: Body) -> str:
@@ -93,15 +126,14 @@ def _has_default_kind(scene: Scene, body: Body) -> bool:
 
 
 def with_every_answer(verdict: Verdict, values: Iterable[Any]) -> Verdict:
-    """The same with every possible answer among its odds."""
-    odds = verdict.probability
-    if odds is None:
+    """The verdict with a probability for every possible answer."""
+    known = verdict.probability
+    if known is None:
         return verdict
-    return replace(
-        verdict, probability={key: odds.get(key, 0.0) for key in map(json.dumps, values)}
-    )
+    probability = {key: known.get(key, 0.0) for key in map(json.dumps, values)}
+    return replace(verdict, probability=probability)
 
 
 def all_ranges(ruler: LaidRuler) -> tuple[int | None, ...]:
-    """Every range there is."""
+    """Every range of the ruler, None for past its end."""
     return (*range(ruler.ruler.segments + 1), None)

@@ -1,0 +1,80 @@
+"""The result of `overruler calibrate board`, for people and for programs."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from overruler.apps.calibrate.lens_output import (
+    DISAGREEMENT_WARNING,
+    left_out_json,
+    new_table,
+    print_footer,
+)
+from overruler.units import SIGMAS_95
+from overruler.vision.calibrators.marker_map import UNMEASURED_SCALE_SHARE, MarkerMapFit
+
+
+def show_board(fit: MarkerMapFit, left_out: Mapping[str, str], written: Path) -> None:
+    """Print where the markers lie, and how sure that is."""
+    console = Console(highlight=False)
+    console.print(_marker_table(fit))
+    console.print()
+    for line in _board_lines(fit):
+        console.print(Text(line))
+    print_footer(console, left_out, [written])
+
+
+def _marker_table(fit: MarkerMapFit) -> Table:
+    table = new_table("marker", "x mm", "y mm", "turned °", "photos")
+    for marker, (x, y, turn) in fit.places.items():
+        photos = sum(marker in photo.markers for photo in fit.photos)
+        heading = np.degrees((turn + np.pi) % (2 * np.pi) - np.pi)
+        table.add_row(str(marker), f"{x:.2f}", f"{y:.2f}", f"{heading:.2f}", str(photos))
+    return table
+
+
+def _board_lines(fit: MarkerMapFit) -> Iterator[str]:
+    sigmas_mm = fit.distance_sigmas_mm()
+    typical_mm = SIGMAS_95 * float(np.median(sigmas_mm))
+    worst_mm = SIGMAS_95 * float(sigmas_mm.max())
+    yield f"from marker to marker: ± {typical_mm:.2f} mm (95 %) typically, ± {worst_mm:.2f} mm at worst"
+    yield f"edges fit to {fit.rms_px:.3f} px in {len(fit.photos)} photos"
+    if fit.disagreement > DISAGREEMENT_WARNING:
+        yield (
+            "! the photos contradict one another: "
+            "do the markers lie flat, and did none move in between?"
+        )
+    if fit.scale_share >= UNMEASURED_SCALE_SHARE:
+        percent = 100 * SIGMAS_95 * fit.scale_share
+        yield (
+            f"the scale is that of the print, ± {percent:.2g} %: measure a printed bar "
+            "with a steel rule and say so with overruler markers confirm"
+        )
+
+
+def board_json(fit: MarkerMapFit, left_out: Mapping[str, str]) -> dict[str, Any]:
+    """The result for programs."""
+    corners_mm = {str(marker): corners.tolist() for marker, corners in fit.corners_mm.items()}
+    return {
+        "markers": [_marker_json(marker, *place) for marker, place in fit.places.items()],
+        "corners_mm": corners_mm,
+        "covariance": fit.covariance.tolist(),
+        "scale_share": fit.scale_share,
+        "rms_px": fit.rms_px,
+        "disagreement": fit.disagreement,
+        "photos": [
+            {"photo": photo.name, "markers": list(photo.markers), "rms_px": photo.rms_px}
+            for photo in fit.photos
+        ],
+        "left_out": left_out_json(left_out),
+    }
+
+
+def _marker_json(marker: int, x_mm: float, y_mm: float, turn_rad: float) -> dict[str, Any]:
+    heading_deg = float(np.degrees(turn_rad))
+    return {"id": marker, "x_mm": float(x_mm), "y_mm": float(y_mm), "heading_deg": heading_deg}

@@ -1,0 +1,127 @@
+"""`overruler measure`: from a photo of the table to a scene, its rulings, and a picture of them."""
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from overruler.apps.measure.options import MeasureOptions, load_options, read_options
+from overruler.apps.progress import progress_display
+from overruler.apps.settings.table_options import add_table_arguments
+from overruler.writing import write_atomically
+
+if TYPE_CHECKING:
+    from overruler.report import Report
+
+__all__ = [
+    "MeasureOptions",
+    "add_arguments",
+    "add_table_arguments",
+    "load_options",
+    "measure_photo",
+    "read_options",
+    "run",
+]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    photo = "the photo: JPEG, PNG, WebP or TIFF"
+    parser.add_argument("photo", type=Path, metavar="PHOTO", help=photo)
+    add_table_arguments(parser)
+    beside = (
+        "another photo of the table by the same camera, not zoomed: the lens is surer "
+        "(as often as wanted)"
+    )
+    parser.add_argument(
+        "--beside", action="append", default=[], type=Path, metavar="PHOTO", help=beside
+    )
+    option = parser.add_argument_group("what comes out").add_argument
+    ask = "a question (JSON), as to overruler ask (absent: what the closest opponents' range is)"
+    option("--ask", action="append", default=[], metavar="QUESTION", help=ask)
+    option("--scene", type=Path, metavar="OUT.json", help="write the scene file")
+    picture = "write the annotated photo (.png or .svg)"
+    option("--picture", type=Path, metavar="OUT.png", help=picture)
+    doubt = "draw how sure distances are over the board (.png or .svg)"
+    option("--doubt", type=Path, metavar="OUT.png", help=doubt)
+    option("--json", action="store_true", help="print the scene and nothing else")
+
+
+def run(args: argparse.Namespace) -> int:
+    options = read_options(args)
+    with progress_display() as progress:
+        report = measure_photo(options, progress)
+        if options.picture or options.doubt:
+            progress("drawing")
+        outputs = _render_outputs(options, report)
+    for path, data in outputs:
+        write_atomically(path, data)
+    _print_report(options, report)
+    return 0
+
+
+def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "Report":
+    """Measure the photo and answer the questions, or the most likely ones where none is asked."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from overruler.sources.photo import load_photo
+    from overruler.vision.learned.warm_up import warm_up_libraries
+
+    progress("reading the photo")
+    pool = ThreadPoolExecutor()
+    reading = pool.submit(load_photo, options.photo)  # during the imports below
+    pool.submit(
+        warm_up_libraries
+    )  # nobody waits for it: what it has not loaded is loaded when used
+    from overruler.apps.rulings import rule_on_questions
+    from overruler.referee import Referee
+
+    frame = reading.result()
+    pool.shutdown(wait=False)
+    referee = Referee(
+        board=options.board,
+        points=options.points,
+        lens=options.lens,
+        game=options.game,
+        bases=options.bases,
+        terrain=options.terrain,
+        fixes=options.fixes,
+        house=options.house,
+        beside=tuple(load_photo(path) for path in options.beside),
+    )
+    report = referee.look(frame, progress)
+    return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
+
+
+def _render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Path, bytes | str]]:
+    """The files to write, complete before the first is touched."""
+    files: list[tuple[Path, bytes | str]] = []
+    if options.scene:
+        files.append((options.scene, json.dumps(report.scene.to_json(), indent=1) + "\n"))
+    if options.picture:
+        from overruler import picture
+
+        ending = options.picture.suffix.lower()
+        files.append((options.picture, picture.annotated_bytes(report, ending)))
+    if options.doubt:
+        files.append((options.doubt, _draw_precision_map(options, report, options.doubt)))
+    return files
+
+
+def _draw_precision_map(options: MeasureOptions, report: "Report", path: Path) -> bytes | str:
+    from overruler.picture.precision_map import encode_map
+    from overruler.vision.camera.precision_map import doubt_map
+
+    precision = doubt_map(report.calibration, lens=options.lens is not None)
+    return encode_map(report.calibration, precision, report.frame.pixels, path.suffix.lower())
+
+
+def _print_report(options: MeasureOptions, report: "Report") -> None:
+    if options.json:
+        print(json.dumps(report.scene.to_json()))
+        return
+    from overruler.apps.measure.summary import print_report
+
+    written = (options.scene, options.picture, options.doubt)
+    print_report(report, [path for path in written if path])

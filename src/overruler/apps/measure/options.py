@@ -1,0 +1,174 @@
+"""The options of `overruler measure`, read and checked before the slow work begins."""
+
+import argparse
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from overruler.apps.settings.house_options import read_house, read_own_bases, select_bases
+from overruler.apps.settings.measure_request import MeasureRequest
+from overruler.bases import Base
+from overruler.board import AUTO_DICTIONARY, DICTIONARIES, Board
+from overruler.declared_terrain import DeclaredTerrain, load_terrain
+from overruler.errors import BadInput, UnknownName
+from overruler.fixes import Fix, load_fixes
+from overruler.games import DEFAULT_GAME, GAMES
+from overruler.house_rules import HouseRules
+from overruler.lens import Lens
+from overruler.picture import ENDINGS
+from overruler.reading import Node
+from overruler.rules import game_of
+from overruler.writing import check_writable
+
+MIN_POINTS = 4
+"""A homography needs four points."""
+
+PointCorrespondence = tuple[float, float, float, float]
+"""A point in the photo and on the board: u and v in pixels, x and y in mm."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasureOptions:
+    """The checked options of a measurement."""
+
+    photo: Path
+    beside: tuple[Path, ...]
+    """Other photos by the same camera."""
+    board: Board | None
+    points: tuple[PointCorrespondence, ...]
+    """Clicked correspondences, for a photo without markers."""
+    lens: Lens | None
+    game: str | None
+    bases: tuple[Base, ...] | None
+    """The bases to look for; None for the game's."""
+    terrain: tuple[DeclaredTerrain, ...]
+    fixes: tuple[Fix, ...]
+    house: HouseRules
+    questions: tuple[dict[str, Any], ...]
+    """The questions to answer, as parsed JSON."""
+    scene: Path | None
+    """Scene file to write."""
+    picture: Path | None
+    """Annotated photo to write."""
+    doubt: Path | None
+    """Picture of the precision map to write."""
+    json: bool
+    """Whether to print the scene and nothing else."""
+
+
+def read_options(args: argparse.Namespace) -> MeasureOptions:
+    """Read and check the options of the command line."""
+    return load_options(MeasureRequest.from_namespace(args))
+
+
+def load_options(args: MeasureRequest) -> MeasureOptions:
+    """Load the files of a request; raise `BadInput` for anything that is wrong with it or them."""
+    _check_scale_options(args)
+    for path in (args.scene, args.picture, args.doubt):
+        if path:
+            check_writable(path)
+    _check_outputs(args)
+    return MeasureOptions(
+        photo=args.photo,
+        beside=args.beside,
+        board=_read_board(args),
+        points=tuple(_parse_point(text) for text in args.point),
+        lens=Lens.load(args.lens) if args.lens else None,
+        game=_check_game(args.game),
+        bases=select_bases(args.bases, read_own_bases(args.own_base), args.game),
+        terrain=load_terrain(args.terrain) if args.terrain else (),
+        fixes=load_fixes(args.fix) if args.fix else (),
+        house=read_house(args),
+        questions=_parse_questions(args.ask, args.game),
+        scene=args.scene,
+        picture=args.picture,
+        doubt=args.doubt,
+        json=args.json,
+    )
+
+
+def read_free_markers(marker_mm: float, dictionary: str | None) -> Board:
+    """The board of `--marker-mm` and `--dictionary`."""
+    if not 0 < marker_mm < math.inf:
+        raise BadInput(f"--marker-mm: must be greater than 0, is {marker_mm:g}")
+    known = (AUTO_DICTIONARY, *DICTIONARIES)
+    if dictionary and dictionary not in known:
+        raise UnknownName("--dictionary", dictionary, known)
+    return Board.free(marker_mm, dictionary or AUTO_DICTIONARY)
+
+
+def _check_scale_options(args: MeasureRequest) -> None:
+    values = {"--board": args.board, "--marker-mm": args.marker_mm, "--point": args.point or None}
+    given = [option for option, value in values.items() if value is not None]
+    if not given:
+        raise BadInput(
+            "nothing says how large things are: give --board BOARD.toml, or --marker-mm SIZE "
+            "(the side of the markers' black squares), or --point U,V=X,Y four times"
+        )
+    if len(given) > 1:
+        raise BadInput(f"{' and '.join(given)} exclude each other: give one")
+    if args.beside and args.point:
+        raise BadInput(
+            "--beside goes with markers, by which photos share their lens: leave --point away"
+        )
+    if args.dictionary is not None and args.marker_mm is None:
+        raise BadInput("--dictionary goes with --marker-mm; a board file names its own")
+    if args.point and len(args.point) < MIN_POINTS:
+        raise BadInput(f"--point: {MIN_POINTS} points or more are needed, {len(args.point)} given")
+
+
+def _check_outputs(args: MeasureRequest) -> None:
+    for option, path in (("--picture", args.picture), ("--doubt", args.doubt)):
+        if path:
+            check_picture_ending(option, path)
+    given = (args.photo, *args.beside, args.scene, args.picture, args.doubt)
+    paths = [path.resolve() for path in given if path]
+    if len(set(paths)) < len(paths):
+        raise BadInput("PHOTO, --beside, --scene, --picture and --doubt must be different files")
+
+
+def check_picture_ending(option: str, path: Path) -> None:
+    """Raise `BadInput` where the name of a picture to write has no known ending."""
+    if path.suffix.lower() not in ENDINGS:
+        raise BadInput(f"{option}: {path}: the name must end in {' or '.join(ENDINGS)}")
+
+
+def _read_board(args: MeasureRequest) -> Board | None:
+    if args.board:
+        return Board.load(args.board)
+    if args.marker_mm is None:
+        return None
+    return read_free_markers(args.marker_mm, args.dictionary)
+
+
+def _parse_point(text: str) -> PointCorrespondence:
+    try:
+        pixel, position = text.split("=")
+        u, v = (float(value) for value in pixel.split(","))
+        x, y = (float(value) for value in position.split(","))
+    except ValueError:
+        expected = "U,V=X,Y (a pixel = its place in mm)"
+        raise BadInput(f"--point: expected {expected}, found {text!r}") from None
+    if not all(map(math.isfinite, (u, v, x, y))):
+        raise BadInput(f"--point: {text!r} holds a number that is not finite")
+    return u, v, x, y
+
+
+def _check_game(name: str | None) -> str | None:
+    if name is not None and name not in GAMES:
+        raise UnknownName("--game", name, GAMES)
+    return name
+
+
+def _parse_questions(texts: Sequence[str], game: str | None) -> tuple[dict[str, Any], ...]:
+    known = game_of(game or DEFAULT_GAME).questions if texts else {}
+    questions = []
+    for number, text in enumerate(texts, 1):
+        node = Node.of_json(text, f"--ask {number}")
+        name = node["question"].text()
+        if name not in known:
+            raise UnknownName(f"--ask {number}: question", name, known)
+        questions.append(node.value)
+    return tuple(questions)

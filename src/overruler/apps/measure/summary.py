@@ -1,0 +1,158 @@
+"""A report for people on standard output: the pieces, the rulings, and how far to trust them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from overruler.bases import Base
+from overruler.calibration import Calibration
+from overruler.detections import DetectedRuler, Detection
+from overruler.geometry.covariance import REACH_SIGMAS
+from overruler.records import PieceRecord, TerrainRecord
+from overruler.report import Report
+from overruler.scene import Piece
+from overruler.units import SIGMAS_95
+from overruler.verdict import Verdict
+
+NO_BASES_TEXT = "no bases were found; --game or --bases says which sizes to look for"
+ASSUMED_ON_MAT_TEXT = (
+    "base is taken to stand on the mat: tell the ground of one that does not with --terrain"
+)
+SURELY_RAISED_PROBABILITY = 0.9
+"""Raised ground less probable than this is said to be perhaps only printed."""
+DIM_BELOW_VISIBLE_SHARE = 0.5
+"""The row of a base with a smaller visible share of the rim is dimmed."""
+
+
+def print_report(report: Report, written: Sequence[Path]) -> None:
+    """Print the summary of a report, and the files that were written."""
+    console = Console(highlight=False)
+    console.soft_wrap = not console.is_terminal  # whoever shows a file breaks its lines
+    console.print(piece_table(report) if report.scene.pieces else NO_BASES_TEXT, soft_wrap=False)
+    console.print()
+    for line in ruling_lines(report):
+        console.print(line)
+    console.print()
+    for line in (
+        *raised_ground_lines(report),
+        *ruler_lines(report),
+        *calibration_lines(report.calibration),
+        assumed_ground_line(report),
+    ):
+        console.print(line)
+    for path in written:
+        console.print(Text(f"written: {path}", style="dim"))
+
+
+def piece_table(report: Report) -> Table:
+    """A table with a row for each piece: its position, the doubt of it, and what was visible."""
+    table = Table("id", "base", box=None, header_style="bold", pad_edge=False)
+    for name in ("x mm", "y mm", "± mm (95 %)", "seen"):
+        table.add_column(name, justify="right")
+    table.add_column("notes")
+    sigmas = largest_sigmas_mm(report)
+    for piece, detection, sigma in zip(report.scene.pieces, report.detections, sigmas, strict=True):
+        style = "dim" if detection.visible < DIM_BELOW_VISIBLE_SHARE else ""
+        table.add_row(*_piece_cells(piece, detection, sigma), style=style)
+    return table
+
+
+def _piece_cells(piece: Piece, detection: Detection, sigma_mm: float) -> tuple[str, ...]:
+    return (
+        piece.id,
+        piece.base.name,
+        f"{piece.x_mm:.1f}",
+        f"{piece.y_mm:.1f}",
+        f"{SIGMAS_95 * sigma_mm:.1f}",
+        f"{detection.visible:.0%}",
+        _piece_notes(piece, detection.alternative_bases),
+    )
+
+
+def _piece_notes(piece: Piece, alternatives: Sequence[Base]) -> str:
+    """Other sizes that the piece may have, its owner, and whether a person corrected it."""
+    record = PieceRecord.from_json(piece.extra)
+    notes = []
+    if alternatives:
+        notes.append(f"or {', '.join(base.name for base in alternatives)}")
+    if piece.base.is_square and "heading_modulo_deg" in piece.extra:
+        notes.append("front not seen" if record.heading_modulo_deg < 180 else "front or rear")
+    if piece.player:
+        notes.append(piece.player)
+    elif len(record.player_unsure) == 1:
+        notes.append(f"of {record.player_unsure[0]} perhaps")
+    elif record.player_unsure:
+        notes.append(f"of {' or '.join(record.player_unsure)}?")
+    if record.fitted is False:
+        notes.append("where you say: the photo does not show it")
+    elif record.by_hand:
+        notes.append("corrected by hand")
+    return "; ".join(notes)
+
+
+def largest_sigmas_mm(report: Report) -> list[float]:
+    """1 σ of each piece's position along the major axis of its error ellipse."""
+    covariance = report.scene.covariance
+    count = len(report.scene.pieces)
+    if covariance is None:
+        return [0.0] * count
+    return [covariance.max_relative_shift_mm(None, i) / REACH_SIGMAS for i in range(count)]
+
+
+def ruling_lines(report: Report) -> list[Text]:
+    """A line for each ruling."""
+    return [Text(_verdict_line(verdict), style="bold") for verdict in report.verdicts]
+
+
+def _verdict_line(verdict: Verdict) -> str:
+    sentence = verdict.sentence()
+    return f"{' → '.join(verdict.pair)}: {sentence}" if verdict.pair else sentence
+
+
+def raised_ground_lines(report: Report) -> list[Text]:
+    """A line for each raised area: the pieces on it, and its height."""
+    pieces = [(piece.id, PieceRecord.from_json(piece.extra)) for piece in report.scene.pieces]
+    lines = []
+    for terrain in report.scene.terrain:
+        record = TerrainRecord.from_json(terrain.extra)
+        names = ", ".join(name for name, piece in pieces if piece.on == terrain.id) or "nothing"
+        doubt_mm = SIGMAS_95 * (record.sigma_mm or 0.0)
+        text = f"{names} on {terrain.id}, {terrain.top_z_mm:.0f} ± {doubt_mm:.0f} mm high (95 %)"
+        if record.probability < SURELY_RAISED_PROBABILITY:
+            text += " (perhaps only printed)"
+        lines.append(Text(text))
+    return lines
+
+
+def ruler_lines(report: Report) -> list[Text]:
+    """A line for each ruler in the photo: its scale, which is independent of the markers'."""
+    return [Text(_ruler_line(ruler)) for ruler in report.rulers]
+
+
+def _ruler_line(ruler: DetectedRuler) -> str:
+    doubt_mm = SIGMAS_95 * ruler.sigma_mm
+    text = f"the ruler reads {ruler.segment_mm:.2f} ± {doubt_mm:.2f} mm a segment (95 %)"
+    text += f", {ruler.nominal_mm:g} is right"
+    if abs(ruler.segment_mm - ruler.nominal_mm) <= doubt_mm:
+        text += ": the scale is confirmed"
+    return text
+
+
+def calibration_lines(calibration: Calibration) -> list[Text]:
+    """The quality of the calibration, and its problems, the worst first."""
+    count = len(calibration.markers)
+    facts = [f"{count} markers" if count else "points given by hand"]
+    facts.append(f"{calibration.rms_px:.2f} px")
+    if calibration.left_out_mm is not None:
+        facts.append(f"each marker predicted by the others to {calibration.left_out_mm:.2f} mm")
+    lines = [Text(f"calibration: {', '.join(facts)}")]
+    return lines + [Text(f"! {problem.text}", style="yellow") for problem in calibration.problems]
+
+
+def assumed_ground_line(report: Report) -> Text:
+    """The ground on which the pieces that stand on no raised area are assumed to stand."""
+    other = "other " if any("on" in piece.extra for piece in report.scene.pieces) else ""
+    return Text(f"every {other}{ASSUMED_ON_MAT_TEXT}", style="dim")

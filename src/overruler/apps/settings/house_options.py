@@ -1,0 +1,116 @@
+"""The options for a table's own bases, its players and its house rules."""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+
+from overruler.apps.settings.measure_request import MeasureRequest
+from overruler.bases import Base, catalogue
+from overruler.errors import BadInput, UnknownName
+from overruler.games import GAMES
+from overruler.house_rules import OWNER_SIGNS, HouseRules
+from overruler.rules import game_of
+
+
+def add_house_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add all of the options, for a command that measures a table."""
+    group = parser.add_argument_group(
+        "what is the table's own (kept in the file of overruler config)"
+    )
+    base = "a base of one's own that is looked for too, in mm as for --bases: skiff=66x38o"
+    _add_repeatable(group, "--own-base", "NAME=SIZE", base)
+    signs = ", ".join(OWNER_SIGNS)
+    player = f"whose pieces are: by their ring's colour or their half of the board ({signs})"
+    _add_repeatable(group, "--player", "SIGN=NAME", player)
+    add_house_rule_argument(parser)
+
+
+def add_house_rule_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--house-rule`, for a command that answers questions."""
+    rule = (
+        "what the table chose where a game leaves it open: "
+        "legion.ranged_in_contact=false (overruler rules GAME)"
+    )
+    _add_repeatable(parser, "--house-rule", "GAME.SETTING=true|false", rule)
+
+
+def _add_repeatable(
+    parser: "argparse.ArgumentParser | argparse._ArgumentGroup", name: str, metavar: str, text: str
+) -> None:
+    parser.add_argument(name, action="append", default=[], metavar=metavar, help=text)
+
+
+def read_house(args: argparse.Namespace | MeasureRequest) -> HouseRules:
+    """Read players and house rules from the options; `BadInput` names what is wrong."""
+    players = _parse_players(getattr(args, "player", ()))
+    return HouseRules(players, dict(map(_parse_house_rule, args.house_rule)))
+
+
+def read_own_bases(texts: Sequence[str]) -> dict[str, Base]:
+    """The table's own bases by name."""
+    pairs = _parse_pairs("--own-base", texts)
+    return {name: parse_own_base(f"--own-base {name}", name, size) for name, size in pairs}
+
+
+def select_bases(
+    text: str | None, own: Mapping[str, Base], game: str | None
+) -> tuple[Base, ...] | None:
+    """The bases to look for, given the value of `--bases` and the table's own ones.
+
+    Without the option they are the game's and the table's own. None stands for the game's alone.
+    """
+    if text is None:
+        return tuple(dict.fromkeys((*catalogue(game), *own.values()))) if own else None
+    bases: dict[Base, None] = {}
+    for part in text.split(","):
+        try:
+            base = own[part.strip()] if part.strip() in own else Base.parse(part)
+        except BadInput as error:
+            names = f", or a name of one's own: {', '.join(own)}" if own else ""
+            raise BadInput(
+                f"--bases: {error}{names}; give several with commas between, 27,50 say"
+            ) from None
+        bases[base] = None
+    return tuple(bases)
+
+
+def parse_own_base(where: str, name: str, size: str) -> Base:
+    """Parse a base of the table's own; `where` begins the error message."""
+    if name[:1].isdigit() or "," in name:
+        raise BadInput(f"{where}: the name of a base begins with a letter and has no comma in it")
+    try:
+        return Base.parse(size)
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
+
+
+def check_house_rule(where: str, game: str, setting: str) -> None:
+    """Raise `UnknownName` where a game has no such setting; `where` begins the error message."""
+    if game not in GAMES:
+        raise UnknownName(f"{where}: game", game, GAMES)
+    if setting not in game_of(game).settings:
+        raise UnknownName(f"{where}: setting", setting, game_of(game).settings)
+
+
+def _parse_players(texts: Sequence[str]) -> dict[str, str]:
+    players = dict(_parse_pairs("--player", texts))
+    for sign in players:
+        if sign not in OWNER_SIGNS:
+            raise UnknownName("--player", sign, OWNER_SIGNS)
+    return players
+
+
+def _parse_house_rule(text: str) -> tuple[str, bool]:
+    [(name, value)] = _parse_pairs("--house-rule", [text])
+    game, _, setting = name.partition(".")
+    check_house_rule("--house-rule", game, setting)
+    if value not in ("true", "false"):
+        raise BadInput(f"--house-rule {name}: expected true or false, found {value!r}")
+    return name, value == "true"
+
+
+def _parse_pairs(option: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise BadInput(f"{option}: expected a name, = and a value, found {text!r}")
+        yield name, value

@@ -1,0 +1,39 @@
+"""The options that describe a table, for every command that measures one."""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+from overruler.apps.settings.house_options import add_house_arguments
+from overruler.games import GAMES
+
+
+def add_table_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is known of the table."""
+    _add_scale_arguments(parser)
+    option = parser.add_argument_group("what else is known").add_argument
+    file_option = partial(option, type=Path)
+    dictionary = "family of the markers, with --marker-mm (found where absent)"
+    option("--dictionary", metavar="NAME", help=dictionary)
+    lens = "a lens file (found from the photo where absent)"
+    file_option("--lens", metavar="LENS.toml", help=lens)
+    option("--game", metavar="NAME", help=f"the game: {', '.join(GAMES)}")
+    terrain = "a terrain file: hills, how high they are"
+    file_option("--terrain", metavar="TERRAIN.toml", help=terrain)
+    fix = "a fix file: what to correct in what is found (.toml or .json)"
+    file_option("--fix", metavar="FIX.toml", help=fix)
+    bases = "the bases to look for, in mm: round, rectangle, oval"
+    option("--bases", metavar="27,50x25,75x42o", help=bases)
+    add_house_arguments(parser)
+
+
+def _add_scale_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is known of the table (one of the three)")
+    board = "a board file: markers whose places are known"
+    group.add_argument("--board", type=Path, metavar="BOARD.toml", help=board)
+    marker_mm = "side of the markers' black squares; they may lie anywhere"
+    group.add_argument("--marker-mm", type=float, metavar="SIZE", help=marker_mm)
+    point = (
+        "a pixel = its place on the board in mm, four times or more: for a photo without markers"
+    )
+    group.add_argument("--point", action="append", default=[], metavar="U,V=X,Y", help=point)

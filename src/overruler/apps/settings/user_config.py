@@ -1,0 +1,227 @@
+"""The user's own file: defaults for the options of all commands, and the table's own settings.
+
+Only the command line reads the file. Nothing below knows of it, so the measurement that a bundle or
+a server records can be repeated without it.
+"""
+
+import argparse
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from overruler.apps.settings.house_options import check_house_rule, parse_own_base
+from overruler.errors import BadInput, did_you_mean
+from overruler.games import GAMES
+from overruler.house_rules import OWNER_SIGNS
+from overruler.reading import Node, read_text
+
+CONFIG_VARIABLE = "OVERRULER_CONFIG"
+"""Environment variable with the path of another file; empty for no file."""
+SCALE_OPTIONS = ("board", "marker_mm", "point")
+"""The options that set the scale of the photo, of which one is given."""
+
+
+def config_path() -> Path | None:
+    """The path of the user's file, which need not exist; None where the user wants none."""
+    path = os.environ.get(CONFIG_VARIABLE)
+    if path is not None:
+        return Path(path).expanduser() if path else None
+    from platformdirs import user_config_path
+
+    return user_config_path("overruler", appauthor=False) / "config.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The values of a file."""
+
+    table: Mapping[str, Any] = field(default_factory=dict)
+    """Values of options by name: `game`, `board`, `marker_mm`, `dictionary`, `lens`, `bases`."""
+    bases: Mapping[str, str] = field(default_factory=dict)
+    """Sizes of the table's own bases by name."""
+    players: Mapping[str, str] = field(default_factory=dict)
+    """Names of players by sign."""
+    rules: Mapping[str, bool] = field(default_factory=dict)
+    """Chosen values by game and setting, joined with a dot."""
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """File and line of each key, such as `table.game` or `players.red`."""
+
+    @classmethod
+    def load_user_config(cls) -> "Config":
+        """Read the user's file; the result is empty where there is none.
+
+        Raises `BadInput` with the file and line of what is wrong.
+        """
+        path = config_path()
+        if path is not None and path.exists():
+            return cls.load(path)
+        if os.environ.get(CONFIG_VARIABLE):
+            raise BadInput(
+                f"{CONFIG_VARIABLE} names {path}, which is not there: correct it, or unset it"
+            )
+        return cls()
+
+    @classmethod
+    def load(cls, path: Path) -> "Config":
+        """Read a file."""
+        file = _LocatedFile(path, _key_lines(read_text(path)))
+        document = Node.of_toml(path)
+        values: dict[str, dict[str, Any]] = {name: {} for name in _SECTION_READERS}
+        origin: dict[str, str] = {}
+        for section in file.check_keys(document, tuple(_SECTION_READERS)):
+            for key, node in file.section_values(document.value[section], section):
+                values[section][key] = _SECTION_READERS[section](node, key)
+                origin[f"{section}.{key}"] = node.name
+        table = values["table"]
+        if "board" in table and "marker_mm" in table:
+            where = origin["table.marker_mm"]
+            raise BadInput(f"{where}: table has both board and marker_mm; keep one of the two")
+        if "dictionary" in table and "marker_mm" not in table:
+            where = origin["table.dictionary"]
+            raise BadInput(f"{where}: table.dictionary goes with marker_mm; a board names its own")
+        return cls(**values, origin=origin)
+
+    def fill_defaults(self, args: argparse.Namespace) -> None:
+        """Set the options that the user did not give, where the command has them."""
+        if isinstance(getattr(args, "board", None), list):  # the server's choices
+            for name in ("board", "lens"):
+                if self.table.get(name):
+                    getattr(args, name).append(self.table[name])
+        else:
+            self._fill_table_options(args)
+        sections: dict[str, Mapping[str, str | bool]] = {
+            "own_base": dict(self.bases),
+            "player": dict(self.players),
+            "house_rule": dict(self.rules),
+        }
+        for name, values in sections.items():
+            if hasattr(args, name):
+                defaults = [f"{key}={_option_text(value)}" for key, value in values.items()]
+                setattr(args, name, defaults + getattr(args, name))
+
+    def _fill_table_options(self, args: argparse.Namespace) -> None:
+        has_scale = any(getattr(args, name, None) for name in SCALE_OPTIONS)
+        for name, value in self.table.items():
+            if has_scale and name in (*SCALE_OPTIONS, "dictionary"):
+                continue
+            if hasattr(args, name) and getattr(args, name) is None:
+                setattr(args, name, value)
+
+
+def _option_text(value: str | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+# --- reading ---
+
+
+@dataclass(frozen=True, slots=True)
+class _LocatedFile:
+    """A file whose error messages name the line."""
+
+    path: Path
+    lines: Mapping[str, int]
+    """Line number of each key, by its dotted path."""
+
+    def node(self, value: Any, path: str) -> Node:
+        """A node whose name is the file and the line of its key."""
+        line = f", line {self.lines[path]}" if path in self.lines else ""
+        return Node(value, f"{self.path}{line}", path)
+
+    def check_keys(self, node: Node, known: tuple[str, ...]) -> list[str]:
+        """The keys of an object, which must all be `known`."""
+        for key in node.keys():  # noqa: SIM118 - a Node is no dict
+            if key not in known:
+                path = f"{node.path}.{key}" if node.path else key
+                hint = did_you_mean(key, known)
+                self.node(None, path).fail(f"unknown key; known: {', '.join(known)}{hint}")
+        return list(node.keys())
+
+    def section_values(self, value: Any, path: str) -> Iterator[tuple[str, Node]]:
+        """The keys and values of a section. Those of `rules` lie one level deeper, by game."""
+        section = self.node(value, path)
+        if path == "rules":
+            for game in self.check_keys(section, GAMES):
+                for key, node in self._children(self.node(section.value[game], f"{path}.{game}")):
+                    yield f"{game}.{key}", node
+            return
+        if path == "table":
+            self.check_keys(section, tuple(_TABLE_READERS))
+        if path == "players":
+            self.check_keys(section, OWNER_SIGNS)
+        yield from self._children(section)
+
+    def _children(self, node: Node) -> Iterator[tuple[str, Node]]:
+        for key, value in node.object().value.items():
+            yield key, self.node(value, f"{node.path}.{key}")
+
+
+def _key_lines(text: str) -> dict[str, int]:
+    """The line of each key in plain syntax, by its dotted path; `tomllib` does not report lines."""
+    lines: dict[str, int] = {}
+    section = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[\s*([\w.\s-]+?)\s*\]", line):
+            section = re.sub(r"\s*\.\s*", ".", header[1])
+            lines.setdefault(section, number)
+        elif key := re.match(r"""\s*(["']?)([\w-]+)\1\s*=""", line):
+            lines.setdefault(f"{section}.{key[2]}" if section else key[2], number)
+    return lines
+
+
+def _read_file_path(node: Node, key: str) -> Path:
+    """Read a path, which is relative to the folder of the user's file."""
+    file = re.sub(r", line \d+$", "", node.name)
+    return Path(os.path.normpath(Path(file).parent / Path(node.text()).expanduser()))
+
+
+def _read_dictionary(node: Node, key: str) -> str:
+    from overruler.board import read_dictionary
+
+    return read_dictionary(node)
+
+
+def _read_bases(node: Node, key: str) -> str:
+    return ",".join(_read_base_size(item) for item in node.items())
+
+
+def _read_base_size(node: Node) -> str:
+    """Read the size of a base, as a text or a number."""
+    return f"{node.value:g}" if type(node.value) in (int, float) else node.text()
+
+
+def _read_base(node: Node, key: str) -> str:
+    size = _read_base_size(node)
+    parse_own_base(f"{node.name}: {node.path}", key, size)
+    return size
+
+
+def _read_player(node: Node, key: str) -> str:
+    return node.text() if node.text().strip() else node.fail("is empty: give the player's name")
+
+
+def _read_rule(node: Node, key: str) -> bool:
+    game, _, setting = key.partition(".")
+    check_house_rule(f"{node.name}: rules.{game}", game, setting)
+    return node.boolean()
+
+
+_TABLE_READERS: Mapping[str, Callable[[Node, str], Any]] = {
+    "game": lambda node, key: node.choice(GAMES),
+    "board": _read_file_path,
+    "marker_mm": lambda node, key: node.positive(),
+    "dictionary": _read_dictionary,
+    "lens": _read_file_path,
+    "bases": _read_bases,
+}
+"""The reader of each key of `table`; each key is an option of the commands."""
+_SECTION_READERS: Mapping[str, Callable[[Node, str], Any]] = {
+    "table": lambda node, key: _TABLE_READERS[key](node, key),
+    "bases": _read_base,
+    "players": _read_player,
+    "rules": _read_rule,
+}
+"""The reader of the values of each section."""

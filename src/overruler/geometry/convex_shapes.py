@@ -1,0 +1,173 @@
+"""Exact convex shapes: no circle is ever a polygon. See `geometry.shapes`.
+
+Lengths are millimetres in the board frame. Pure Python.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from overruler.geometry.pose import Array
+
+Point = tuple[float, float]
+
+SIDES_PER_ROUNDED_CORNER = 4
+"""Number of sides that stand for a rounded corner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disc:
+    """All points within `radius_mm` of a centre; a radius of 0 is a single point."""
+
+    center: Point
+    radius_mm: float = 0.0
+
+    @property
+    def bounding_radius_mm(self) -> float:
+        """The radius of a circle about the centre that holds the shape."""
+        return self.radius_mm
+
+    @property
+    def edge_normal_angles(self) -> tuple[float, ...]:
+        """The directions in which the support point jumps."""
+        return ()
+
+    def support_point(self, ux: float, uy: float) -> Point:
+        """Return the point farthest in the unit direction (ux, uy)."""
+        return self.center[0] + self.radius_mm * ux, self.center[1] + self.radius_mm * uy
+
+    def support_points(self, directions: "Array") -> "Array":
+        """Return the points (..., 2) farthest in unit directions (..., 2)."""
+        return directions * self.radius_mm + self.center
+
+
+@dataclass(frozen=True, slots=True)
+class Ellipse:
+    """An ellipse: `length_mm` along its heading, `width_mm` across it."""
+
+    center: Point
+    length_mm: float
+    width_mm: float
+    heading_deg: float = 0.0
+    matrix: tuple[float, float, float] = field(init=False, repr=False, compare=False)
+    """xx, xy, yy of Q = R diag(a², b²) Rᵀ; the support point in u is centre + Q u / √(uᵀ Q u)."""
+
+    def __post_init__(self) -> None:
+        turn = math.radians(self.heading_deg)
+        c, s = math.cos(turn), math.sin(turn)
+        a2 = (self.length_mm / 2) ** 2
+        b2 = (self.width_mm / 2) ** 2
+        xx = a2 * c * c + b2 * s * s
+        yy = a2 * s * s + b2 * c * c
+        xy = (a2 - b2) * c * s
+        object.__setattr__(self, "matrix", (xx, xy, yy))
+
+    @property
+    def bounding_radius_mm(self) -> float:
+        return max(self.length_mm, self.width_mm) / 2
+
+    @property
+    def edge_normal_angles(self) -> tuple[float, ...]:
+        return ()
+
+    def support_point(self, ux: float, uy: float) -> Point:
+        xx, xy, yy = self.matrix
+        x = xx * ux + xy * uy
+        y = xy * ux + yy * uy
+        size = math.sqrt(x * ux + y * uy)
+        return self.center[0] + x / size, self.center[1] + y / size
+
+    def support_points(self, directions: "Array") -> "Array":
+        xx, xy, yy = self.matrix
+        points = directions @ [[xx, xy], [xy, yy]]
+        points /= (points * directions).sum(-1, keepdims=True) ** 0.5
+        return points + self.center
+
+
+@dataclass(frozen=True, slots=True)
+class Polygon:
+    """A convex polygon."""
+
+    corners: tuple[Point, ...]
+    """Counter-clockwise."""
+    center: Point = field(init=False, compare=False)
+    """The mean of its corners, a point inside."""
+
+    def __post_init__(self) -> None:
+        xs, ys = zip(*self.corners, strict=True)
+        object.__setattr__(self, "center", (sum(xs) / len(xs), sum(ys) / len(ys)))
+
+    @property
+    def bounding_radius_mm(self) -> float:
+        return max(math.dist(self.center, corner) for corner in self.corners)
+
+    @property
+    def edge_normal_angles(self) -> tuple[float, ...]:
+        sides = zip(self.corners, self.corners[1:] + self.corners[:1], strict=True)
+        return tuple(math.atan2(ax - bx, by - ay) for (ax, ay), (bx, by) in sides)
+
+    def support_point(self, ux: float, uy: float) -> Point:
+        return max(self.corners, key=lambda corner: corner[0] * ux + corner[1] * uy)
+
+    def support_points(self, directions: "Array") -> "Array":
+        import numpy as np
+
+        corners = np.array(self.corners)
+        return np.asarray(corners[(directions @ corners.T).argmax(-1)])
+
+
+Shape = Disc | Ellipse | Polygon
+
+
+class ConvexShape(Protocol):
+    """A shape known by its support points: a `Shape`, or a hull of several."""
+
+    @property
+    def center(self) -> Point: ...
+    @property
+    def edge_normal_angles(self) -> tuple[float, ...]: ...
+    def support_point(self, ux: float, uy: float) -> Point: ...
+
+
+def rectangle(
+    center: Point,
+    length_mm: float,
+    width_mm: float,
+    heading_deg: float = 0.0,
+    corner_radius_mm: float = 0.0,
+) -> Polygon:
+    """Return a rectangle with its length along the heading.
+
+    A rounded corner becomes `SIDES_PER_ROUNDED_CORNER` sides that touch its arc. They reach at most
+    2 % of its radius beyond it.
+    """
+    turn = math.radians(heading_deg)
+    c, s = math.cos(turn), math.sin(turn)
+    x_mm = length_mm / 2 - corner_radius_mm
+    y_mm = width_mm / 2 - corner_radius_mm
+    points = [(x_mm * i, y_mm * j) for i, j in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
+    if corner_radius_mm:
+        points = _round_corners(points, corner_radius_mm)
+    x_center, y_center = center
+    corners = ((x_center + c * x - s * y, y_center + s * x + c * y) for x, y in points)
+    return Polygon(tuple(corners))
+
+
+def _round_corners(points: Sequence[Point], radius_mm: float) -> list[Point]:
+    """Return the corners of an upright rectangle, from the corner arcs' centres (4)."""
+    out = radius_mm / math.cos(math.pi / 4 / SIDES_PER_ROUNDED_CORNER)
+    corners = []
+    for quarter, (x, y) in enumerate(points):
+        for k in range(SIDES_PER_ROUNDED_CORNER):
+            turn = math.pi / 2 * (quarter + (k + 0.5) / SIDES_PER_ROUNDED_CORNER)
+            corners.append((x + out * math.cos(turn), y + out * math.sin(turn)))
+    return corners
+
+
+def translate_shape(shape: Shape, x_mm: float, y_mm: float) -> Shape:
+    if isinstance(shape, Polygon):
+        return Polygon(tuple((x + x_mm, y + y_mm) for x, y in shape.corners))
+    x, y = shape.center
+    return replace(shape, center=(x + x_mm, y + y_mm))

@@ -1,0 +1,53 @@
+"""How sure it is that the whole of a base lies within some bands of a ruler."""
+
+from overruler.geometry.farthest import farthest_gap
+from overruler.geometry.gap_probability import SlicedGaussian, intervals_within_distance
+from overruler.rules.measure import Measure
+from overruler.rules.sampling import ClosestCandidate, max_relative_shift_mm
+from overruler.rules.uncertainty import closest_candidates, slice_displacement
+from overruler.scene import Scene
+from overruler.units import CONTACT_TOLERANCE_MM
+
+
+def probability_within(
+    scene: Scene, measure: Measure, lower_mm: float | None, upper_mm: float
+) -> float:
+    """The probability that all of the second side lies past `lower_mm` and not past `upper_mm`.
+
+    `lower_mm` None: there is no lower end.
+    """
+    reach = max(max_relative_shift_mm(scene, pair.a.index, pair.b.index) for pair in measure.pairs)
+    lower = -1.0 if lower_mm is None else lower_mm
+    margins = [upper_mm - measure.farthest_mm]
+    if lower_mm is not None:
+        margins.append(measure.distance_mm - lower_mm)
+    if not reach or min(map(abs, margins)) > reach:
+        below_upper = measure.farthest_mm <= upper_mm + CONTACT_TOLERANCE_MM
+        return float(below_upper and measure.distance_mm > lower + CONTACT_TOLERANCE_MM)
+    candidates = closest_candidates(scene, measure)
+    one_pair = len(measure.pairs) == 1 and len(candidates) == 1
+    if one_pair and len(measure.pairs[0].b.parts) == 1 and scene.covariance:
+        slices = slice_displacement(scene.covariance, candidates[0])
+        return _pair_probability_within(slices, candidates[0], lower_mm, upper_mm)
+    from overruler.rules.sampled.closest import probability_all_within
+
+    return probability_all_within(scene, measure, candidates, (lower, upper_mm), reach)
+
+
+def _pair_probability_within(
+    slices: SlicedGaussian, pair: ClosestCandidate, lower_mm: float | None, upper_mm: float
+) -> float:
+    """As `probability_within`, for one pair of convex shapes.
+
+    Of every slice: the displacements that are near enough, less those that are too near.
+    """
+    a, b, upper = pair.a, pair.b, upper_mm + CONTACT_TOLERANCE_MM
+    inside = intervals_within_distance(slices, a, b, upper, farthest_gap)
+    if lower_mm is None or pair.gap.distance_mm - lower_mm > pair.max_shift_mm:
+        return slices.probability_inside(inside)
+    near = intervals_within_distance(slices, a, b, lower_mm + CONTACT_TOLERANCE_MM)
+    both = [
+        (max(far_low, near_low), min(far_high, near_high))
+        for (far_low, far_high), (near_low, near_high) in zip(inside, near, strict=True)
+    ]
+    return max(slices.probability_inside(inside) - slices.probability_inside(both), 0.0)

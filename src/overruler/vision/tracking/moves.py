@@ -1,0 +1,108 @@
+"""The move of a piece that was found again: where from, where to, how far and on which path."""
+
+import numpy as np
+
+from overruler.detections import Detection
+from overruler.geometry.pose import Array
+from overruler.geometry.vectors import distance
+from overruler.track import Move
+from overruler.vision.assembly.to_scene import rare_covariance
+from overruler.vision.rounds.remeasure import shared_error_variance_mm2
+from overruler.vision.tracking.hand_path import follow_hand
+from overruler.vision.tracking.path import MovePath, estimate_path
+from overruler.vision.tracking.piece_track import PieceTrack
+from overruler.vision.tracking.table_state import FIGURE_MARGIN_MM, TableState
+
+MIN_MOVE_MM = 0.7
+"""A piece that has shifted by less has not been moved, in mm."""
+MAX_PATH_SIGMA_MM = 5.0
+"""With a larger 1 σ of the path's length, the hand's own path is followed, in mm."""
+Trail = list[tuple[float, float, float]]
+"""Places at which a piece was seen: time, x, y."""
+
+
+def build_move(table: TableState, track: PieceTrack, detection: Detection) -> Move | None:
+    """Settle a piece where it was found and return its move; None where it stands as before."""
+    detection = table.remeasure_base(detection)
+    before = track.home_mm
+    after = np.asarray(detection.xy_mm, float)
+    distance_mm = distance(before, after)
+    along = (after - before) / max(distance_mm, 1e-9)
+    sigma = _distance_sigma(table, track.rest_detection, detection, along)
+    if distance_mm < max(MIN_MOVE_MM, 2 * sigma):
+        track.return_to_rest(table.shot.grey, table.camera, light=True)
+        return None
+    path, trail = _best_path(table, track, detection)
+    vacated = track.blocks(table.vacated_blocks.shape, FIGURE_MARGIN_MM, home=True)
+    table.vacated_blocks[vacated] = table.looks_again
+    track.settle_at(detection, table.shot.grey, table.camera)
+    return Move(
+        piece=track.id,
+        start_s=path.start_s,
+        end_s=path.end_s,
+        from_mm=_to_point(before),
+        to_mm=_to_point(after),
+        distance_mm=distance_mm,
+        sigma_mm=sigma,
+        path_mm=path.length_mm,
+        path_sigma_mm=float(np.hypot(sigma, path.sigma_mm)),
+        way_mm=tuple(map(_to_point, path.corners_mm)),
+        trail=tuple(spot for spot in trail if path.start_s <= spot[0] <= path.end_s),
+        way_seen=path.seen,
+    )
+
+
+def _to_point(xy_mm: Array) -> tuple[float, float]:
+    x, y = xy_mm.tolist()
+    return x, y
+
+
+def _best_path(
+    table: TableState, track: PieceTrack, detection: Detection
+) -> tuple[MovePath, Trail]:
+    """The path of a piece and where it was seen, or those of its hand if they are more certain."""
+    after = np.asarray(detection.xy_mm, float)
+    trail = _full_trail(table, track, detection)
+    hand_share = track.hand_places / max(len(track.trail), 1)
+    eye_mm = table.camera.center_mm
+    path = estimate_path(np.array(trail), track.home_mm, after, eye_mm, hand_share)
+    if path.sigma_mm <= MAX_PATH_SIGMA_MM:
+        return path, trail
+    by_hand = follow_hand(table, path, track.z_mm)
+    if by_hand is None or by_hand[0].sigma_mm >= path.sigma_mm:
+        return path, trail
+    hand_path, hand_trail = by_hand
+    return hand_path, [(float(time_s), float(x), float(y)) for time_s, x, y in hand_trail]
+
+
+def _full_trail(table: TableState, track: PieceTrack, detection: Detection) -> Trail:
+    """Where a piece was seen, from where it stood to where it stands.
+
+    It arrives when half of its blocks that have moved since have become still: over some the hand
+    stays longer, and some look as they did before.
+    """
+    x0, y0 = track.rest_detection.xy_mm.tolist()
+    x1, y1 = detection.xy_mm.tolist()
+    blocks = table.blocks(detection.xy_mm, detection.z_mm, track.radius_mm)
+    moved_s = table.changes.last_moved_s[blocks]
+    trail = list(track.trail)
+    if not trail:
+        last_moved_s = float(moved_s.max())
+        left_s = last_moved_s if track.away_s is None else min(track.away_s, last_moved_s)
+        trail.append((left_s, x0, y0))
+    since = moved_s[moved_s > trail[-1][0]]
+    still_s = trail[-1][0] + 1e-3
+    if len(since):
+        still_s = float(np.quantile(since, 0.5, method="lower"))
+    return [*trail, (still_s, x1, y1)]
+
+
+def _distance_sigma(table: TableState, one: Detection, other: Detection, along: Array) -> float:
+    """1 σ of the distance of two places of a piece.
+
+    The camera's error is common to both, and so is a part of the error of the rim.
+    """
+    joint = rare_covariance(table.calibration, [one, other])
+    across = np.concatenate([-along, along])
+    shared = shared_error_variance_mm2(table.calibration, one, other, along)
+    return float(np.sqrt(across @ joint @ across - shared))

@@ -1,1 +1,0 @@
-"""Tables with hills, as a picture from above shows them."""

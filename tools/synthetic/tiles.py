@@ -1,0 +1,56 @@
+"""Tiles of mats, tables and any other stuff, in any colour: what painted scenes are covered with."""
+
+import numpy as np
+
+from synthetic.arrays import Floats, Picture, Rng
+from synthetic.develop import LIGHT, encode_srgb
+from synthetic.mats import MATS, WOODS, as_bytes, hexes, planks
+from synthetic.noise import TILE, clouds, speckle
+
+TILE_TEXEL_MM = 0.5
+"""What a pixel of a tile shows."""
+
+
+def library(seed: int, count: int) -> list[Picture]:
+    """Tiles that the scenes of a lesson choose from."""
+    return [any_tile(np.random.default_rng([seed, 77, i])) for i in range(count)]
+
+
+PLAIN, WOODEN, HEXED, RECOLOURED = 0.3, 0.12, 0.12, 0.6
+"""The shares of tiles that no recipe knows, of wooden ones, and of the others those with a hex
+grid and those whose colours are changed."""
+
+
+def any_tile(rng: Rng, name: str | None = None) -> Picture:
+    """A piece (512, 512, 3) of a mat, of a table or of any stuff, blue green red."""
+    kind, shape = rng.random(), (TILE, TILE)
+    texel = TILE_TEXEL_MM * float(np.exp(rng.uniform(-0.4, 0.4)))
+    if name is None and kind < PLAIN:
+        picture = _any_stuff(rng)
+    elif name is None and kind < PLAIN + WOODEN:
+        picture = planks(str(rng.choice(list(WOODS))), shape, texel, rng)
+        picture = picture if rng.random() < 0.5 else picture.swapaxes(0, 1)
+    else:
+        picture = MATS[name or str(rng.choice(list(MATS)))](shape, texel, rng)
+    if rng.random() < HEXED:
+        picture = hexes(picture, texel, float(rng.uniform(13, 55)), (0.0, 0.0), rng.random() < 0.5)
+    tile = as_bytes(_recoloured(rng, picture) if rng.random() < RECOLOURED else picture)
+    return np.ascontiguousarray(tile[..., ::-1])
+
+
+def _any_stuff(rng: Rng) -> Floats:
+    """Clouds and grain of any size in colours that lie near each other: felt, earth, paint."""
+    colours = rng.uniform(0.2, 0.95) * np.exp(rng.normal(0, rng.choice([0.05, 0.25]), (2, 3)))
+    cover = 0.5 + rng.uniform(0, 0.3) * clouds((TILE, TILE), rng.uniform(10, 600), rng)
+    picture = colours[0] + (colours[1] - colours[0]) * cover.clip(0, 1)[..., None]
+    grain = rng.uniform(0, 0.25) * speckle((TILE, TILE), rng, rng.uniform(0.4, 2))
+    return np.asarray(picture * np.exp(grain)[..., None], np.float32)
+
+
+def _recoloured(rng: Rng, picture: Floats) -> Floats:
+    """The same print, lighter or darker, of more contrast or less, and of other colours."""
+    light = LIGHT[as_bytes(picture)] ** np.float32(np.exp(rng.normal(0, 0.2)))
+    if rng.random() < 0.1:
+        light = light[..., rng.permutation(3)]
+    light = light * np.exp(rng.normal(0, 0.3) + rng.normal(0, 0.15, 3)).astype(np.float32)
+    return np.asarray(encode_srgb(light.clip(0, 1)), np.float32)

@@ -1,0 +1,96 @@
+"""What armies are made of, by game, and their colours."""
+
+from dataclasses import dataclass
+
+from synthetic.things.pieces import Shape, block, disc, oval, plate
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of unit: its bases, its figures, and how many there are."""
+
+    shape: Shape
+    figure: str
+    low: int
+    high: int
+    size: float = 1
+
+
+TROOPS = {
+    "legion": [
+        *[Kind(disc(27), "inf", 4, 8)] * 6,
+        Kind(disc(27), "hero", 1, 1),
+        Kind(disc(50), "tank", 1, 1),
+        Kind(disc(50), "cav", 1, 2),
+        Kind(disc(70), "tank", 1, 1, 1.25),
+        Kind(disc(100), "walker", 1, 1, 1.3),
+        Kind(disc(120), "monster", 1, 1, 1.25),
+    ],
+    "inches": [
+        Kind(disc(25), "inf", 4, 8, 0.95),
+        Kind(disc(28.5), "inf", 4, 7),
+        Kind(disc(30), "inf", 3, 6),
+        Kind(disc(32), "inf", 4, 7, 1.1),
+        Kind(disc(32), "inf", 3, 6, 1.1),
+        Kind(disc(40), "hero", 1, 3, 1.2),
+        Kind(disc(50), "cav", 1, 3, 0.9),
+        Kind(disc(60), "monster", 1, 1, 0.85),
+        Kind(disc(60), "walker", 1, 1),
+        Kind(disc(80), "tank", 1, 1, 1.2),
+        Kind(oval(60, 35), "cav", 2, 4),
+        Kind(oval(75, 42), "cav", 1, 3, 1.15),
+        Kind(oval(105, 70), "monster", 1, 1, 1.1),
+    ],
+    "xwing": [
+        *[Kind(plate(40), "ship", 1, 2)] * 5,
+        Kind(plate(60), "ship", 1, 1),
+        Kind(plate(80), "ship", 1, 1),
+    ],
+    "ranks": [
+        Kind(block(25, 25), "inf", 4, 8, 0.9),
+        Kind(block(20, 20), "inf", 4, 8, 0.8),
+        Kind(block(50, 25), "cav", 3, 5, 0.85),
+        Kind(block(40, 40), "hero", 1, 3, 1.2),
+        Kind(block(50, 50, 0.3), "monster", 1, 2, 0.8),
+        Kind(block(100, 50), "monster", 1, 1, 1.1),
+        Kind(block(60, 40, 0.3), "cav", 1, 2),
+        Kind(oval(60, 35), "cav", 2, 4),
+        Kind(oval(75, 42), "cav", 1, 3, 1.15),
+        Kind(oval(90, 52), "cav", 1, 2, 1.3),
+        Kind(oval(105, 70), "monster", 1, 2, 1.1),
+        Kind(oval(120, 92), "monster", 1, 1, 1.2),
+        Kind(oval(170, 105), "tank", 1, 1, 1.8),
+        Kind(disc(32), "inf", 3, 6, 1.1),
+    ],
+}
+"""What a game's armies are made of; the first is the usual one."""
+HUES = {
+    "rebels": (("#6b5b3e", "#4f6a3a", "#8a6d4a"), ("#2f4a38", "#7a6a50"), "#c2612c"),
+    "empire": (("#26282c", "#33363b"), ("#e4e4e0", "#d7d8d4"), "#a02020"),
+    "north": (("#29427a", "#3b5c9a"), ("#8c939c", "#6f7780"), "#d0b13c"),
+    "south": (("#7a2626", "#963a2c"), ("#6a5846", "#8a7a5c"), "#e0d6c0"),
+    "forest": (("#2e5a2c", "#4a7a3a"), ("#5c4a2e", "#7a5f38"), "#d8c33a"),
+    "violet": (("#54307a", "#6d4a94"), ("#3a7a7a", "#4f9a94"), "#e0d4ee"),
+}
+"""Each army's cloth, armour and accent."""
+SKINS = ("#c99a74", "#8a5a3c", "#e0b694", "#6a8a3c", "#5e7a8a")
+METALS = ("#4a4c50", "#77797c", "#7a5a30")
+SHIP_SHARE = 1.05
+"""How long a ship is against its plate."""
+RIM_CHOICE = (
+    "black",
+    "black",
+    "brown",
+    "brown",
+    "sand",
+    "white",
+    "grey",
+    "green",
+    "goblin",
+    "team0",
+    "team1",
+    "team2",
+)
+TOP_CHOICE = ("sand", "grass", "grass", "mud", "rock", "sand", "snow", "dark")
+STEP_MM = {"legion": 152.4, "xwing": 100.0}
+BANDS = {"legion": 5, "xwing": 3}
