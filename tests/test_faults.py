@@ -229,7 +229,8 @@ def test_a_wrong_size_of_the_markers_is_told_by_the_bases(
     assert "marker_size" in {problem.flag for problem in report.calibration.problems}
     assert counted(report, ARMY).wrong == []
     assert counted(report, ARMY).certain > 0
-    monkeypatch.setattr(referee, "flag_marker_size", lambda frame, calibration, *_: calibration)
+    for witness in ("flag_marker_size", "doubt_scale"):
+        monkeypatch.setattr(referee, witness, lambda frame, calibration, *_: calibration)
     assert counted(
         look(clean, Board.free(45.0 * share, "DICT_4X4_50")), ARMY
     ).wrong  # that it is needed

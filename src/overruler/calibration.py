@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from overruler.doubt import NO_DOUBT, MarkerContrast, TableDoubt
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, skew
 
@@ -156,6 +157,10 @@ class Calibration:
     """The estimated bow of the table; None where it is taken as flat."""
     light: Light | None = None
     """The light on the table; None where unknown."""
+    doubt: TableDoubt = NO_DOUBT
+    """What may be wrong all over the table, if something about it is off."""
+    contrast: MarkerContrast | None = None
+    """The markers' size against their spacing; None where either is unknown."""
 
     @property
     def squares_mm(self) -> tuple[Array, ...]:
@@ -175,8 +180,12 @@ class Calibration:
     @property
     def as_specified(self) -> "Calibration":
         """The calibration under the assumption that the table is as its board file specifies."""
-        covariances = Covariances.same(self.covariances.usual)
-        return replace(self, covariances=covariances, budget=self.budget.as_specified)
+        return replace(
+            self,
+            covariances=Covariances.same(self.covariances.usual),
+            budget=self.budget.as_specified,
+            doubt=NO_DOUBT,
+        )
 
     def updated_by(self, step: Array, function: Callable[[Array], Array]) -> "Calibration":
         """Add `step` (17,) to camera and bow; `function` maps each covariance (17, 17) to the new one."""

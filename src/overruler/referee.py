@@ -1,7 +1,8 @@
 """The referee measures a picture of the table and reports what stands where.
 
 Its steps: calibrate the frame; find rulers, a grid and bases; find hills and the pieces on them; refine
-the camera by the bases; estimate the light; build the scene; report.
+the camera by the bases; estimate the light; weigh
+the witnesses of the scale; build the scene; report.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,6 +37,7 @@ from overruler.vision.learned.hill_net import predict_hill_map
 from overruler.vision.refinement.base_scale import refine_by_bases
 from overruler.vision.refinement.lit_side import remeasure_by_lit_side
 from overruler.vision.refinement.marker_scale import flag_marker_size
+from overruler.vision.refinement.scale_doubt import doubt_scale
 from overruler.vision.rounds.remeasure import remeasure_base
 from overruler.vision.rulers.find import find_rulers, ruler_footprints, ruler_problems
 from overruler.vision.rulers.hexgrid import find_grid, grid_problems
@@ -130,6 +132,7 @@ class Referee:
         calibration = replace(calibration, light=light)
         found = tuple(remeasure_by_lit_side(frame, calibration, base) for base in found)
         calibration = flag_marker_size(frame, calibration, found, radii_mm)
+        calibration = doubt_scale(frame, calibration, self.board, found, rulers)
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
         problems = [
             *calibration.problems,

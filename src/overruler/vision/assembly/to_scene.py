@@ -19,26 +19,10 @@ from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm
 from overruler.records import HeadingAlternative, ImageRecord, PieceRecord, TerrainRecord
 from overruler.scene import Grid, Piece, Scene, Table, Terrain
+from overruler.vision.assembly.flag_doubts import SURE, rare_probability
 from overruler.vision.camera.table_bow import correct_detections_for_bow, place_jacobian_bow
 from overruler.vision.contours.shading import shade_covariance_mm2
 
-RARE_PROBABILITY = 0.2
-"""Probability that the rare covariance holds."""
-RARE_PROBLEM_FLAGS = frozenset(
-    (
-        "large_residuals",
-        "lens_disagrees",
-        "cropped",
-        "marker_size",
-        "ruler_disagrees",
-        "markers_not_flat",
-        "marker_left_out",
-        "blurred",
-        "low_view",
-        "points_alone",
-    )
-)
-"""Problems of a photo for which the rare covariance holds for certain."""
 USUAL_SHADE_SHARE = 0.3
 """Usual 1 σ of the shading error, as a share of that of the worst shade."""
 MIN_TERRAIN_PROBABILITY = 0.5
@@ -77,13 +61,14 @@ def build_scene(
 def position_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Covariance:
     """The joint covariance over (x, y) of each detection, with its rare alternative.
 
-    A photo with one of `RARE_PROBLEM_FLAGS` has the rare covariance alone.
+    A photo whose problems make it sure has the rare covariance alone.
     """
     rare = Covariance(rare_covariance(calibration, detections).tolist())
-    if any(problem.flag in RARE_PROBLEM_FLAGS for problem in calibration.problems):
+    probability = rare_probability(calibration.problems)
+    if probability == SURE:
         return rare
-    usual = usual_covariance(calibration, detections)
-    return Covariance(usual.tolist(), RareAlternative(RARE_PROBABILITY, rare))
+    usual = usual_covariance(calibration, detections).tolist()
+    return Covariance(usual, RareAlternative(probability, rare))
 
 
 def usual_covariance(calibration: Calibration, detections: Sequence[Detection]) -> Array:
@@ -125,6 +110,7 @@ def _joint_covariance(
     by_scale = (xy - np.array(calibration.board_mm) / 2).ravel()
     covariance = jacobian @ calibration.joint_covariance @ jacobian.T
     covariance += budget.scale_share**2 * np.outer(by_scale, by_scale)
+    covariance += calibration.doubt.covariance_mm2(by_scale.reshape(-1, 2))
     for k, detection in enumerate(detections):
         by_height = budget.height_mm * relief_displacement_per_mm(
             calibration.camera, detection.xy_mm, detection.z_mm

@@ -103,7 +103,7 @@ class BundleAdjustment:
     def state_without(self, state: State, group: int) -> State:
         """The state without one observation: a single Newton step from the solution of all."""
         equations = self._normal_equations(state)
-        residual, jacobian = self._residuals_and_jacobian(state)
+        residual, jacobian = self.residuals_and_jacobian(state)
         part, whitener = self._slices[group], self._whiteners[group]
         rows = whitener @ jacobian[part]
         misfit = whitener @ residual[part]
@@ -125,8 +125,8 @@ class BundleAdjustment:
         The weights are those of tables as people have them. Under other noise than the weights
         assume, the covariance is that of the sandwich estimator (White, 1982).
         """
-        _, jacobian = self._residuals_and_jacobian(state)
-        information = self._prior_information(state)
+        _, jacobian = self.residuals_and_jacobian(state)
+        information = self.prior_information(state)
         noise = information.copy()
         noise[BOW_START:PLACES_START, BOW_START:PLACES_START] *= SPEC_SHARE**2
         for whitener, part, group in zip(self._whiteners, self._slices, self.groups, strict=True):
@@ -153,7 +153,7 @@ class BundleAdjustment:
 
     def _linearize(self, state: State) -> LinearizedProblem:
         """The problem about `state`, with the noise scales left open."""
-        residual, jacobian = self._residuals_and_jacobian(state)
+        residual, jacobian = self.residuals_and_jacobian(state)
         observations: list[WhitenedBlocks] = []
         for group, part in zip(self.groups, self._slices, strict=True):
             whitener = whitening_matrix(group.edge_covariance_px2)
@@ -162,15 +162,15 @@ class BundleAdjustment:
             observations.append(
                 (place, shape, whitener @ jacobian[part], whitener @ residual[part])
             )
-        prior = self._prior_information(state)
+        prior = self.prior_information(state)
         prior[MARKER_GROWTH_INDEX, MARKER_GROWTH_INDEX] = 0.0
         shared_shape_sigmas = np.zeros(state.unknown_count)
         shared_shape_sigmas[MARKER_GROWTH_INDEX] = MARKER_GROWTH_SIGMA_PX
         return LinearizedProblem.from_observations(
-            observations, prior, self._prior_deviation(state), shared_shape_sigmas
+            observations, prior, self.prior_deviation(state), shared_shape_sigmas
         )
 
-    def _prior_information(self, state: State) -> Array:
+    def prior_information(self, state: State) -> Array:
         """(U, U): information matrix of the prior."""
         information = np.zeros((state.unknown_count, state.unknown_count))
         information[:9, :9] = self._prior_root.T @ self._prior_root
@@ -184,7 +184,7 @@ class BundleAdjustment:
         information[bow, bow] = np.diag(1 / bow_mm**2)
         return information
 
-    def _prior_deviation(self, state: State) -> Array:
+    def prior_deviation(self, state: State) -> Array:
         """(U,): the state minus the prior mean."""
         deviation = np.zeros(state.unknown_count)
         deviation[:9] = state.lens - self.prior.mean
@@ -194,7 +194,7 @@ class BundleAdjustment:
             deviation[BOW_START:PLACES_START] = state.bow.height_mm
         return deviation
 
-    def _residuals_and_jacobian(self, state: State) -> tuple[Array, Array]:
+    def residuals_and_jacobian(self, state: State) -> tuple[Array, Array]:
         """Reprojection residuals (N,) along the normals in px, and their Jacobian (N, U)."""
         points, by_place = state.points_on_board(self._group, self._xyz)
         projected, by_point, by_camera = state.camera.project_with_jacobians(points)
@@ -220,8 +220,8 @@ class BundleAdjustment:
         if not self._is_possible(state):
             count = state.unknown_count
             return NormalEquations(np.inf, np.eye(count), np.zeros(count))
-        data = self._accumulate_data(*self._residuals_and_jacobian(state))
-        prior, deviation = self._prior_information(state), self._prior_deviation(state)
+        data = self._accumulate_data(*self.residuals_and_jacobian(state))
+        prior, deviation = self.prior_information(state), self.prior_deviation(state)
         return NormalEquations(
             data.cost + float(deviation @ prior @ deviation),
             data.information + prior,
@@ -248,12 +248,12 @@ class BundleAdjustment:
         return NormalEquations(chi_square, information, gradient)
 
     def _build_solution(self, state: State, equations: NormalEquations) -> Solution:
-        residual, _ = self._residuals_and_jacobian(state)
+        residual, _ = self.residuals_and_jacobian(state)
         whitened = [
             whitener @ residual[part]
             for whitener, part in zip(self._whiteners, self._slices, strict=True)
         ]
-        prior, information = self._prior_information(state), equations.information
+        prior, information = self.prior_information(state), equations.information
         data = information - prior
         parameters_used = float(np.trace(invert_information(information) @ data))
         chi_square = sum(float(r @ r) for r in whitened)

@@ -127,10 +127,11 @@ def _calibrate_known_layout(
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
     hidden = _find_hidden_markers(frame, corners_mm, inliers, left_out, first.state)
     markers = inliers + hidden
+    contradicting = [group for k, group in enumerate(groups[: len(seen)]) if k not in kept]
     groups = [laid_marker_observation(marker, board) for marker in markers]
     groups += [group for k, group in enumerate(clicked) if k + len(seen) in kept]
     state = replace(first.state, bow=flat_bow(board, groups))
-    fit = solve_with_noise_scales(frame, groups, markers, prior, state)
+    fit = solve_with_noise_scales(frame, groups, markers, prior, state, contradicting)
     squares_mm = [corners_mm[marker.id] for marker in markers]
     return build_calibration(frame, board, fit, squares_mm, left_out, has_lens_file)
 

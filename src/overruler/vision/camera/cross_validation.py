@@ -1,13 +1,16 @@
-"""Leave-one-out cross-validation: how well the other markers predict each marker."""
+"""How well the fit holds: the other markers predict each marker, and residuals show no pattern."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from overruler.geometry.pose import Array
 from overruler.vision.camera.bundle_adjustment import BundleAdjustment
+from overruler.vision.camera.schur_solver import whitening_matrix
 from overruler.vision.camera.state import Solution, State
+from overruler.vision.camera.variance_components import UNIT_SCALES
+from overruler.vision.misfit.error_field import FieldEstimate, MarkerBlock, estimate_field
 
 MIN_MARKERS = 4
 """With fewer markers, leaving one out leaves too few."""
@@ -55,3 +58,37 @@ def align_rigidly(points: Array, target: Array) -> Array:
     reflection = np.sign(np.linalg.det(u @ vt))
     rotation = u @ np.diag([1, reflection]) @ vt
     return np.asarray(centred @ rotation + target.mean(0))
+
+
+def estimate_error_field(
+    bundle: BundleAdjustment, state: State, length_mm: float
+) -> FieldEstimate | None:
+    """The smooth error over the table that the markers show; None without markers."""
+    blocks = list(_marker_blocks(bundle, state))
+    if not blocks:
+        return None
+    prior, deviation = bundle.prior_information(state), bundle.prior_deviation(state)
+    layout_known = state.places is None
+    return estimate_field(blocks, prior, deviation, length_mm, with_contrast=layout_known)
+
+
+def _marker_blocks(bundle: BundleAdjustment, state: State) -> Iterator[MarkerBlock]:
+    """Each marker's residuals under `state`, whitened by the noise of a marker as it should be."""
+    residual, jacobian = bundle.residuals_and_jacobian(state)
+    start = 0
+    for k, group in enumerate(bundle.groups):
+        part = slice(start, start + len(group.xy_px))
+        start = part.stop
+        if not group.is_marker:
+            continue
+        index = np.full(len(group.xy_px), k)
+        points, _ = state.points_on_board(index, group.xyz_mm)
+        _, by_point, _ = state.camera.project_with_jacobians(points)
+        whitener = whitening_matrix(group.covariance(UNIT_SCALES))
+        yield MarkerBlock(
+            residual=whitener @ residual[part],
+            jacobian=whitener @ jacobian[part],
+            by_place=(group.normal_px[:, :, None] * by_point[..., :2]).sum(1),
+            whitener=whitener,
+            xy_mm=points[:, :2],
+        )

@@ -7,11 +7,12 @@ import numpy as np
 
 from overruler.board import Board
 from overruler.calibration import Calibration, Covariances, TableBow
+from overruler.doubt import TableDoubt
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.camera.bundle_adjustment import BundleAdjustment
-from overruler.vision.camera.cross_validation import leave_one_out_error_mm
+from overruler.vision.camera.cross_validation import estimate_error_field, leave_one_out_error_mm
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.marker_layout import (
     POINTS_BUDGET,
@@ -23,17 +24,21 @@ from overruler.vision.camera.plumb_lines import refine_by_mat_edges
 from overruler.vision.camera.problems import (
     CalibrationDiagnostics,
     find_problems,
+    find_uneven_picture,
     find_unsure_distances,
     missing_marker_ids,
     sort_by_severity,
 )
 from overruler.vision.camera.state import Solution, State
 from overruler.vision.markers.marker import Marker
+from overruler.vision.misfit.error_field import LENGTH_SHARE, FieldEstimate
 
 MAX_RMS_PX = 3.0
 """Root mean square residual of markers above which something does not lie where it should."""
 MAX_POINTS_RMS_SHARE = 0.008
 """The same for clicked points, as a share of the picture's longer side."""
+SEVERAL_CONTRADICTING = 2
+"""One marker that contradicts the others was moved; so many were not, the picture is bent."""
 ABORT_RMS_FACTOR = 5.0
 """Residuals this many times the limit end the calibration at once."""
 
@@ -48,6 +53,8 @@ class FinalFit:
     """The least-squares problem under the mean noise scales."""
     markers: Sequence[Marker]
     """The markers used, in the order of the first observations."""
+    contradicting: Sequence[Observation] = ()
+    """Markers at known places that were left out, for they contradict the others."""
 
     @property
     def state(self) -> State:
@@ -66,8 +73,9 @@ def solve_with_noise_scales(
     markers: Sequence[Marker],
     prior: LensPrior,
     state: State,
+    contradicting: Sequence[Observation] = (),
 ) -> FinalFit:
-    """Solve near `state` with noise scales estimated from the residuals."""
+    """Solve near `state` with noise scales estimated from the residuals of `groups`."""
     limit_px = MAX_RMS_PX if markers else MAX_POINTS_RMS_SHARE * max(frame.size_px)
     first = BundleAdjustment(groups, prior).solve(state, rounds=0)
     _check_fit(first, ABORT_RMS_FACTOR * limit_px)
@@ -79,7 +87,7 @@ def solve_with_noise_scales(
         # so much noise means a wrong lens prior: the nominal scales make that visible
         bundle, solution = nominal, nominal.solve(state)
     _check_fit(solution, limit_px)
-    return FinalFit(solution, bundle, markers)
+    return FinalFit(solution, bundle, markers, contradicting)
 
 
 def _check_fit(solution: Solution, limit_px: float) -> None:
@@ -130,7 +138,7 @@ def build_calibration(
     left_out: Sequence[int],
     has_lens_file: bool,
 ) -> Calibration:
-    """The calibration of a final fit, refined by the mat's edges, with its problems.
+    """The calibration of a final fit, refined by the mat's edges, with its doubt and problems.
 
     `corners_mm` (4, 3) are those of each marker, `left_out` the ids of outliers. The frame of free
     markers is moved to the lower left of their bounding box.
@@ -139,10 +147,24 @@ def build_calibration(
     has_size = board is not None and board.width_mm and board.height_mm
     if has_size and not has_lens_file and not fit.has_free_markers:
         calibration = refine_by_mat_edges(frame, calibration)
+    field = _error_field(fit, max(calibration.board_mm))
     diagnostics = _collect_diagnostics(frame, board, fit, left_out, has_lens_file)
     unsure = find_unsure_distances(calibration, has_lens_file)
-    problems = sort_by_severity((*find_problems(diagnostics), *unsure))
-    return replace(calibration, problems=problems)
+    uneven = find_uneven_picture(field, max(calibration.board_mm))
+    problems = sort_by_severity((*find_problems(diagnostics), *unsure, *uneven))
+    calibration = replace(calibration, problems=problems)
+    if field is None:
+        return calibration
+    doubt = TableDoubt(field_mm=field.amplitude_mm, length_mm=field.length_mm)
+    return replace(calibration, doubt=doubt, contrast=field.contrast)
+
+
+def _error_field(fit: FinalFit, longer_side_mm: float) -> FieldEstimate | None:
+    """The error field by the markers that were used, and by those left out where they are several."""
+    bundle = fit.bundle
+    if len(fit.contradicting) >= SEVERAL_CONTRADICTING:
+        bundle = BundleAdjustment((*bundle.groups, *fit.contradicting), bundle.prior, bundle.scales)
+    return estimate_error_field(bundle, fit.state, LENGTH_SHARE * longer_side_mm)
 
 
 def _calibration_before_refinement(
