@@ -28,7 +28,7 @@ from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Shape
 from overruler.rules.bodies import Body
 from overruler.rules.measure import Measure, farthest_distance_mm
-from overruler.rules.sampling import ClosestCandidate, draw_displacements
+from overruler.rules.sampling import DRAW_COUNT, ClosestCandidate, draw_displacements
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 
@@ -178,15 +178,13 @@ def probability_all_within(
     reach_mm: float,
 ) -> float:
     """The probability that all of the second side lies past the lower and not the upper end."""
-    parts = [part for pair in measure.pairs for part in (*pair.a.parts, *pair.b.parts)]
-    only_discs = all(isinstance(part, Disc) for part in parts)
     indices = [index for pair in measure.pairs for index in (pair.a.index, pair.b.index)]
-    shifts = _displacements_by_index(scene, indices, MANY_DRAWS if only_discs else FEW_DRAWS)
+    shifts = _displacements_by_index(scene, indices, DRAW_COUNT)
+    lower, upper = ends_mm
     farthest = [
-        _farthest_distances(measure, body, part, shifts)
+        _farthest_distances(measure, body, part, shifts, upper + CONTACT_TOLERANCE_MM)
         for body, part in _farthest_parts(measure, reach_mm)
     ]
-    lower, upper = ends_mm
     past_lower = _closest_distances(candidates, shifts) > lower + CONTACT_TOLERANCE_MM
     below_upper = np.max(farthest, 0) <= upper + CONTACT_TOLERANCE_MM
     return float(np.mean(past_lower & below_upper))
@@ -200,9 +198,12 @@ def _farthest_parts(measure: Measure, reach_mm: float) -> list[tuple[Body, Shape
 
 
 def _farthest_distances(
-    measure: Measure, body: Body, b: Shape, shifts: Mapping[int | None, Array]
+    measure: Measure, body: Body, b: Shape, shifts: Mapping[int | None, Array], line_mm: float
 ) -> Array:
-    """The distance (n,) of a part's farthest point from the nearest shape of the first side."""
+    """The distance (n,) of a part's farthest point from the nearest shape of the first side.
+
+    It lies on the right side of the line; how far from it is certain near the line alone.
+    """
     froms = [(a, part) for a in measure.from_bodies for part in a.parts]
     shapes = [part for _, part in froms]
     relative = np.stack([shifts[body.index] - shifts[a.index] for a, _ in froms])
@@ -215,7 +216,7 @@ def _farthest_distances(
     # A hole inside it that is farther than its rim stays as much farther.
     rim = float(rim_farthest_from_all(shapes, b, np.zeros((len(shapes), 1, 2)))[0])
     hole = max(farthest_distance_mm(shapes, b) - rim, 0.0)
-    return rim_farthest_from_all(shapes, b, relative) + hole
+    return rim_farthest_from_all(shapes, b, relative, line_mm - hole) + hole
 
 
 def _common_radius_mm(shapes: Sequence[Shape]) -> float | None:
