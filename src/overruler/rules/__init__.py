@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from overruler.reading import Node
+from overruler.rules.doubtful_pieces import with_reasons_for_doubt
 from overruler.rules.registry import clause_text, game_of
 from overruler.scene import Scene
 from overruler.verdict import Verdict
@@ -32,7 +33,7 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
         answers = ", ".join(sorted(game.questions))
         node["question"].fail(f"{game.title} has no question {kind!r}; it answers: {answers}")
     answer = game.questions[kind].answer
-    verdict = answer(scene, node)
+    verdict = with_reasons_for_doubt(scene, answer(scene, node))
     if scene.alternative_scene is None or verdict.probability is None:
         return verdict
     probability, alternative = scene.alternative_scene

@@ -132,9 +132,10 @@ class Route:
 
     @cached_property
     def other_bodies(self) -> tuple[Body, ...]:
-        """Every other piece that is not exempt."""
+        """Every other piece at the mover's height that is not exempt."""
         left_out = {self.index, *(body.index for body in self.exempt_bodies)}
-        return tuple(body for body in piece_bodies(self.scene) if body.index not in left_out)
+        others = (body for body in piece_bodies(self.scene) if body.index not in left_out)
+        return tuple(body for body in others if self.mover.meets_in_height(body))
 
     @cached_property
     def enemies(self) -> tuple[Body, ...]:

@@ -199,7 +199,7 @@ def retreat_probability(route: Route, direction: Point, most_mm: float) -> float
     shift = draws.for_piece(index)
     u = directions_away_from(target, base.center, shift - draws.for_piece(target.index))
     legs = DrawnLegs(base, shift, u, np.full(len(draws), most_mm))
-    through = leads_through(legs, _blockers_among(from_target, near), draws, leaving=True)
+    through = leads_through(legs, _blockers_among(from_target, near), draws)
     ends_on = ends_on_body(legs, near, draws, leaving=True)
     return float(np.mean(~through & ~ends_on))
 

@@ -31,7 +31,7 @@ CLAUSES = {
     "positioning.bounded": "The distance of an advance or a retreat bounds its length, not its cost. (Decided here.)",
     "positioning.retreat": "A retreat runs straight away from its target.",
     "positioning.retreat_line": "Its line comes from the nearest point of the target's base, through the own middle.",
-    "positioning.retreat_contact": "What a piece touches as it begins does not block its retreat. (Decided here.)",
+    "positioning.retreat_contact": "What a piece touches as it begins blocks its retreat where it would be run over. (Decided here.)",
     "positioning.place": "A piece is placed where it is put, whatever lies between.",
     "positioning.place_clear": "A piece cannot be placed on another's base. (Decided here.)",
     "positioning.forced": "Push, pull and reposition are forced moves, which a target's size and tier resist.",

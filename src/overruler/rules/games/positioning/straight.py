@@ -6,7 +6,7 @@ from typing import Any
 
 from overruler.geometry.sweep import first_contact_distance
 from overruler.reading import Node
-from overruler.rules.bodies import Body, body_named, piece_bodies, piece_named
+from overruler.rules.bodies import Body, body_named, piece_named
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.games.positioning.fields import (
     ADVANCE_IN,
@@ -156,10 +156,9 @@ def answer_retreat(scene: Scene, question: Node) -> Verdict:
     index, measure = _read_mover_and_target(scene, question)
     mover, target, most_mm = measure.closest.a, measure.closest.b, RETREAT_IN.read(question)
     ux, uy = direction_away_from(piece_position(scene, index), target, question["target"])
-    others = [body for body in piece_bodies(scene) if body.index not in (index, target.index)]
-    touched = [body for body in others if BodyPair.of(mover, body).touches]
     legs = _single_leg(scene, index, ux, uy, most_mm)
-    route = Route(scene, index, legs, (target, *touched))
+    route = Route(scene, index, legs, (target,))
+    touched = [body for body in route.other_bodies if BodyPair.of(mover, body).touches]
     answer = {
         "legal": route.is_free,
         "end_mm": list(route.end_mm),

@@ -73,6 +73,8 @@ class ArcRuler(LaidRuler):
             return None
         in_arc = self.arc_uncertainty.in_arc_probability
         *bands, past = self.arc_uncertainty.band_probabilities
+        if not self.closest_pair.may_touch:
+            bands[:2] = [0.0, bands[0] + bands[1]]
         if self.held_at_zero:
             bands, past = [in_arc], 0
         by_range = dict.fromkeys(map(json.dumps, all_ranges(self)), 0.0)

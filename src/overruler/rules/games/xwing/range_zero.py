@@ -106,8 +106,14 @@ class ShipPair(NamedTuple):
 
     @property
     def touches(self) -> bool:
-        """Whether their bases are in contact."""
-        return self.is_within(CONTACT_TOLERANCE_MM)
+        """Whether their bases are in contact, in height too."""
+        return self.meets_in_height and self.is_within(CONTACT_TOLERANCE_MM)
+
+    @property
+    def meets_in_height(self) -> bool:
+        """Whether their heights overlap or touch."""
+        low_mm, high_mm = max(self.a.z_mm, self.b.z_mm), min(self.a.top_z_mm, self.b.top_z_mm)
+        return high_mm - low_mm >= -CONTACT_TOLERANCE_MM
 
     @property
     def is_at_zero(self) -> bool:
@@ -207,7 +213,7 @@ def _list_probabilities(scene: Scene, pairs: ShipPairs) -> dict[str, float]:
 def _may_touch(scene: Scene, pair: ShipPair) -> bool:
     """Whether it is uncertain that two ships touch."""
     reach_mm = max_relative_shift_mm(scene, pair.i, pair.j)
-    return reach_mm > 0 and pair.is_within(reach_mm)
+    return reach_mm > 0 and pair.meets_in_height and pair.is_within(reach_mm)
 
 
 def _touch_probabilities(scene: Scene, pairs: Sequence[ShipPair]) -> dict[tuple[bool, ...], float]:
