@@ -16,7 +16,7 @@ from overruler.verdict import Verdict
 if TYPE_CHECKING:
     from overruler.rules.pair_ranges import Matrix
 
-__all__ = ["ask", "clause_text", "game_of", "matrix"]
+__all__ = ["ask", "clause_text", "game_of", "matrix", "read_question"]
 
 
 def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
@@ -38,6 +38,16 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
         return verdict
     probability, alternative = scene.alternative_scene
     return verdict.mixed_with(answer(alternative, node), probability)
+
+
+def read_question(game: str, text: str, name: str) -> Node:
+    """The question to a game that a text asks, as JSON or in words: `range p01 p02`.
+
+    `name` says in errors where the text stands.
+    """
+    from overruler.rules.words import read_question as read
+
+    return read(game_of(game).questions, text, name)
 
 
 def matrix(scene: Scene, game: str | None = None) -> "Matrix":
