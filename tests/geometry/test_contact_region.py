@@ -60,7 +60,13 @@ def test_two_discs_follow_the_noncentral_chi_square(
 @pytest.mark.parametrize("doubt", DOUBTS)
 @pytest.mark.parametrize(
     ("a", "b"),
-    [("disc", "plate"), ("plate", "plate"), ("oval", "disc"), ("plank", "oval"), ("point", "plank")],
+    [
+        ("disc", "plate"),
+        ("plate", "plate"),
+        ("oval", "disc"),
+        ("plank", "oval"),
+        ("point", "plank"),
+    ],
 )
 @pytest.mark.parametrize("line_mm", [0.0, 100.0])
 def test_probabilities_agree_with_draws(a: str, b: str, doubt: str, line_mm: float) -> None:
@@ -83,7 +89,9 @@ def test_a_corner_is_met_whatever_side_it_shows(degrees: int) -> None:
 
 
 @pytest.mark.parametrize("doubt", ["round", "slanted", "wide"])
-@pytest.mark.parametrize(("pair", "gap_mm"), list(product(["disc", "plate", "oval"], [0.0, 0.5, 2.0])))
+@pytest.mark.parametrize(
+    ("pair", "gap_mm"), list(product(["disc", "plate", "oval"], [0.0, 0.5, 2.0]))
+)
 def test_the_spread_near_contact_is_that_of_draws(doubt: str, pair: str, gap_mm: float) -> None:
     first, second = apart(pair, pair, -1.0, gap_mm)
     drawn = gaps_at_shifts(first, second, displaced(DOUBTS[doubt], 100_000))

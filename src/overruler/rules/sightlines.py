@@ -86,7 +86,7 @@ class Sight:
     @cached_property
     def nearby_obstacles(self) -> tuple[Obstacle, ...]:
         """The obstacles that touch the lines, or may; without those that are looked over."""
-        tall = (*self.scene.terrain, *self.scene.pieces)
+        tall: tuple[Terrain | Piece, ...] = (*self.scene.terrain, *self.scene.pieces)
         low = {thing.id for thing in tall if self._looks_over(thing)}
         return tuple(
             thing
@@ -209,7 +209,9 @@ class Sight:
         pieces = enumerate(self.scene.pieces)
         third = [k for k, piece in pieces if k not in (self.i, self.j) and self._looks_over(piece)]
         slack_mm = -2 * CONTACT_TOLERANCE_MM
-        return not self.touches and any(self._may_meet(self.scene.shapes[k], slack_mm) for k in third)
+        return not self.touches and any(
+            self._may_meet(self.scene.shapes[k], slack_mm) for k in third
+        )
 
     def _in_the_way(self, terrain: Terrain) -> bool:
         """Whether terrain reaches into the lines."""

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import NamedTuple
 
-from overruler.geometry.covariance import Covariance
 from overruler.geometry.contact_region import gap_moments_mm, probability_within_mm
+from overruler.geometry.covariance import Covariance
 from overruler.geometry.gap_probability import SlicedGaussian, slice_gaussian
 from overruler.geometry.shapes import Point, Polygon, gap
 from overruler.rules.measure import BodyPair, Measure, band_of

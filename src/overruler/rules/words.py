@@ -54,7 +54,9 @@ def _read_word(
     if names and not equals:
         return names[0], word
     known = ", ".join(fields) or "nothing"
-    return node.fail(f"{word!r} is one word too many or no field; {values['question']!r} takes: {known}")
+    return node.fail(
+        f"{word!r} is one word too many or no field; {values['question']!r} takes: {known}"
+    )
 
 
 def _read_value(field: Field[Any], text: str) -> Any:

@@ -18,7 +18,6 @@ from overruler.games import DEFAULT_GAME, GAMES
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.picture import ENDINGS
-from overruler.reading import Node
 from overruler.rules import game_of, read_question
 from overruler.writing import check_writable
 

@@ -94,6 +94,11 @@ def piece() -> Schema:
     }
     by_place = {"required": ["x_mm", "y_mm"], "not": {"required": ["hex"]}}
     optional = properties_from_readers(PIECE_READERS, special) | {"x_mm": LENGTH, "y_mm": LENGTH}
+    optional |= {
+        "height_mm": SIZE,
+        "probability": {"type": "number", "minimum": 0, "maximum": 1},
+        "by_hand": {"anyOf": [FLAG, array_of(TEXT)]},
+    }
     return object_with({"id": TEXT, "base": base}, optional, oneOf=[by_place, by_hex])
 
 

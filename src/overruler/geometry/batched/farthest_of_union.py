@@ -144,7 +144,9 @@ def rim_farthest_from_all(
     best = coarse.max(1)
     refined = _local_maxima(coarse)
     if line_mm is not None:
-        reach = line_mm - RIM_REACH * float(vector_lengths(np.diff(rim.rim_offset(t), axis=0)).max())
+        reach = line_mm - RIM_REACH * float(
+            vector_lengths(np.diff(rim.rim_offset(t), axis=0)).max()
+        )
         refined &= ((best <= line_mm) & (best > reach))[:, None] & (coarse > reach)
     row, cell = np.nonzero(refined)
     low = t[cell] - step

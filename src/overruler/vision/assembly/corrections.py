@@ -14,6 +14,7 @@ from overruler.detections import Detection
 from overruler.fixes import Fix, next_piece_id
 from overruler.geometry.covariance import Matrix2
 from overruler.geometry.vectors import distance
+from overruler.records import PieceRecord
 from overruler.report import Report
 from overruler.scene import Piece, Scene
 from overruler.vision.assembly.pointed_at import (

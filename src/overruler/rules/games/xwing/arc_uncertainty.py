@@ -94,9 +94,7 @@ def _regions_uncertainty(
     return _sampled_uncertainty(scene, regions, closest, reach_mm, lines_mm)
 
 
-def _arc_never_matters(
-    region: Region, closest: BodyPair, gap_in_arc: Gap, reach_mm: float
-) -> bool:
+def _arc_never_matters(region: Region, closest: BodyPair, gap_in_arc: Gap, reach_mm: float) -> bool:
     """Whether the closest point lies in the arc however the two are displaced.
 
     The closest points of two convex shapes that stay apart move no farther than the shapes.

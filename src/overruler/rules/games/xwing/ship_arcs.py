@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from overruler.bases import Base
 from overruler.geometry.arcs import (
     FULL_TURN_DEG,
     WHOLE_TURN_TOLERANCE_DEG,
@@ -12,7 +13,6 @@ from overruler.geometry.arcs import (
     Wedge,
     counterclockwise_turn_deg,
 )
-from overruler.bases import Base
 from overruler.geometry.shapes import Point
 from overruler.pieces import Piece, read_length, read_point
 from overruler.reading import Node
