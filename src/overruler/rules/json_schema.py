@@ -6,7 +6,6 @@ from typing import Any
 
 from overruler.pieces import MAX_LENGTH_MM, MIN_LENGTH_MM, read_coordinate, read_length, read_point
 from overruler.reading import Node
-from overruler.terrain import read_half
 
 Schema = dict[str, Any]
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -66,7 +65,6 @@ _READER_SCHEMAS: Mapping[Callable[[Node], Any], Schema] = {
     Node.boolean: FLAG,
     Node.integer: INTEGER,
     Node.number: NUMBER,
-    read_half: {"type": "number", "multipleOf": 0.5},
 }
 """The schema of what each simple reader accepts."""
 
