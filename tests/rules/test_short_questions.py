@@ -64,7 +64,9 @@ def test_what_is_wrong_is_told_in_one_line(words: str, said: str) -> None:
 def test_every_name_of_every_question_can_be_said_in_words() -> None:
     for game in GAMES:
         for kind, question in game_of(game).questions.items():
-            names = [field.name for field in question.fields if field.type.schema == {"type": "string"}]
+            names = [
+                field.name for field in question.fields if field.type.schema == {"type": "string"}
+            ]
             said = " ".join([kind, *(f"n{index}" for index in range(len(names)))])
             read = read_question(game, said, "question").value
             assert list(read)[1:] == names

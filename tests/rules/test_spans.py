@@ -94,8 +94,14 @@ def test_a_unit_on_two_levels_is_touched_by_those_at_its_height() -> None:
     roof = disc("roof", 128, 150, unit="u", z_mm=100)
     beside = disc("beside", 100, 181, unit="u")
     own = disc("a", 100, 150)
-    alone = ask(scene_of([own, beside], np.eye(4), game="xwing"), {"question": "range", "from": "a", "to": "beside"})
-    both = ask(scene_of([own, roof, beside], np.eye(6), game="xwing"), {"question": "range", "from": "a", "to": "u"})
+    alone = ask(
+        scene_of([own, beside], np.eye(4), game="xwing"),
+        {"question": "range", "from": "a", "to": "beside"},
+    )
+    both = ask(
+        scene_of([own, roof, beside], np.eye(6), game="xwing"),
+        {"question": "range", "from": "a", "to": "u"},
+    )
     assert alone.probability is not None
     assert both.probability is not None
     assert both.probability["0"] == pytest.approx(alone.probability["0"], abs=0.005)
