@@ -12,7 +12,7 @@ from typing import Any
 from overruler.geometry.shapes import Point
 from overruler.pieces import read_coordinate, read_length, read_point
 from overruler.reading import Node
-from overruler.terrain import read_footprint, read_half
+from overruler.terrain import read_footprint
 
 SCHEMA = "overruler/terrain/1"
 HEIGHT_SIGMA_MM = 1.0
@@ -48,7 +48,7 @@ class DeclaredTerrain:
     """Height of the ground that the area stands on."""
     rough: bool = False
     """Whether the game's rules for rough ground hold on it."""
-    size: float = 1
+    size: int = 1
     """Size class in the game's rules."""
     location: str = ""
     """The file and the entry, for error messages."""
@@ -148,6 +148,6 @@ READER_BY_KEY: Mapping[str, Any] = {
     "marker_mm": read_length,
     "base_z_mm": read_coordinate,
     "rough": Node.boolean,
-    "size": read_half,
+    "size": Node.integer,
 }
 """The reader of each other key of an entry."""

@@ -114,7 +114,6 @@ def terrain() -> Schema:
         "id": NAME | {"not": {"pattern": r"^p\d+$"}},
         "markers": array_of(integer_between(0), 1) | {"uniqueItems": True},
         "markers_at_mm": array_of(POINT),
-        "size": NUMBER | {"multipleOf": 0.5},
     }
     keys = properties_from_readers(TERRAIN_READERS, special) | dict.fromkeys(OUTLINE_KEYS, OUTLINE)
     entry = {

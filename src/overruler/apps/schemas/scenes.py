@@ -13,7 +13,6 @@ from overruler.rules.json_schema import (
     FLAG,
     INTEGER,
     LENGTH,
-    NUMBER,
     OBJECT,
     OUTLINE,
     POINT,
@@ -110,6 +109,6 @@ def _base(shape: str, sizes: tuple[str, ...]) -> Schema:
 
 def terrain() -> Schema:
     """A piece of terrain."""
-    halves = NUMBER | {"multipleOf": 0.5}
+    halves = INTEGER | {"type": "number", "multipleOf": 0.5}
     optional = properties_from_readers(TERRAIN_READERS, {"rough": FLAG, "size": halves})
     return object_with({"id": TEXT, "footprint_mm": OUTLINE, "top_z_mm": LENGTH}, optional)

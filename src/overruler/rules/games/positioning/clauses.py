@@ -31,7 +31,7 @@ CLAUSES = {
     "positioning.spent": "An advance or a retreat ends where it is spent; rough ground spends double. (Decided here.)",
     "positioning.retreat": "A retreat runs straight away from its target.",
     "positioning.retreat_line": "Its line comes from the nearest point of the target's base, through the own middle.",
-    "positioning.retreat_contact": "What it touches at first blocks a retreat only where it is run over. (Decided here.)",
+    "positioning.retreat_contact": "What a retreat runs over blocks it, touched at first or not. (Decided here.)",
     "positioning.place": "A piece is placed where it is put, whatever lies between.",
     "positioning.place_clear": "A piece cannot be placed on another's base. (Decided here.)",
     "positioning.place_terrain": "Terrain is placed by the middle of its bounding box. (Decided here.)",
