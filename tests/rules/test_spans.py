@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.rules import ask
+from overruler.rules import ask, matrix
 from tests.rules.scenes import disc, scene_of
 
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
@@ -105,3 +105,18 @@ def test_a_unit_on_two_levels_is_touched_by_those_at_its_height() -> None:
     assert alone.probability is not None
     assert both.probability is not None
     assert both.probability["0"] == pytest.approx(alone.probability["0"], abs=0.005)
+
+
+def test_the_matrix_knows_heights_as_single_rulings_do() -> None:
+    pieces = three({"a": (0.0, 30.0), "b": (31.0, 30.0), "c": (0.0, 30.0)})
+    for covariance in (None, np.eye(6) * 0.5):
+        scene = scene_of(pieces, covariance, game="xwing")
+        found = matrix(scene)
+        assert found.band is not None
+        for i, j in ((0, 1), (0, 2), (1, 2)):
+            ends = {"from": pieces[i]["id"], "to": pieces[j]["id"]}
+            verdict = ask(scene, {"question": "range", **ends})
+            assert found.band[i, j] == verdict.answer["range"]
+            if verdict.probability is not None and found.probability is not None:
+                zero = found.probability[i, j, found.ranges.index(0)]
+                assert zero == pytest.approx(verdict.probability["0"], abs=1e-6)
