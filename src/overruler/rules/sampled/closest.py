@@ -55,7 +55,7 @@ def several_pairs_uncertainty(
         bands = [max(after - before, 0.0) for before, after in pairwise([0.0, *below, 1.0])]
         return linear.sigma_mm(), tuple(bands)
     indices = [index for pair in candidates for index in (pair.i, pair.j)]
-    closest = _closest_distances(candidates, _displacements_by_index(scene, indices))
+    closest = _closest_distances(candidates, _displacements_by_index(scene, indices, DRAW_COUNT))
     band = np.searchsorted(np.array(lines_mm), closest - CONTACT_TOLERANCE_MM)
     counts = np.bincount(band, minlength=len(lines_mm) + 1)
     return float(closest.std()), tuple((counts / len(closest)).tolist())
