@@ -111,6 +111,12 @@ SIZE_KEYS = {
 """The keys of a base's size, by its shape."""
 
 
+DEFAULT_PIECE_HEIGHT_MM = 30.0
+"""Height of a piece that tells none, from its base's underside to its top. (Decided here.)"""
+SURE_PROBABILITY = 0.99
+"""Least probability of a piece that counts as one where nobody asks about it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A base on the table, and who owns it."""
@@ -150,8 +156,25 @@ class Piece:
             return Ellipse(center, length, width, self.heading_deg)
         return rectangle(center, length, width, self.heading_deg, self.base.corner_radius_mm)
 
+    @property
+    def top_z_mm(self) -> float:
+        """Height of its top above the board."""
+        height_mm: float = self.extra.get("height_mm", DEFAULT_PIECE_HEIGHT_MM)
+        return self.z_mm + height_mm
+
+    @property
+    def reason_for_doubt(self) -> Mapping[str, Any] | None:
+        """Why it may be no piece: its probability, or a hand that no photo bears out; None if surely one."""
+        probability = self.extra.get("probability", 1.0)
+        if probability < SURE_PROBABILITY:
+            return {"probability": probability}
+        found_again = "image" in self.extra and self.extra.get("fitted") is not False
+        return {"by_hand": True} if self.extra.get("by_hand") and not found_again else None
+
     @classmethod
     def from_node(cls, node: Node, grid: Grid | None) -> "Piece":
+        for key, read in KEPT_KEY_READERS.items():
+            node.get(key, read, None)
         values = {key: read(node[key]) for key, read in PIECE_READERS.items() if node.has(key)}
         values |= {"id": node["id"].text(), "base": read_base(node["base"])}
         values["x_mm"], values["y_mm"] = _read_position(node, grid, values.get("hex"))
@@ -232,6 +255,22 @@ def _read_covariance(node: Node) -> Matrix2:
     return (xx, xy), (yx, yy)
 
 
+def _read_probability(node: Node) -> float:
+    value = node.number()
+    if not 0 <= value <= 1:
+        node.fail(f"must lie between 0 and 1, is {value:g}")
+    return value
+
+
+def _read_by_hand(node: Node) -> None:
+    """Check that a piece's `by_hand` is a flag, or the names of the corrections of it."""
+    if not isinstance(node.value, list):
+        node.boolean()
+        return
+    for item in node.items():
+        item.text()
+
+
 def _read_heading(node: Node) -> float:
     degrees = node.number()
     if abs(degrees) > MAX_HEADING_DEG:
@@ -251,3 +290,9 @@ PIECE_READERS: Mapping[str, Any] = {
     "hex": _read_hex,
 }
 """The reader of each optional key of a piece."""
+KEPT_KEY_READERS: Mapping[str, Any] = {
+    "height_mm": read_length,
+    "probability": _read_probability,
+    "by_hand": _read_by_hand,
+}
+"""The check of each key of a piece that stays in `Piece.extra`."""

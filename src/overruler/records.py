@@ -150,6 +150,13 @@ def _read_values(extra: Mapping[str, Any], path: str, readers: Mapping[str, Any]
     return {key: read(node[key]) for key, read in readers.items() if node.has(key)}
 
 
+def _read_corrections(node: Node) -> tuple[str, ...]:
+    """The corrections of a piece; a piece that a person placed without one was added."""
+    if isinstance(node.value, bool):
+        return ("add",) if node.value else ()
+    return _read_list(node, Node.text)
+
+
 def _values_json(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values as JSON, without those that are None or empty."""
     return {key: _json(value) for key, value in values.items() if value is not None and value != ()}
@@ -170,7 +177,7 @@ PIECE_RECORD_READERS: Mapping[str, Any] = {
     "other_headings": lambda node: _read_list(node, HeadingAlternative.from_node),
     "on": Node.text,
     "sigma_z_mm": Node.number,
-    "by_hand": lambda node: _read_list(node, Node.text),
+    "by_hand": _read_corrections,
     "fitted": Node.boolean,
     "player_unsure": lambda node: _read_list(node, Node.text),
 }

@@ -136,6 +136,18 @@ class Scene:
         return indices
 
     @cached_property
+    def reasons_for_doubt(self) -> Mapping[str, Mapping[str, Any]]:
+        """By id of each piece that may be none: why."""
+        reasons = {piece.id: piece.reason_for_doubt for piece in self.pieces}
+        return {name: reason for name, reason in reasons.items() if reason is not None}
+
+    def sure_indices(self, name: str) -> tuple[int, ...]:
+        """The pieces that a name stands for: of a unit those that surely are pieces, else all of it."""
+        indices = self.piece_indices[name]
+        sure = tuple(k for k in indices if self.pieces[k].id not in self.reasons_for_doubt)
+        return sure or indices
+
+    @cached_property
     def shapes(self) -> tuple[Shape, ...]:
         """Outlines of the pieces, in their order."""
         return tuple(piece.shape for piece in self.pieces)

@@ -29,7 +29,7 @@ class Terrain:
     """Height of its underside above the board."""
     rough: bool = False
     """Whether the game's rules for rough ground hold on it."""
-    size: int = 1
+    size: float = 1
     """Size class in the game's rules."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Other keys: those of a `records.TerrainRecord`, and unknown ones."""
@@ -59,10 +59,18 @@ class Terrain:
         return merge_keys(known, self.extra)
 
 
+def read_half(node: Node) -> float:
+    """Read a size: a multiple of 0.5."""
+    value = node.number()
+    if value * 2 != int(value * 2):
+        node.fail(f"must be a multiple of 0.5, is {value:g}")
+    return int(value) if value == int(value) else value
+
+
 TERRAIN_READERS: Mapping[str, Any] = {
     "base_z_mm": read_coordinate,
     "rough": Node.boolean,
-    "size": Node.integer,
+    "size": read_half,
 }
 """The reader of each optional key of a terrain."""
 

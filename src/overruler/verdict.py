@@ -74,6 +74,8 @@ class Verdict:
     """Probability of each possible answer, by its JSON text (`3`, `null`, `true`).
 
     None where every position is exact."""
+    rests_on: tuple[Mapping[str, Any], ...] = ()
+    """The pieces it is about that may be none: each `id` with its `probability` or `by_hand`."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """The settings of the game that the answer rests on, by name."""
     question: Mapping[str, Any] = field(default_factory=dict)
@@ -107,13 +109,16 @@ class Verdict:
 
     @property
     def call(self) -> str | None:
-        """How sure the likeliest answer is; None where every position is exact."""
+        """How sure the likeliest answer is; None where every position is exact.
+
+        An answer about a piece that may be none always has one, at most likely.
+        """
         if not self.probability:
-            return None
+            return LIKELY if self.rests_on else None
         highest = max(self.probability.values())
         for threshold, call in CALL_THRESHOLDS:
             if highest >= threshold:
-                return call
+                return LIKELY if self.rests_on else call
         return TOO_CLOSE
 
     def to_json(self) -> dict[str, Any]:
@@ -126,6 +131,8 @@ class Verdict:
             values["from"], values["to"] = self.pair
         if self.changes:
             values["changes"] = [change.to_json() for change in self.changes]
+        if self.rests_on:
+            values["rests_on"] = [dict(reason) for reason in self.rests_on]
         if self.settings:
             values["settings"] = dict(self.settings)
         return values | {"rules": list(self.rules)}
@@ -139,8 +146,21 @@ class Verdict:
         if self.likeliest not in (None, json.dumps(self.value)):
             likeliest = f"{self._answer_text(self.likeliest)} ({self._percent_text()})"
             return f"{self.call} {likeliest}, though as measured {self.headline}"
-        call = f"likely ({self._percent_text()})" if self.call == LIKELY else self.call
-        return ", ".join(part for part in (self.headline, self._margin_text(), call) if part)
+        call = self.call
+        if call == LIKELY and self.probability and not self.rests_on:
+            call = f"likely ({self._percent_text()})"
+        parts = (self.headline, self._margin_text(), call, self._doubt_text())
+        return ", ".join(part for part in parts if part)
+
+    def _doubt_text(self) -> str:
+        """What the answer rests on that may be no piece."""
+        texts = [
+            f"{reason['id']} is a piece with {100 * reason['probability']:.0f} %"
+            if "probability" in reason
+            else f"{reason['id']} was placed by hand and not found in the photo"
+            for reason in self.rests_on
+        ]
+        return " and ".join(texts)
 
     def _close_sentence(self) -> str:
         ranked = sorted((self.probability or {}).items(), key=lambda item: -item[1])

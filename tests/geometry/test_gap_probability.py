@@ -11,7 +11,6 @@ from overruler.geometry.batched.distances import farthest_distances, gaps_at_shi
 from overruler.geometry.covariance import Matrix2
 from overruler.geometry.farthest import farthest_gap
 from overruler.geometry.gap_probability import (
-    gap_sigma_mm,
     intervals_within_distance,
     normal_cdf,
     slice_gaussian,
@@ -100,19 +99,6 @@ def test_shares_of_the_farthest_part_agree_with_draws(a: str, b: str, doubt: str
     assert slices.probability_inside(
         intervals_within_distance(slices, first, second, line, farthest_gap)
     ) == pytest.approx(0.4, abs=0.01)
-
-
-@pytest.mark.parametrize("doubt", ["round", "slanted"])
-@pytest.mark.parametrize("gap_mm", [0.0, 0.2, 1.0])
-def test_the_spread_near_contact_is_that_of_draws(doubt: str, gap_mm: float) -> None:
-    first, second = apart("disc", "disc", -1.0, gap_mm)
-    slices = slice_gaussian(DOUBTS[doubt], toward(first, second), 27)
-    drawn = gaps_at_shifts(first, second, displaced(DOUBTS[doubt], 500_000))
-    assert gap_sigma_mm(
-        slices,
-        intervals_within_distance(slices, first, second, CONTACT_TOLERANCE_MM),
-        toward(first, second),
-    ) == pytest.approx(drawn.std(), rel=0.01)
 
 
 def test_a_doubt_larger_than_the_bases_reaches_past_them() -> None:

@@ -162,7 +162,7 @@ WRONG: list[tuple[str, Any]] = [
     ("terrain.0.footprint_mm.1", [1, 2, 3]),
     ("terrain.0.top_z_mm", -5),
     ("terrain.0.rough", "yes"),
-    ("terrain.0.size", 1.5),
+    ("terrain.0.size", 1.25),
     ("grid.type", "square"),
     ("grid.orientation", "round"),
     ("covariance.order", ["a"]),

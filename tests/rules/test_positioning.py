@@ -117,9 +117,9 @@ BAD_STATS = [
     ({"size": "big"}, BOTH, "scene: pieces[1].stats.size: expected a number, found text"),
     ({"size": True}, BOTH, "scene: pieces[1].stats.size: expected a number, found true or false"),
     (
-        {"size": 1.5},
+        {"size": 1.25},
         {"question": "engaged", "piece": "a"},
-        "scene: pieces[1].stats.size: must be a whole number",
+        "scene: pieces[1].stats.size: must be a multiple of 0.5",
     ),
     ({"size": -1}, MOVE, "scene: pieces[1].stats.size: must not be less than 0, is -1"),
     (

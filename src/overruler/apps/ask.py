@@ -7,16 +7,15 @@ from pathlib import Path
 
 from overruler.apps.settings.house_options import add_house_rule_argument, read_house
 from overruler.errors import OverrulerError
-from overruler.reading import Node
-from overruler.rules import ask
+from overruler.rules import ask, read_question
 from overruler.scene import Scene
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scene", type=Path, metavar="SCENE", help="a scene file (JSON)")
     question = (
-        "one question, a JSON object; or - for one a line on standard input, "
-        "each answered by a line"
+        "one question, a JSON object or words such as 'range p01 p02'; "
+        "or - for one a line on standard input, each answered by a line"
     )
     parser.add_argument("question", metavar="QUESTION", help=question)
     add_house_rule_argument(parser)
@@ -32,7 +31,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _answer(scene: Scene, text: str, name: str) -> str:
-    return json.dumps(ask(scene, Node.of_json(text, name)).to_json(), allow_nan=False)
+    question = read_question(scene.game, text, name)
+    return json.dumps(ask(scene, question).to_json(), allow_nan=False)
 
 
 def _answer_lines(scene: Scene) -> None:

@@ -33,8 +33,13 @@ def _has_ranges(scene: Scene) -> bool:
 
 
 def closest_opponents(scene: Scene) -> list[PiecePair]:
-    """The closest pairs of enemies where players are known, else of pieces in separate groups."""
-    sides = group_by_player(scene.pieces) or group_by_cohesion(scene.pieces)
+    """The closest pairs of enemies where players are known, else of pieces in separate groups.
+
+    What may be no piece is left out: nobody asked about it.
+    """
+    doubtful = scene.reasons_for_doubt
+    pieces = [piece for piece in scene.pieces if piece.id not in doubtful]
+    sides = group_by_player(pieces) or group_by_cohesion(pieces)
     pairs = [closest_pair(first, second) for first, second in combinations(sides, 2)]
     return sorted(pairs, key=_gap_mm)[:MAX_OPPONENT_PAIRS]
 

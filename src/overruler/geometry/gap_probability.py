@@ -84,10 +84,16 @@ def slice_gaussian(
     cosine = abs(axis[0] * normal[0] + axis[1] * normal[1])
     sine = math.sqrt(max(1 - cosine * cosine, 0.0))
     along_normal = _Slicing.of(covariance, normal, bend_mm, slope)
-    along_axis = _Slicing.of(covariance, axis, bend_mm, slope + sine / max(cosine, 1e-3))
+    along_axis = _Slicing.of(covariance, axis, bend_mm, _slope_of_sum(slope, sine, cosine))
     if along_axis.steps < along_normal.steps:
         return along_axis.sliced_gaussian()
     return along_normal.sliced_gaussian()
+
+
+def _slope_of_sum(slope: float, sine: float, cosine: float) -> float:
+    """Return the tangent of the angle of a slope and of another angle together."""
+    run = cosine - slope * sine
+    return (slope * cosine + sine) / max(run, 1e-3)
 
 
 class _Slicing(NamedTuple):
@@ -237,31 +243,6 @@ def _is_one_sided(slices: SlicedGaussian, search: _IntervalSearch) -> bool:
         if search.measure(mean - 8 * slices.sigma_mm, v).distance_mm > search.line_mm:
             return False
     return True
-
-
-def gap_sigma_mm(slices: SlicedGaussian, contact: Sequence[Interval], normal: Point) -> float:
-    """Return the σ of a gap that is 0 within the intervals of contact and grows along `normal`."""
-    first = second = 0.0
-    for (weight, _, mean), (low, high) in zip(slices.slices, contact, strict=True):
-        ends = [(mean - high), (low - mean)] if low <= high else [math.inf]
-        for past in ends:
-            if math.isfinite(past):
-                moment, square = _rectified_gaussian_moments(past, slices.sigma_mm)
-                first += weight * moment
-                second += weight * square
-    slope = abs(slices.u[0] * normal[0] + slices.u[1] * normal[1])
-    return slope * math.sqrt(max(second - first * first, 0.0))
-
-
-def _rectified_gaussian_moments(mean: float, sigma: float) -> tuple[float, float]:
-    """Return the first two moments of a Gaussian whose negative values count as 0."""
-    if not sigma:
-        return max(mean, 0.0), max(mean, 0.0) ** 2
-    z = mean / sigma
-    density = sigma * math.exp(-z * z / 2) / math.sqrt(math.tau)
-    positive = normal_cdf(z)
-    square = (mean * mean + sigma * sigma) * positive + mean * density
-    return mean * positive + density, square
 
 
 def _displace_shape(shape: Shape, u: Point, along: float, across: float) -> Shape:

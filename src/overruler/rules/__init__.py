@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from overruler.reading import Node
+from overruler.rules.doubtful_pieces import with_reasons_for_doubt
 from overruler.rules.registry import clause_text, game_of
 from overruler.scene import Scene
 from overruler.verdict import Verdict
@@ -15,7 +16,7 @@ from overruler.verdict import Verdict
 if TYPE_CHECKING:
     from overruler.rules.pair_ranges import Matrix
 
-__all__ = ["ask", "clause_text", "game_of", "matrix"]
+__all__ = ["ask", "clause_text", "game_of", "matrix", "read_question"]
 
 
 def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
@@ -32,11 +33,21 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
         answers = ", ".join(sorted(game.questions))
         node["question"].fail(f"{game.title} has no question {kind!r}; it answers: {answers}")
     answer = game.questions[kind].answer
-    verdict = answer(scene, node)
+    verdict = with_reasons_for_doubt(scene, answer(scene, node))
     if scene.alternative_scene is None or verdict.probability is None:
         return verdict
     probability, alternative = scene.alternative_scene
     return verdict.mixed_with(answer(alternative, node), probability)
+
+
+def read_question(game: str, text: str, name: str) -> Node:
+    """The question to a game that a text asks, as JSON or in words: `range p01 p02`.
+
+    `name` says in errors where the text stands.
+    """
+    from overruler.rules.words import read_question as read
+
+    return read(game_of(game).questions, text, name)
 
 
 def matrix(scene: Scene, game: str | None = None) -> "Matrix":

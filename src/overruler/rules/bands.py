@@ -33,8 +33,12 @@ class Reading:
 
     @cached_property
     def band(self) -> int:
-        """The band of the closest distance. A line touched is not crossed."""
-        return band_of(self.measure.distance_mm, self.lines_mm)
+        """The band of the closest distance. A line touched is not crossed.
+
+        Contact asks for heights that meet; without them it is the first band.
+        """
+        band = band_of(self.measure.distance_mm, self.lines_mm)
+        return band if band or self.measure.touches else 1
 
     @property
     def is_past_end(self) -> bool:
@@ -55,13 +59,30 @@ class Reading:
     @cached_property
     def band_probabilities(self) -> tuple[float, ...] | None:
         """The probability of each band; None where every place is exact."""
-        return self.uncertainty.band_probabilities if self.uncertainty else None
+        if self.uncertainty is None:
+            return None
+        contact, first, *others = self.uncertainty.band_probabilities
+        in_height = self.measure.touching_in_height
+        touching = 0.0
+        if in_height == self.measure:
+            touching = contact
+        elif in_height and contact:
+            alone = distance_uncertainty(self.scene, in_height, (0.0,))
+            touching = min(alone.band_probabilities[0], contact) if alone else 0.0
+        return (touching, first + contact - touching, *others)
+
+    def _outcome_by_band(self, outcome: Outcome) -> Outcome:
+        """The answer in each band; contact is the first where no heights meet."""
+        if self.measure.touching_in_height:
+            return outcome
+        return lambda band: outcome(max(band, 1))
 
     def decide(self, outcome: Outcome) -> Verdict:
         """The verdict by the band of the closest distance; the game adds words and clauses.
 
         Band 0 is contact, 1 the ruler's first, and one more than its last is past it.
         """
+        outcome = self._outcome_by_band(outcome)
         edges = [line for k, line in enumerate(self.lines_mm) if outcome(k) != outcome(k + 1)]
         value = outcome(self.band)
         margin = min((abs(self.measure.distance_mm - line) for line in edges), default=None)

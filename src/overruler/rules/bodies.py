@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 
 from overruler.geometry.shapes import Shape
 from overruler.reading import Node
 from overruler.scene import Scene
+from overruler.terrain import read_half
+from overruler.units import CONTACT_TOLERANCE_MM
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +25,41 @@ class Body:
     """Whether the piece leads its unit."""
     z_mm: float = 0.0
     """The height of the base above the table."""
+    top_z_mm: float = inf
+    """The height of its top above the table."""
 
     def is_enemy_of(self, other: "Body") -> bool:
         """Whether the two belong to different players; without a player it is nobody's enemy."""
         return None not in (self.player, other.player) and self.player != other.player
 
+    def meets_in_height(self, other: "Body") -> bool:
+        """Whether the heights that the two stand from and to overlap or touch."""
+        return self.height_overlap_mm(other) >= -CONTACT_TOLERANCE_MM
+
+    def height_overlap_mm(self, other: "Body") -> float:
+        """How far the two overlap in height; negative where one stands above the other."""
+        return min(self.top_z_mm, other.top_z_mm) - max(self.z_mm, other.z_mm)
+
 
 def piece_body(scene: Scene, index: int) -> Body:
     """A piece as a body."""
     piece = scene.pieces[index]
-    return Body(piece.id, (scene.shapes[index],), index, piece.player, piece.leader, piece.z_mm)
+    return Body(
+        piece.id,
+        (scene.shapes[index],),
+        index,
+        piece.player,
+        piece.leader,
+        piece.z_mm,
+        piece.top_z_mm,
+    )
+
+
+def terrain_body(scene: Scene, name: str) -> Body:
+    """A terrain as a body."""
+    terrain = next(one for one in scene.terrain if one.id == name)
+    parts = scene.terrain_parts[name]
+    return Body(name, parts, z_mm=terrain.base_z_mm, top_z_mm=terrain.top_z_mm)
 
 
 def piece_bodies(scene: Scene) -> Iterator[Body]:
@@ -44,8 +72,8 @@ def bodies_named(scene: Scene, node: Node) -> tuple[Body, ...]:
     name = node.text()
     scene.check_name(name, f"{node.name}: {node.path}")
     if name in scene.terrain_parts:
-        return (Body(name, scene.terrain_parts[name]),)
-    return tuple(piece_body(scene, index) for index in scene.piece_indices[name])
+        return (terrain_body(scene, name),)
+    return tuple(piece_body(scene, index) for index in scene.sure_indices(name))
 
 
 def body_named(scene: Scene, node: Node) -> Body:
@@ -64,8 +92,17 @@ def piece_named(scene: Scene, node: Node) -> tuple[Body, int]:
     return body, body.index
 
 
+def read_size(scene: Scene, index: int) -> float:
+    """A piece's size, a multiple of 0.5; 1 where it has none."""
+    node = Node(scene.pieces[index].stats, "scene", f"pieces[{index}].stats")
+    value = node.get("size", read_half, 1.0)
+    if value < 0:
+        node["size"].fail(f"must not be less than 0, is {value:g}")
+    return value
+
+
 def read_stat(scene: Scene, index: int, key: str) -> int:
-    """A piece's size or tier; 1 where it has none."""
+    """A whole number of a piece, such as its tier; 1 where it has none."""
     node = Node(scene.pieces[index].stats, "scene", f"pieces[{index}].stats")
     value = node.get(key, Node.integer, 1)
     if value < 0:
@@ -73,10 +110,10 @@ def read_stat(scene: Scene, index: int, key: str) -> int:
     return value
 
 
-def size_of(scene: Scene, body: Body) -> int:
+def size_of(scene: Scene, body: Body) -> float:
     """The size of a piece or a terrain."""
     if body.index is not None:
-        return read_stat(scene, body.index, "size")
+        return read_size(scene, body.index)
     return next(terrain.size for terrain in scene.terrain if terrain.id == body.id)
 
 

@@ -35,7 +35,9 @@ def smallest_changes(
     changes = []
     if nearer:
         k = nearer[-1]
-        changes.append(_change_nearer(measure.closest.gap, lines_mm[k], outcome(k), first_moves))
+        at_contact = lines_mm[k] == 0 and measure.touching_in_height
+        gap = (at_contact or measure).closest.gap
+        changes.append(_change_nearer(gap, lines_mm[k], outcome(k), first_moves))
     if farther:
         k = farther[0]
         pairs = _moving_pairs(measure, first_moves)

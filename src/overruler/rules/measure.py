@@ -34,8 +34,13 @@ class BodyPair:
 
     @property
     def touches(self) -> bool:
-        """Whether the two are in contact."""
-        return self.gap.distance_mm <= CONTACT_TOLERANCE_MM
+        """Whether the two are in contact, in height too."""
+        return self.gap.distance_mm <= CONTACT_TOLERANCE_MM and self.may_touch
+
+    @property
+    def may_touch(self) -> bool:
+        """Whether the heights of the two let them touch, wherever they are."""
+        return self.a.meets_in_height(self.b)
 
     @property
     def are_enemies(self) -> bool:
@@ -60,6 +65,17 @@ class Measure:
     def distance_mm(self) -> float:
         """The closest distance."""
         return self.closest.gap.distance_mm
+
+    @property
+    def touches(self) -> bool:
+        """Whether any pair is in contact."""
+        return any(pair.touches for pair in self.pairs)
+
+    @cached_property
+    def touching_in_height(self) -> "Measure | None":
+        """The pairs whose heights let them touch; None without one."""
+        pairs = tuple(pair for pair in self.pairs if pair.may_touch)
+        return Measure(pairs) if pairs else None
 
     @property
     def is_melee(self) -> bool:

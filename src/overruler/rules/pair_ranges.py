@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
+from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM, MM_PER_INCH
 
 PAST_RULER = -1
 """The range of a pair past the ruler's end, and of a piece with itself."""
 
+Mask = NDArray[np.bool_]
 IntArray = NDArray[np.intp]
 
 
@@ -64,6 +66,8 @@ class RulerRanges:
     """The range of a pair in contact: 0, or 1 where contact counts as the first band."""
     held_pairs: frozenset[tuple[str, str]] = frozenset()
     """The ids of pairs at range 0 whatever their distance."""
+    apart_in_height: Mask | None = None
+    """(N, N) whether two pieces stand one above the other, so that they cannot touch; None: nowhere."""
 
     def add_to(self, matrix: Matrix, band_probability: Array | None) -> Matrix:
         first = self.contact_range
@@ -71,6 +75,12 @@ class RulerRanges:
         index = np.searchsorted(np.array(self.lines_mm), matrix.distance_mm - CONTACT_TOLERANCE_MM)
         band = np.where(index == len(self.lines_mm), PAST_RULER, np.maximum(index, first))
         probability = band_probability
+        if self.apart_in_height is not None:
+            band = np.where(self.apart_in_height & (band == 0), 1, band)
+            if probability is not None:
+                contact = np.where(self.apart_in_height, probability[..., 0], 0.0)
+                moved = [probability[..., 0] - contact, probability[..., 1] + contact]
+                probability = np.concatenate([np.stack(moved, 2), probability[..., 2:]], 2)
         if probability is not None and first:
             contact_or_first = probability[..., :2].sum(2, keepdims=True)
             probability = np.concatenate([contact_or_first, probability[..., 2:]], 2)
@@ -88,3 +98,12 @@ def one_hot(band: IntArray, count: int) -> Array:
     probability = np.asarray(band[..., None] == np.arange(count), float)
     probability[np.arange(len(band)), np.arange(len(band))] = 0.0
     return probability
+
+
+def apart_in_height(scene: Scene) -> Mask | None:
+    """(N, N) whether two pieces stand one above the other; None where no two do."""
+    low = np.array([piece.z_mm for piece in scene.pieces])
+    high = np.array([piece.top_z_mm for piece in scene.pieces])
+    overlap = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
+    apart = overlap < -CONTACT_TOLERANCE_MM
+    return apart if apart.any() else None

@@ -108,6 +108,20 @@ class Route:
         """The ids of the rough terrain that the base touches."""
         return frozenset(name for leg in self.legs for name, _, _ in self._rough_stretches(leg))
 
+    def spent_at_mm(self, leg: Leg, budget_mm: float) -> float:
+        """How far along a leg a budget is spent, rough ground counting twice."""
+        along = 0.0
+        for _, first, last in sorted(self._rough_stretches(leg), key=lambda patch: patch[1]):
+            free_mm = max(first - along, 0.0)
+            if budget_mm <= free_mm:
+                break
+            budget_mm, along = budget_mm - free_mm, along + free_mm
+            rough_mm = max(last - along, 0.0)
+            if budget_mm <= 2 * rough_mm:
+                return along + budget_mm / 2
+            budget_mm, along = budget_mm - 2 * rough_mm, along + rough_mm
+        return along + budget_mm
+
     @property
     def cost_mm(self) -> float:
         """Its length, rough ground counted twice."""
@@ -132,9 +146,10 @@ class Route:
 
     @cached_property
     def other_bodies(self) -> tuple[Body, ...]:
-        """Every other piece that is not exempt."""
+        """Every other piece at the mover's height that is not exempt."""
         left_out = {self.index, *(body.index for body in self.exempt_bodies)}
-        return tuple(body for body in piece_bodies(self.scene) if body.index not in left_out)
+        others = (body for body in piece_bodies(self.scene) if body.index not in left_out)
+        return tuple(body for body in others if self.mover.meets_in_height(body))
 
     @cached_property
     def enemies(self) -> tuple[Body, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from overruler.reading import Node
-from overruler.rules.bodies import piece_named, read_stat
+from overruler.rules.bodies import piece_named, read_size
 from overruler.rules.game import answer_distance
 from overruler.rules.sampled.sightlines import SightUncertainty, joint_displacements
 from overruler.rules.sampling import answer_probabilities
@@ -58,10 +58,10 @@ def _read_sight(scene: Scene, question: Node) -> Sight:
     return Sight(scene, i, j, _object_sizes(scene))
 
 
-def _object_sizes(scene: Scene) -> Mapping[str, int]:
+def _object_sizes(scene: Scene) -> Mapping[str, float]:
     """The sizes of all pieces and terrain, by id."""
     pieces = enumerate(scene.pieces)
-    sizes = {piece.id: read_stat(scene, index, "size") for index, piece in pieces}
+    sizes: dict[str, float] = {piece.id: read_size(scene, index) for index, piece in pieces}
     return sizes | {terrain.id: terrain.size for terrain in scene.terrain}
 
 

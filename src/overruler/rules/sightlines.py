@@ -12,7 +12,7 @@ from overruler.geometry.shapes import Shape
 from overruler.geometry.visibility import Hull, ObstructedView, widest_separation
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.sampling import max_relative_shift_mm
-from overruler.scene import Scene, Terrain
+from overruler.scene import Piece, Scene, Terrain
 from overruler.units import CONTACT_TOLERANCE_MM
 
 _CLAUSES = {
@@ -20,7 +20,7 @@ _CLAUSES = {
     "third_base": "A third base stands in the way whatever it is and whose, and also where it overlaps one of the two."
     " (Decided here.)",
     "grazing": "A free line may graze an edge; between two obstacles it needs a gap. (Decided here.)",
-    "looked_over": "Terrain that does not stand higher than both bases is looked over. (Decided here.)",
+    "looked_over": "Terrain and third bases whose tops are not above both bases are looked over. (Decided here.)",
     "stood_on": "Terrain that one of the two bases overlaps hides neither. (Decided here.)",
     "sight_in_contact": "Bases in contact see each other, and neither has cover. (Decided here.)",
     "bases_only": "The lines run from base to base; the bodies on them are not looked at. (Decided here.)",
@@ -58,7 +58,7 @@ class Sight:
     i: int
     j: int
     """The indices of the two pieces in the scene; j is the target."""
-    sizes: Mapping[str, int] | None = None
+    sizes: Mapping[str, float] | None = None
     """Sizes by id, where an object must be as large as the target to give cover; else None."""
 
     @property
@@ -85,18 +85,19 @@ class Sight:
 
     @cached_property
     def nearby_obstacles(self) -> tuple[Obstacle, ...]:
-        """The obstacles that touch the lines, or may; without terrain that is looked over."""
-        low = {terrain.id for terrain in self.scene.terrain if self._looks_over(terrain)}
+        """The obstacles that touch the lines, or may; without those that are looked over."""
+        tall: tuple[Terrain | Piece, ...] = (*self.scene.terrain, *self.scene.pieces)
+        low = {thing.id for thing in tall if self._looks_over(thing)}
         return tuple(
             thing
             for thing in _all_obstacles(self.scene)
             if thing.index not in (self.i, self.j) and thing.id not in low and self._is_near(thing)
         )
 
-    def _looks_over(self, terrain: Terrain) -> bool:
-        """Whether terrain does not stand higher than both bases."""
+    def _looks_over(self, thing: Terrain | Piece) -> bool:
+        """Whether a top does not stand higher than both bases."""
         highest_mm = max(self.scene.pieces[k].z_mm for k in (self.i, self.j))
-        return terrain.top_z_mm <= highest_mm + CONTACT_TOLERANCE_MM
+        return thing.top_z_mm <= highest_mm + CONTACT_TOLERANCE_MM
 
     def _is_near(self, thing: Obstacle) -> bool:
         return any(self._may_meet(part, self.max_shift_mm(thing)) for part in thing.parts)
@@ -196,11 +197,21 @@ class Sight:
             "bases_only": True,
             "third_base": third_bases,
             "grazing": bool(self.counted_obstacles),
-            "looked_over": any(map(self._in_the_way, low)),
+            "looked_over": any(map(self._in_the_way, low)) or self._looks_over_piece,
             "stood_on": any(map(self._overlaps_end, self.nearby_obstacles)),
             "sight_in_contact": self.touches,
         }
         return clauses_that_hold(holds, game)
+
+    @property
+    def _looks_over_piece(self) -> bool:
+        """Whether a third base in the lines is looked over."""
+        pieces = enumerate(self.scene.pieces)
+        third = [k for k, piece in pieces if k not in (self.i, self.j) and self._looks_over(piece)]
+        slack_mm = -2 * CONTACT_TOLERANCE_MM
+        return not self.touches and any(
+            self._may_meet(self.scene.shapes[k], slack_mm) for k in third
+        )
 
     def _in_the_way(self, terrain: Terrain) -> bool:
         """Whether terrain reaches into the lines."""

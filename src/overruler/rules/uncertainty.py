@@ -1,9 +1,9 @@
 """How sure a closest distance is, given the joint covariance of the pieces' places.
 
 * **Settled.** No line lies within reach, eight standard deviations. The answer is certain.
-* **One pair near a line.** Its displacement lies in a plane. Across the gap it is summed in even
-  steps. At each step the line is crossed at one place along the gap, found exactly, and a Gaussian
-  gives the probability on either side. Nothing is drawn, and numpy is not loaded.
+* **One pair near a line.** Its displacement lies in a plane, and those that do not cross the line
+  form a region whose boundary is known exactly. The Gaussian is summed along it; see
+  `geometry.contact_region`. Nothing is drawn, and numpy is not loaded.
 * **Several pairs that may be the closest.** Their places are drawn, always the same draws; see
   `rules.sampled.closest`.
 
@@ -16,13 +16,9 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import NamedTuple
 
+from overruler.geometry.contact_region import gap_moments_mm, probability_within_mm
 from overruler.geometry.covariance import Covariance
-from overruler.geometry.gap_probability import (
-    SlicedGaussian,
-    gap_sigma_mm,
-    intervals_within_distance,
-    slice_gaussian,
-)
+from overruler.geometry.gap_probability import SlicedGaussian, slice_gaussian
 from overruler.geometry.shapes import Point, Polygon, gap
 from overruler.rules.measure import BodyPair, Measure, band_of
 from overruler.rules.sampling import ClosestCandidate, max_relative_shift_mm
@@ -103,20 +99,18 @@ def _linear_sigma_mm(covariance: Covariance, pair: ClosestCandidate) -> float:
 def _pair_uncertainty(
     covariance: Covariance, pair: ClosestCandidate, lines_mm: Sequence[float]
 ) -> DistanceUncertainty:
-    """One pair near a line: summed over slices of its displacement."""
-    slices = slice_displacement(covariance, pair)
-    below = [_probability_below(slices, pair, line) for line in lines_mm]
+    """One pair near a line: summed along the boundary of what does not cross it."""
+    below = [_probability_below(covariance, pair, line) for line in lines_mm]
     bands = [after - before for before, after in pairwise([0.0, *below, 1.0])]
-    sigma_mm = _pair_sigma_mm(covariance, slices, pair)
+    sigma_mm = _pair_sigma_mm(covariance, pair)
     return DistanceUncertainty(sigma_mm, tuple(max(band, 0.0) for band in bands))
 
 
-def _pair_sigma_mm(covariance: Covariance, slices: SlicedGaussian, pair: ClosestCandidate) -> float:
+def _pair_sigma_mm(covariance: Covariance, pair: ClosestCandidate) -> float:
     """1 σ of the distance, which contact cuts off at 0."""
     if pair.gap.distance_mm >= pair.max_shift_mm:
         return _linear_sigma_mm(covariance, pair)
-    contact = intervals_within_distance(slices, pair.a, pair.b, CONTACT_TOLERANCE_MM)
-    return gap_sigma_mm(slices, contact, gap_direction(pair))
+    return gap_moments_mm(pair.a, pair.b, covariance.of_difference(pair.i, pair.j))[1]
 
 
 def slice_displacement(covariance: Covariance, pair: ClosestCandidate) -> SlicedGaussian:
@@ -137,11 +131,10 @@ def gap_direction(pair: ClosestCandidate) -> Point:
     return (x / size, y / size) if size else (1.0, 0.0)
 
 
-def _probability_below(slices: SlicedGaussian, pair: ClosestCandidate, line_mm: float) -> float:
+def _probability_below(covariance: Covariance, pair: ClosestCandidate, line_mm: float) -> float:
     """The probability that a gap does not cross a line; 0 or 1 where the line is out of reach."""
     past = pair.gap.distance_mm - line_mm - CONTACT_TOLERANCE_MM
     if abs(past) > pair.max_shift_mm:
         return float(past < 0)
-    touched_mm = line_mm + CONTACT_TOLERANCE_MM
-    inside = intervals_within_distance(slices, pair.a, pair.b, touched_mm)
-    return slices.probability_inside(inside)
+    difference = covariance.of_difference(pair.i, pair.j)
+    return probability_within_mm(pair.a, pair.b, difference, line_mm + CONTACT_TOLERANCE_MM)

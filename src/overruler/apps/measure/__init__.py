@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--beside", action="append", default=[], type=Path, metavar="PHOTO", help=beside
     )
     option = parser.add_argument_group("what comes out").add_argument
-    ask = "a question (JSON), as to overruler ask (absent: what the closest opponents' range is)"
+    ask = "a question (JSON or words), as to overruler ask (absent: what the closest opponents' range is)"
     option("--ask", action="append", default=[], metavar="QUESTION", help=ask)
     option("--scene", type=Path, metavar="OUT.json", help="write the scene file")
     picture = "write the annotated photo (.png or .svg)"
@@ -119,7 +119,10 @@ def _draw_precision_map(options: MeasureOptions, report: "Report", path: Path) -
 
 def _print_report(options: MeasureOptions, report: "Report") -> None:
     if options.json:
-        print(json.dumps(report.scene.to_json()))
+        values = report.scene.to_json()
+        if options.questions:
+            values["answers"] = [verdict.to_json() for verdict in report.verdicts]
+        print(json.dumps(values))
         return
     from overruler.apps.measure.summary import print_report
 

@@ -18,8 +18,7 @@ from overruler.games import DEFAULT_GAME, GAMES
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.picture import ENDINGS
-from overruler.reading import Node
-from overruler.rules import game_of
+from overruler.rules import game_of, read_question
 from overruler.writing import check_writable
 
 MIN_POINTS = 4
@@ -166,7 +165,7 @@ def _parse_questions(texts: Sequence[str], game: str | None) -> tuple[dict[str, 
     known = game_of(game or DEFAULT_GAME).questions if texts else {}
     questions = []
     for number, text in enumerate(texts, 1):
-        node = Node.of_json(text, f"--ask {number}")
+        node = read_question(game or DEFAULT_GAME, text, f"--ask {number}")
         name = node["question"].text()
         if name not in known:
             raise UnknownName(f"--ask {number}: question", name, known)

@@ -35,6 +35,7 @@ def _ruling_schema() -> Schema:
         "call": {"enum": list(calls)},
         "from": TEXT,
         "to": TEXT,
+        "rests_on": array_of(object_with({"id": TEXT}), 1),
         "changes": array_of(change, 1),
         "settings": OBJECT | {"additionalProperties": FLAG},
     }

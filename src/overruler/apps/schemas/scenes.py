@@ -101,6 +101,11 @@ def piece() -> Schema:
     }
     by_place = {"required": ["x_mm", "y_mm"], "not": {"required": ["hex"]}}
     optional = properties_from_readers(PIECE_READERS, special) | {"x_mm": LENGTH, "y_mm": LENGTH}
+    optional |= {
+        "height_mm": SIZE,
+        "probability": {"type": "number", "minimum": 0, "maximum": 1},
+        "by_hand": {"anyOf": [FLAG, array_of(TEXT)]},
+    }
     return object_with({"id": TEXT, "base": base}, optional, oneOf=[by_place, by_hex])
 
 
@@ -111,5 +116,6 @@ def _base(shape: str, sizes: tuple[str, ...]) -> Schema:
 
 def terrain() -> Schema:
     """A piece of terrain."""
-    optional = properties_from_readers(TERRAIN_READERS, {"rough": FLAG})
+    halves = INTEGER | {"type": "number", "multipleOf": 0.5}
+    optional = properties_from_readers(TERRAIN_READERS, {"rough": FLAG, "size": halves})
     return object_with({"id": TEXT, "footprint_mm": OUTLINE, "top_z_mm": LENGTH}, optional)

@@ -13,7 +13,7 @@ from overruler.reading import Node
 from overruler.rules import game_of
 from overruler.rules.fields import Tap
 from overruler.rules.game import Game, StatField
-from overruler.rules.games.xwing.ship_arcs import read_arc
+from overruler.rules.games.xwing.ship_arcs import read_arcs
 from overruler.scene import Piece, Scene
 
 _FROM_TO = {"from": "A", "to": "B"}
@@ -77,7 +77,7 @@ def arc_outlines(scene: Scene, ship: Piece) -> list[dict[str, Any]]:
     index = scene.pieces.index(ship)
     found = []
     for name in _arc_names(ship):
-        region = read_arc(scene, index, Node(name, "arc")).on_board(ship)
+        region = read_arcs(scene, index, Node(name, "arc"))[0].on_board(ship)
         found.append(
             {
                 "name": name,

@@ -29,6 +29,8 @@ CURVED_PIECES = 6
 """Number of pieces of a curved rim."""
 RIM_STEPS = 16
 """Samples of each piece of a rim."""
+RIM_REACH = 1.1
+"""Between two samples the distance rises by less than this many times the way between them."""
 TRISECTIONS = 30
 """Steps by thirds round a maximum, to 1e-5 mm."""
 
@@ -115,12 +117,15 @@ def _quarter_cells(cells: Array) -> Array:
     return np.concatenate([np.stack(part, 1) for part in parts])
 
 
-def rim_farthest_from_all(shapes: Sequence[Shape], b: Shape, shifts_mm: Array) -> Array:
+def rim_farthest_from_all(
+    shapes: Sequence[Shape], b: Shape, shifts_mm: Array, line_mm: float | None = None
+) -> Array:
     """Return the largest distance (n,) of any point of b's rim from the nearest of `shapes`.
 
     `shifts_mm` (m, n, 2) displace `b`, relative to each shape by its own shift. Points and shapes
     that the longest shift cannot bring into play are left out. Each maximum among the rest is
-    refined by thirds, to 1e-5 mm.
+    refined by thirds, to 1e-5 mm. With a line only the side of it is certain: a maximum that cannot
+    reach the line, or is past it already, is not refined.
     """
     rim, step = _RimCells(b), 1 / RIM_STEPS
     t = np.arange(rim.pieces * RIM_STEPS, dtype=float) * step
@@ -136,7 +141,14 @@ def rim_farthest_from_all(shapes: Sequence[Shape], b: Shape, shifts_mm: Array) -
 
     coarse = np.full((shifts.shape[1], len(t)), -np.inf)
     coarse[:, live] = np.stack([distances(place) for place in t[live]], 1)
-    row, cell = np.nonzero(_local_maxima(coarse))
+    best = coarse.max(1)
+    refined = _local_maxima(coarse)
+    if line_mm is not None:
+        reach = line_mm - RIM_REACH * float(
+            vector_lengths(np.diff(rim.rim_offset(t), axis=0)).max()
+        )
+        refined &= ((best <= line_mm) & (best > reach))[:, None] & (coarse > reach)
+    row, cell = np.nonzero(refined)
     low = t[cell] - step
     high = t[cell] + step
     for _ in range(TRISECTIONS):
@@ -144,7 +156,6 @@ def rim_farthest_from_all(shapes: Sequence[Shape], b: Shape, shifts_mm: Array) -
         rises = distances(low + third, row) < distances(high - third, row)
         low = np.where(rises, low + third, low)
         high = np.where(rises, high, high - third)
-    best = coarse.max(1)
     np.maximum.at(best, row, distances((low + high) / 2, row))
     return np.asarray(best)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.geometry.batched.distances import (
     farthest_distances,
@@ -22,13 +23,14 @@ from overruler.geometry.batched.distances import (
     rim_farthest_from_all,
 )
 from overruler.geometry.batched.draws import draw_gaussian
+from overruler.geometry.batched.vectors import vector_lengths
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.geometry.gap_probability import normal_cdf
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Shape
 from overruler.rules.bodies import Body
 from overruler.rules.measure import Measure, farthest_distance_mm
-from overruler.rules.sampling import ClosestCandidate, draw_displacements
+from overruler.rules.sampling import DRAW_COUNT, ClosestCandidate, draw_displacements
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 
@@ -37,6 +39,8 @@ MAX_BEND_SHARE = 0.02
 since the mean of the bend is allowed for."""
 FEW_DRAWS = 2048
 MANY_DRAWS = 8192
+NEARLY_SURE = 0.03
+"""A probability nearer to 0 or 1 is counted over more draws."""
 MIN_EIGENVALUE_SHARE = 1e-12
 """Axes whose variance is a smaller share of the largest are rounding."""
 
@@ -51,7 +55,7 @@ def several_pairs_uncertainty(
         bands = [max(after - before, 0.0) for before, after in pairwise([0.0, *below, 1.0])]
         return linear.sigma_mm(), tuple(bands)
     indices = [index for pair in candidates for index in (pair.i, pair.j)]
-    closest = _closest_distances(candidates, _displacements_by_index(scene, indices))
+    closest = _closest_distances(candidates, _displacements_by_index(scene, indices, DRAW_COUNT))
     band = np.searchsorted(np.array(lines_mm), closest - CONTACT_TOLERANCE_MM)
     counts = np.bincount(band, minlength=len(lines_mm) + 1)
     return float(closest.std()), tuple((counts / len(closest)).tolist())
@@ -177,32 +181,54 @@ def probability_all_within(
     ends_mm: tuple[float, float],
     reach_mm: float,
 ) -> float:
-    """The probability that all of the second side lies past the lower and not the upper end."""
+    """The probability that all of the second side lies past the lower and not the upper end.
+
+    What is nearly sure is counted over more draws: it decides what is called certain.
+    """
     parts = [part for pair in measure.pairs for part in (*pair.a.parts, *pair.b.parts)]
     only_discs = all(isinstance(part, Disc) for part in parts)
     indices = [index for pair in measure.pairs for index in (pair.a.index, pair.b.index)]
-    shifts = _displacements_by_index(scene, indices, MANY_DRAWS if only_discs else FEW_DRAWS)
-    farthest = [
-        _farthest_distances(measure, body, part, shifts)
-        for body, part in _farthest_parts(measure, reach_mm)
-    ]
-    lower, upper = ends_mm
-    past_lower = _closest_distances(candidates, shifts) > lower + CONTACT_TOLERANCE_MM
-    below_upper = np.max(farthest, 0) <= upper + CONTACT_TOLERANCE_MM
-    return float(np.mean(past_lower & below_upper))
+    share = 0.0
+    for count in (MANY_DRAWS if only_discs else FEW_DRAWS, DRAW_COUNT):
+        shifts = _displacements_by_index(scene, indices, count)
+        past_lower = _closest_distances(candidates, shifts) > ends_mm[0] + CONTACT_TOLERANCE_MM
+        share = float(np.mean(past_lower & _below_line(measure, shifts, ends_mm[1], reach_mm)))
+        if NEARLY_SURE < share < 1 - NEARLY_SURE:
+            break
+    return share
 
 
-def _farthest_parts(measure: Measure, reach_mm: float) -> list[tuple[Body, Shape]]:
-    """The parts of the second side that may hold its farthest point, within `reach_mm`."""
-    limit_mm = measure.farthest_mm
-    parts = measure.farthest_by_part
-    return [(body, part) for body, part, far in parts if far + 2 * reach_mm >= limit_mm]
+def _below_line(
+    measure: Measure, shifts: Mapping[int | None, Array], upper_mm: float, reach_mm: float
+) -> NDArray[np.bool_]:
+    """Whether (n,) no part of the second side lies past a line.
+
+    A distance changes by no more than the displacement, so most draws far from the line are settled.
+    """
+    line_mm = upper_mm + CONTACT_TOLERANCE_MM
+    below = np.ones(len(next(iter(shifts.values()))), bool)
+    for body, part, far_mm in measure.farthest_by_part:
+        if far_mm + 2 * reach_mm < measure.farthest_mm:
+            continue
+        by_body = [
+            vector_lengths(shifts[body.index] - shifts[a.index]) for a in measure.from_bodies
+        ]
+        moved_mm = np.max(by_body, 0)
+        below &= far_mm - moved_mm <= line_mm
+        rows = np.flatnonzero(below & (far_mm + moved_mm > line_mm))
+        if len(rows):
+            there = {index: shift[rows] for index, shift in shifts.items()}
+            below[rows] = _farthest_distances(measure, body, part, there, line_mm) <= line_mm
+    return below
 
 
 def _farthest_distances(
-    measure: Measure, body: Body, b: Shape, shifts: Mapping[int | None, Array]
+    measure: Measure, body: Body, b: Shape, shifts: Mapping[int | None, Array], line_mm: float
 ) -> Array:
-    """The distance (n,) of a part's farthest point from the nearest shape of the first side."""
+    """The distance (n,) of a part's farthest point from the nearest shape of the first side.
+
+    It lies on the right side of the line; how far from it is certain near the line alone.
+    """
     froms = [(a, part) for a in measure.from_bodies for part in a.parts]
     shapes = [part for _, part in froms]
     relative = np.stack([shifts[body.index] - shifts[a.index] for a, _ in froms])
@@ -215,7 +241,7 @@ def _farthest_distances(
     # A hole inside it that is farther than its rim stays as much farther.
     rim = float(rim_farthest_from_all(shapes, b, np.zeros((len(shapes), 1, 2)))[0])
     hole = max(farthest_distance_mm(shapes, b) - rim, 0.0)
-    return rim_farthest_from_all(shapes, b, relative) + hole
+    return rim_farthest_from_all(shapes, b, relative, line_mm - hole) + hole
 
 
 def _common_radius_mm(shapes: Sequence[Shape]) -> float | None:

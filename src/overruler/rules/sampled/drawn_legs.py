@@ -80,16 +80,14 @@ def max_shift_mm(scene: Scene, index: int | None, bodies: Sequence[Body]) -> flo
     return max(shifts, default=0.0)
 
 
-def leads_through(
-    legs: DrawnLegs, bodies: Iterable[Body], draws: Draws, leaving: bool = False
-) -> BoolArray:
-    """Whether (n,) a leg leads through a body; `leaving`: but for one that it touches at first."""
+def leads_through(legs: DrawnLegs, bodies: Iterable[Body], draws: Draws) -> BoolArray:
+    """Whether (n,) a leg leads through a body."""
     through = np.zeros(len(draws), bool)
     for body in bodies:
         shift = draws.for_piece(body.index) - legs.shift
         for part in body.parts:
             entry = entry_distances(legs.base, part, shift, legs.u, legs.length_mm)
-            through |= np.isfinite(entry) & ~(leaving & (entry == 0))
+            through |= np.isfinite(entry)
     return through
 
 

@@ -91,9 +91,8 @@ def _path_neighbours(route: Route, first: Leg, rest: Sequence[Leg], end: Leg) ->
     start_shift_mm = max_relative_shift_mm(route.scene, None, route.index)
     shift_mm = max_shift_mm(route.scene, None, route.other_bodies)
     base = route.shape_at(first.start_mm)
-    rough = [Body(name, (part,)) for name, part in rough_parts(route.scene)]
     return _PathNeighbours(
-        bodies_in_reach(base, rough, first, start_shift_mm),
+        _rough_bodies(route.scene, base, first, start_shift_mm),
         bodies_in_reach(base, route.blockers, first, start_shift_mm + shift_mm),
         [
             bodies_in_reach(route.shape_at(leg.start_mm), route.blockers, leg, shift_mm)
@@ -101,6 +100,12 @@ def _path_neighbours(route: Route, first: Leg, rest: Sequence[Leg], end: Leg) ->
         ],
         bodies_in_reach(route.shape_at(end.start_mm), route.other_bodies, end, shift_mm),
     )
+
+
+def _rough_bodies(scene: Scene, base: Shape, leg: Leg, slack_mm: float) -> list[Body]:
+    """The convex parts of rough ground that a base on a leg may touch."""
+    rough = [Body(name, (part,)) for name, part in rough_parts(scene)]
+    return bodies_in_reach(base, rough, leg, slack_mm)
 
 
 def _first_leg(route: Route, to: Point) -> Leg:
@@ -130,17 +135,32 @@ def _fixed_leg(route: Route, leg: Leg, draws: Draws) -> DrawnLegs:
 def _rough_lengths_mm(legs: DrawnLegs, bodies: Sequence[Body]) -> Array:
     """The length (n,) of a leg over which the base touches rough ground."""
     total, reached = np.zeros(len(legs.shift)), np.zeros(len(legs.shift))
+    for first, last in _rough_stretches(legs, bodies):
+        total += np.maximum(last - np.maximum(first, reached), 0)
+        reached = np.maximum(reached, last)
+    return total
+
+
+def _rough_stretches(legs: DrawnLegs, bodies: Sequence[Body]) -> Array:
+    """The stretches (m, 2, n) of a leg on which the base touches rough ground, the first first."""
     if not bodies:
-        return total
+        return np.zeros((0, 2, len(legs.shift)))
     stretches = np.array(
         [contact_intervals(legs.base, body.parts[0], -legs.shift, legs.u) for body in bodies]
     )
     order = np.argsort(stretches[:, 0], 0)
-    in_order = np.take_along_axis(stretches, order[:, None], 0).clip(0, legs.length_mm)
-    for first, last in in_order:
-        total += np.maximum(last - np.maximum(first, reached), 0)
-        reached = np.maximum(reached, last)
-    return total
+    return np.take_along_axis(stretches, order[:, None], 0).clip(0, legs.length_mm)
+
+
+def _spent_at_mm(legs: DrawnLegs, rough: Sequence[Body]) -> Array:
+    """How far (n,) along a leg its length is spent, rough ground counting twice."""
+    budget, along = legs.length_mm.copy(), np.zeros(len(legs.shift))
+    for first, last in _rough_stretches(legs, rough):
+        free = np.minimum(np.maximum(first - along, 0), budget)
+        budget, along = budget - free, along + free
+        doubled = np.minimum(2 * np.maximum(last - along, 0), budget)
+        budget, along = budget - doubled, along + doubled / 2
+    return along + budget
 
 
 # --- a straight line ---
@@ -159,12 +179,14 @@ def advance_probability(route: Route, direction: Point, most_mm: float) -> float
     near = bodies_in_reach(base, route.other_bodies, leg, shift_mm)
     if meets and not near:
         return 1.0
+    rough = _rough_bodies(scene, base, leg, max_relative_shift_mm(scene, None, index))
     draws = Draws(scene, [index, target.index, *(body.index for body in near)])
     shift = draws.for_piece(target.index) - draws.for_piece(index)
     u = np.broadcast_to(direction, (len(draws), 2))
     contacts = [first_contact_distances(base, part, shift, u) for part in target.parts]
     contact_mm = np.min(contacts, 0)
-    legs = DrawnLegs(base, draws.for_piece(index), u, np.minimum(contact_mm, most_mm))
+    longest = DrawnLegs(base, draws.for_piece(index), u, np.full(len(draws), most_mm))
+    legs = longest._replace(length_mm=np.minimum(contact_mm, _spent_at_mm(longest, rough)))
     through = leads_through(legs, _blockers_among(route, near), draws)
     ends_on = ends_on_body(legs, near, draws)
     return float(np.mean(np.isfinite(contact_mm) & ~through & ~ends_on))
@@ -198,8 +220,10 @@ def retreat_probability(route: Route, direction: Point, most_mm: float) -> float
     draws = Draws(scene, [index, target.index, *(body.index for body in near)])
     shift = draws.for_piece(index)
     u = directions_away_from(target, base.center, shift - draws.for_piece(target.index))
-    legs = DrawnLegs(base, shift, u, np.full(len(draws), most_mm))
-    through = leads_through(legs, _blockers_among(from_target, near), draws, leaving=True)
+    rough = _rough_bodies(scene, base, leg, slack_mm + max_relative_shift_mm(scene, None, index))
+    longest = DrawnLegs(base, shift, u, np.full(len(draws), most_mm))
+    legs = longest._replace(length_mm=_spent_at_mm(longest, rough))
+    through = leads_through(legs, _blockers_among(from_target, near), draws)
     ends_on = ends_on_body(legs, near, draws, leaving=True)
     return float(np.mean(~through & ~ends_on))
 
@@ -229,3 +253,16 @@ def place_probability(route: Route, place: Point) -> float:
         return 1.0
     draws = Draws(scene, [body.index for body in near])
     return float(np.mean(~ends_on_body(_fixed_leg(route, leg, draws), near, draws)))
+
+
+def terrain_place_probability(scene: Scene, placed: Body, others: Sequence[Body]) -> float:
+    """The probability that nobody stands where a terrain is to be placed."""
+    leg = Leg((0.0, 0.0), 1.0, 0.0, 0.0)
+    shift_mm = max_shift_mm(scene, None, others)
+    parts = [(part, bodies_in_reach(part, others, leg, shift_mm)) for part in placed.parts]
+    draws = Draws(scene, [body.index for _, near in parts for body in near])
+    zeros = np.zeros((len(draws), 2))
+    covered = np.zeros(len(draws), bool)
+    for part, near in parts:
+        covered |= ends_on_body(DrawnLegs(part, zeros, zeros, zeros[:, 0]), near, draws)
+    return float(np.mean(~covered))

@@ -14,7 +14,7 @@ from overruler.detections import Detection
 from overruler.fixes import Fix, next_piece_id
 from overruler.geometry.covariance import Matrix2
 from overruler.geometry.vectors import distance
-from overruler.records import MEASURED_KEYS, CorrectionRecord
+from overruler.records import MEASURED_KEYS, CorrectionRecord, PieceRecord
 from overruler.report import Report
 from overruler.scene import Piece, Scene
 from overruler.vision.assembly.pointed_at import (
@@ -146,7 +146,8 @@ def _build_piece(corrected: _CorrectedPiece, detection: Detection, covariance: M
     labels = {name: getattr(before, name) for name in LABEL_FIELDS}
     extra = {key: value for key, value in before.extra.items() if key not in MEASURED_KEYS}
     extra |= now.extra
-    extra["by_hand"] = [*before.extra.get("by_hand", ()), *corrected.by_hand]
+    done_before = PieceRecord.from_json(before.extra).by_hand
+    extra["by_hand"] = [*done_before, *corrected.by_hand]
     extra["fitted"] = corrected.fitted
     return replace(now, **labels, extra=extra)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from overruler.reading import Node
 from overruler.rules.bands import Reading, read_bands
-from overruler.rules.bodies import Body, bodies_named
+from overruler.rules.bodies import Body, bodies_named, piece_body
 from overruler.rules.game import Setting, ruler_of
 from overruler.rules.games.legion.ranges import range_at, range_verdict, ruler_clauses
 from overruler.rules.measure import measure_sides
@@ -27,7 +27,9 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
 
 def _lay_attack_ruler(scene: Scene, question: Node) -> Reading:
     """The ruler laid from the attacking unit's leader to the defending unit."""
-    attackers = _read_unit(scene, question["attacker"])
+    _read_unit(scene, question["attacker"])
+    indices = scene.piece_indices[question["attacker"].text()]
+    attackers = [piece_body(scene, index) for index in indices]
     defenders = _read_unit(scene, question["defender"])
     leader = _unit_leader(attackers, question["attacker"])
     measure = measure_sides([leader], defenders, question["defender"])

@@ -1,10 +1,11 @@
 """Base to base, and distances in inches: who touches whom, who is engaged, what is in range."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 from overruler.reading import Node
-from overruler.rules.bodies import Body, is_thing, piece_bodies, piece_named, read_stat
+from overruler.rules.bodies import Body, is_thing, piece_bodies, piece_named, read_size
 from overruler.rules.changes import smallest_changes
 from overruler.rules.contact import Contact
 from overruler.rules.fields import Field
@@ -20,14 +21,20 @@ LARGE_PIECE_REACH_MM = mm_from_inches(1)
 """The largest distance at which a large piece still counts as touching."""
 
 
+NEVER_MM = -math.inf
+"""No distance is as short: stands for pairs whose heights do not meet."""
+
+
 def _contact_line_mm(scene: Scene, pair: BodyPair) -> float:
     """The largest distance at which a pair counts as base to base."""
+    if not pair.may_touch:
+        return NEVER_MM
     large = _is_large(scene, pair.a) or _is_large(scene, pair.b)
     return LARGE_PIECE_REACH_MM if large else 0.0
 
 
 def _is_large(scene: Scene, body: Body) -> bool:
-    return body.index is not None and read_stat(scene, body.index, "size") >= LARGE_SIZE
+    return body.index is not None and read_size(scene, body.index) >= LARGE_SIZE
 
 
 # --- between two ---
@@ -95,11 +102,11 @@ def _verdict_within(
 
 def _contact_verdict(contact: Contact, measure: Measure, rules: tuple[str, ...]) -> Verdict:
     """Whether any pair counts, with the closest distance."""
-    lines_mm = tuple(sorted(set(contact.lines_mm)))
+    lines_mm = tuple(sorted(set(contact.lines_mm) - {NEVER_MM}))
     uncertainty = distance_uncertainty(contact.scene, measure, lines_mm)
     sigma_mm = uncertainty.sigma_mm if uncertainty else 0.0
-    margin_mm = max(contact.margins_mm)
-    on_line = lines_mm[-1] > 0 and abs(margin_mm) <= CONTACT_TOLERANCE_MM
+    margin_mm = max(contact.margins_mm) if lines_mm else None
+    on_line = margin_mm is not None and lines_mm[-1] > 0 and abs(margin_mm) <= CONTACT_TOLERANCE_MM
     inclusive = ("positioning.inclusive",) if on_line else ()
     closest = ("any.closest_piece",) if len(measure.pairs) > 1 else ()
     return replace(
@@ -109,7 +116,7 @@ def _contact_verdict(contact: Contact, measure: Measure, rules: tuple[str, ...])
         probability=contact.probabilities,
         margin_mm=margin_mm,
         lines_mm=lines_mm,
-        changes=_smallest_changes(measure, lines_mm),
+        changes=() if NEVER_MM in contact.lines_mm else _smallest_changes(measure, lines_mm),
         rules=(*rules, *inclusive, "any.edge_to_edge", *closest),
     )
 

@@ -6,7 +6,15 @@ from typing import NamedTuple
 
 from overruler.geometry.shapes import Point, translate_shape
 from overruler.reading import Node
-from overruler.rules.bodies import Body, body_named, piece_bodies, piece_named, read_stat, size_of
+from overruler.rules.bodies import (
+    Body,
+    body_named,
+    piece_bodies,
+    piece_named,
+    read_stat,
+    size_of,
+    terrain_body,
+)
 from overruler.rules.games.positioning.fields import FORCE_IN, FORCE_KIND, REPOSITION_DEG
 from overruler.rules.routes import direction_away_from, piece_position
 from overruler.scene import Scene
@@ -24,6 +32,12 @@ class TableObject(NamedTuple):
         parts = tuple(translate_shape(part, x_mm, y_mm) for part in self.body.parts)
         center = self.center[0] + x_mm, self.center[1] + y_mm
         return TableObject(replace(self.body, parts=parts), center)
+
+    def is_in_the_way_of(self, other: "TableObject") -> bool:
+        """Whether the two can meet in height; terrain that only touches is above or below."""
+        if None in (self.body.index, other.body.index):
+            return self.body.height_overlap_mm(other.body) > CONTACT_TOLERANCE_MM
+        return self.body.meets_in_height(other.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +64,7 @@ class Force:
         direction = REPOSITION_DEG.read(question) if kind == "reposition" else None
         return cls(scene, kind, actor, targets, distance_mm, direction)
 
-    def resistances_in(self, target: Body) -> tuple[int, int]:
+    def resistances_in(self, target: Body) -> tuple[float, int]:
         """The inches that a target's size and tier take off; negative where below the actor's."""
         size = size_of(self.scene, target) - size_of(self.scene, self.actor)
         if target.index is None or self.actor.index is None:
@@ -94,7 +108,7 @@ def objects_on_table(scene: Scene) -> dict[str, TableObject]:
         for index, body in enumerate(piece_bodies(scene))
     }
     for terrain in scene.terrain:
-        body = Body(terrain.id, scene.terrain_parts[terrain.id])
+        body = terrain_body(scene, terrain.id)
         objects[terrain.id] = TableObject(body, _box_center(terrain.footprint_mm))
     return objects
 

@@ -101,7 +101,7 @@ def _stop_distances_mm(
 
 def _stop_distance_mm(target: TableObject, other: TableObject, direction: Point) -> float:
     """How far along a line a target gets before another object stops it; inf where it does not."""
-    if _stands_on_other(target, other):
+    if _stands_on_other(target, other) or not target.is_in_the_way_of(other):
         return math.inf
     entries = [
         entry_distance(p, q, *direction) for p in target.body.parts for q in other.body.parts

@@ -58,7 +58,11 @@ def _bodies_that_may_stop(
 ) -> list[Body]:
     """The bodies that may stop one target, whatever its direction and all places may be instead."""
     scene, index = force.scene, target.body.index
-    others = [other.body for other in objects if other.body.id != target.body.id]
+    others = [
+        other.body
+        for other in objects
+        if other.body.id != target.body.id and other.is_in_the_way_of(target)
+    ]
     shifts = [
         max_relative_shift_mm(scene, index, body.index) for body in others if body.index != index
     ]
@@ -105,7 +109,7 @@ def _force_directions(force: Force, target: TableObject, shift: Array, draws: Dr
 
 def _stop_distances(target: TableObject, other: TableObject, shift: Array, u: Array) -> Array:
     """How far (n,) a target gets before an object displaced by `shift` stops it, or inf."""
-    if target.body.id == other.body.id:
+    if target.body.id == other.body.id or not target.is_in_the_way_of(other):
         return np.full(len(shift), np.inf)
     entries = [entry_distances(p, q, shift, u) for p in target.body.parts for q in other.body.parts]
     stands_on = _is_on_terrain(target, other, -shift) | _is_on_terrain(other, target, shift)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from overruler.geometry.sweep import first_contact_distance
+from overruler.geometry.shapes import Point
+from overruler.geometry.sweep import first_contact_distance, overlaps
 from overruler.reading import Node
 from overruler.rules.bodies import Body, body_named, piece_bodies, piece_named
 from overruler.rules.clauses import clauses_that_hold
@@ -17,6 +18,7 @@ from overruler.rules.games.positioning.fields import (
     X_MM,
     Y_MM,
 )
+from overruler.rules.games.positioning.force import objects_on_table
 from overruler.rules.measure import BodyPair, Measure, measure_sides, verdict_on
 from overruler.rules.routes import Leg, Route, direction_away_from, legs_through, piece_position
 from overruler.rules.sampling import yes_no_probabilities
@@ -112,7 +114,8 @@ def answer_advance(scene: Scene, question: Node) -> Verdict:
     (ux, uy), most_mm = DIRECTION_DEG.read(question), ADVANCE_IN.read(question)
     mover, target = measure.closest.a, measure.closest.b
     contact_mm = _contact_distance_mm(mover, target, ux, uy)
-    length_mm = most_mm if contact_mm is None else min(most_mm, contact_mm)
+    reach_mm = _reach_mm(scene, index, ux, uy, most_mm)
+    length_mm = reach_mm if contact_mm is None else min(reach_mm, contact_mm)
     route = Route(scene, index, _single_leg(scene, index, ux, uy, length_mm), (target,))
     if contact_mm is None:
         reason = f"its line does not meet {target.id}"
@@ -127,7 +130,7 @@ def answer_advance(scene: Scene, question: Node) -> Verdict:
     holds = {
         "positioning.advance": True,
         "positioning.advance_line": contact_mm is not None,
-        "positioning.advance_stop": contact_mm is not None and contact_mm <= most_mm,
+        "positioning.advance_stop": contact_mm is not None and contact_mm <= reach_mm,
         "positioning.advance_in_contact": measure.closest.touches,
     }
     rules = (*clauses_that_hold(holds), *_straight_line_clauses(route))
@@ -156,10 +159,9 @@ def answer_retreat(scene: Scene, question: Node) -> Verdict:
     index, measure = _read_mover_and_target(scene, question)
     mover, target, most_mm = measure.closest.a, measure.closest.b, RETREAT_IN.read(question)
     ux, uy = direction_away_from(piece_position(scene, index), target, question["target"])
-    others = [body for body in piece_bodies(scene) if body.index not in (index, target.index)]
-    touched = [body for body in others if BodyPair.of(mover, body).touches]
-    legs = _single_leg(scene, index, ux, uy, most_mm)
-    route = Route(scene, index, legs, (target, *touched))
+    reach_mm = _reach_mm(scene, index, ux, uy, most_mm)
+    route = Route(scene, index, _single_leg(scene, index, ux, uy, reach_mm), (target,))
+    touched = [body for body in route.other_bodies if BodyPair.of(mover, body).touches]
     answer = {
         "legal": route.is_free,
         "end_mm": list(route.end_mm),
@@ -187,6 +189,12 @@ def _read_mover_and_target(scene: Scene, question: Node) -> tuple[int, Measure]:
     return index, measure_sides([body], [target], question["target"])
 
 
+def _reach_mm(scene: Scene, index: int, ux: float, uy: float, budget_mm: float) -> float:
+    """How far a piece gets along a line until its distance is spent."""
+    legs = _single_leg(scene, index, ux, uy, budget_mm)
+    return Route(scene, index, legs).spent_at_mm(legs[0], budget_mm) if legs else 0.0
+
+
 def _single_leg(
     scene: Scene, index: int, ux: float, uy: float, length_mm: float
 ) -> tuple[Leg, ...]:
@@ -196,7 +204,7 @@ def _single_leg(
 def _straight_line_clauses(route: Route) -> tuple[str, ...]:
     from_enemy = route.mover.is_enemy_of(route.exempt_bodies[0])
     holds = {
-        "positioning.bounded": bool(route.rough_patches),
+        "positioning.spent": bool(route.rough_patches),
         "positioning.blocking_aside": from_enemy,
     }
     return (*_route_clauses(route), *clauses_that_hold(holds))
@@ -212,18 +220,43 @@ def _with_distance(scene: Scene, question: Node, measure: Measure) -> Verdict:
 
 def answer_place(scene: Scene, question: Node) -> Verdict:
     """Whether a piece may be placed somewhere, whatever lies between."""
-    _, index = piece_named(scene, question["piece"])
     place = (X_MM.read(question), Y_MM.read(question))
+    if body_named(scene, question["piece"]).index is None:
+        return _answer_place_of_terrain(scene, question, place)
+    _, index = piece_named(scene, question["piece"])
     route = Route(scene, index, legs_through([piece_position(scene, index), place]))
-    under = route.ends_on
-    answer = {
-        "legal": under is None,
-        "reason": f"the base of {under.id} is there" if under else "no other base is there",
-    }
-    holds = {"positioning.place": True, "positioning.place_clear": under is not None}
     probability = None
     if scene.covariance is not None:
         from overruler.rules.sampled.routes import place_probability
 
         probability = place_probability(route, place)
-    return _legality_verdict(_bare_verdict(question), answer, clauses_that_hold(holds), probability)
+    return _place_verdict(question, route.ends_on, (), probability)
+
+
+def _answer_place_of_terrain(scene: Scene, question: Node, place: Point) -> Verdict:
+    """Whether a terrain may be placed with the middle of its bounding box somewhere."""
+    terrain = objects_on_table(scene)[question["piece"].text()]
+    x_mm, y_mm = place[0] - terrain.center[0], place[1] - terrain.center[1]
+    placed = terrain.translated_by(x_mm, y_mm).body
+    others = [body for body in piece_bodies(scene) if placed.meets_in_height(body)]
+    covered = (b for b in others if any(overlaps(part, b.parts[0]) for part in placed.parts))
+    under = next(covered, None)
+    probability = None
+    if scene.covariance is not None:
+        from overruler.rules.sampled.routes import terrain_place_probability
+
+        probability = terrain_place_probability(scene, placed, others)
+    return _place_verdict(question, under, ("positioning.place_terrain",), probability)
+
+
+def _place_verdict(
+    question: Node, under: Body | None, rules: tuple[str, ...], probability: float | None
+) -> Verdict:
+    """The verdict on a place, and the piece whose base is there already."""
+    answer = {
+        "legal": under is None,
+        "reason": f"the base of {under.id} is there" if under else "no other base is there",
+    }
+    holds = {"positioning.place": True, "positioning.place_clear": under is not None}
+    clauses = (*clauses_that_hold(holds), *rules)
+    return _legality_verdict(_bare_verdict(question), answer, clauses, probability)

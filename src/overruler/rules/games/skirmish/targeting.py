@@ -22,7 +22,12 @@ from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from overruler.geometry.batched.visibility import Mask
+
+    IntArray = NDArray[np.intp]
 
 
 def answer_targets(scene: Scene, question: Node) -> Verdict:
@@ -161,19 +166,25 @@ class Targets:
         return indices
 
     def list_probabilities(self) -> dict[str, float]:
-        """The probability of each list of valid targets, each in the measured order."""
+        """The probability of each list of valid targets, the closest first."""
         if not self.uncertain_indices:
             return {json.dumps(self.valid): 1.0}
         import numpy as np
 
         valid = self.valid_in_draws(self.displacements)
-        rows, counts = np.unique(valid, axis=0, return_counts=True)
+        rows, counts = np.unique(self._order_in_draws(valid), axis=0, return_counts=True)
         ids = [sight.target.id for sight in self.sights]
-        lists = [
-            json.dumps([name for name, is_valid in zip(ids, row, strict=True) if is_valid])
-            for row in rows
-        ]
+        lists = [json.dumps([ids[k] for k in row if k >= 0]) for row in rows.tolist()]
         return dict(zip(lists, (counts / counts.sum()).tolist(), strict=True))
+
+    def _order_in_draws(self, valid: "Mask") -> "IntArray":
+        """The indices of the valid targets in each draw (n, E), the closest first, then -1."""
+        import numpy as np
+
+        distances = [sight.distances_in_draws(self.displacements) for sight in self.sights]
+        ticks = np.round(np.stack(distances, 1) / CONTACT_TOLERANCE_MM)
+        order = np.argsort(np.where(valid, ticks, np.inf), axis=1, kind="stable")
+        return np.where(np.take_along_axis(valid, order, 1), order, -1)
 
     def valid_probability(self, name: str) -> float:
         """The probability that a unit is a valid target."""

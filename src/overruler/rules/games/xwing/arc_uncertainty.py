@@ -1,7 +1,7 @@
 """How sure a range inside an arc is, given the joint covariance of the two ships' places.
 
 Alphabet: n draws, L lines between bands. `closest` is the pair with its closest points, in the arc
-or not; `gap_in_arc` is the gap to the closest point in the arc, None where no part lies in it.
+or not.
 """
 
 import math
@@ -37,24 +37,24 @@ class ArcRangeUncertainty(NamedTuple):
 
 
 def arc_range_uncertainty(
-    scene: Scene, arc: ShipArc, closest: BodyPair, gap_in_arc: Gap | None, lines_mm: Sequence[float]
+    scene: Scene, arcs: Sequence[ShipArc], closest: BodyPair, lines_mm: Sequence[float]
 ) -> ArcRangeUncertainty | None:
-    """The uncertainty of the closest distance inside an arc, over all headings of the ship.
+    """The uncertainty of the closest distance inside any of some arcs, over all headings of the ship.
 
     None in a scene without covariance.
     """
     index = closest.a.index or 0
     ship = scene.pieces[index]
-    as_measured = _region_uncertainty(scene, arc.on_board(ship), closest, gap_in_arc, lines_mm)
+    regions = [arc.on_board(ship) for arc in arcs]
+    as_measured = _regions_uncertainty(scene, regions, closest, lines_mm)
     if as_measured is None:
         return None
     headings = _other_headings(scene, index)
     measured_share = 1 - math.fsum(headings.values())
     bands = [measured_share * band for band in as_measured.band_probabilities]
     for heading_deg, heading_probability in headings.items():
-        region = arc.on_board(replace(ship, heading_deg=heading_deg))
-        turned_gap = gap_inside_region(region, closest.a.parts[0], closest.b.parts[0])
-        turned = _region_uncertainty(scene, region, closest, turned_gap, lines_mm)
+        regions = [arc.on_board(replace(ship, heading_deg=heading_deg)) for arc in arcs]
+        turned = _regions_uncertainty(scene, regions, closest, lines_mm)
         assert turned is not None  # there is covariance
         for k, band in enumerate(turned.band_probabilities):
             bands[k] += heading_probability * band
@@ -73,35 +73,35 @@ def _other_headings(scene: Scene, index: int) -> dict[float, float]:
     return headings
 
 
-def _region_uncertainty(
-    scene: Scene,
-    region: Region,
-    closest: BodyPair,
-    gap_in_arc: Gap | None,
-    lines_mm: Sequence[float],
+def _regions_uncertainty(
+    scene: Scene, regions: Sequence[Region], closest: BodyPair, lines_mm: Sequence[float]
 ) -> ArcRangeUncertainty | None:
-    """The uncertainty for one region of the board."""
+    """The uncertainty for some regions of the board together."""
     if scene.covariance is None:
         return None
     reach_mm = max_relative_shift_mm(scene, closest.a.index, closest.b.index)
-    if gap_in_arc is None and distance_to_outline_mm(region, closest.b.parts[0]) > reach_mm:
+    ship, target = closest.a.parts[0], closest.b.parts[0]
+    gaps = [gap_inside_region(region, ship, target) for region in regions]
+    far = [distance_to_outline_mm(region, target) > reach_mm for region in regions]
+    if all(gap is None and is_far for gap, is_far in zip(gaps, far, strict=True)):
         return ArcRangeUncertainty(None, (0.0,) * (len(lines_mm) + 1))
-    if _arc_never_matters(region, closest, gap_in_arc, reach_mm):
+    if any(
+        gap is not None and _arc_never_matters(region, closest, gap, reach_mm)
+        for region, gap in zip(regions, gaps, strict=True)
+    ):
         free = distance_uncertainty(scene, Measure((closest,)), lines_mm)
         return ArcRangeUncertainty(free.sigma_mm, free.band_probabilities) if free else None
-    return _sampled_uncertainty(scene, region, closest, reach_mm, lines_mm)
+    return _sampled_uncertainty(scene, regions, closest, reach_mm, lines_mm)
 
 
-def _arc_never_matters(
-    region: Region, closest: BodyPair, gap_in_arc: Gap | None, reach_mm: float
-) -> bool:
+def _arc_never_matters(region: Region, closest: BodyPair, gap_in_arc: Gap, reach_mm: float) -> bool:
     """Whether the closest point lies in the arc however the two are displaced.
 
     The closest points of two convex shapes that stay apart move no farther than the shapes.
     """
     if distance_to_outline_mm(region, closest.b.parts[0]) > reach_mm:
         return True
-    if gap_in_arc is None or closest.gap.distance_mm <= reach_mm:
+    if closest.gap.distance_mm <= reach_mm:
         return False
     inside_mm = _distance_to_borders_mm(region, closest.gap.to_point)
     return inside_mm > 2 * reach_mm and gap_in_arc.distance_mm <= closest.gap.distance_mm
@@ -112,7 +112,11 @@ def _distance_to_borders_mm(region: Region, place: Point) -> float:
 
 
 def _sampled_uncertainty(
-    scene: Scene, region: Region, closest: BodyPair, reach_mm: float, lines_mm: Sequence[float]
+    scene: Scene,
+    regions: Sequence[Region],
+    closest: BodyPair,
+    reach_mm: float,
+    lines_mm: Sequence[float],
 ) -> ArcRangeUncertainty:
     import numpy as np
 
@@ -123,14 +127,18 @@ def _sampled_uncertainty(
     ship, target = closest.a, closest.b
     covariance = np.array(scene.covariance.of_difference(ship.index, target.index))
     shifts = draw_gaussian(covariance, DRAW_COUNT)
-    may_be_closest = (
-        closest.gap.distance_mm <= reach_mm
-        or region.contains(closest.gap.to_point)
-        or _distance_to_borders_mm(region, closest.gap.to_point) <= 2 * reach_mm
-    )
-    distance_mm = distances_inside_region(
-        region, ship.parts[0], target.parts[0], shifts, may_be_closest
-    )
+    by_region = []
+    for region in regions:
+        may_be_closest = (
+            closest.gap.distance_mm <= reach_mm
+            or region.contains(closest.gap.to_point)
+            or _distance_to_borders_mm(region, closest.gap.to_point) <= 2 * reach_mm
+        )
+        inside = distances_inside_region(
+            region, ship.parts[0], target.parts[0], shifts, may_be_closest
+        )
+        by_region.append(inside)
+    distance_mm = np.min(by_region, 0)
     inside = distance_mm[np.isfinite(distance_mm)]
     band = np.searchsorted(lines_mm, inside - CONTACT_TOLERANCE_MM)
     counts = np.bincount(band, minlength=len(lines_mm) + 1)

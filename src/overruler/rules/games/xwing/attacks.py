@@ -11,7 +11,7 @@ from overruler.rules.bands import range_in_words
 from overruler.rules.bodies import Body, bodies_named
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.games.xwing.arc_uncertainty import ArcRangeUncertainty, arc_range_uncertainty
-from overruler.rules.games.xwing.ship_arcs import ShipArc, read_arc
+from overruler.rules.games.xwing.ship_arcs import ShipArc, read_arcs
 from overruler.rules.games.xwing.ship_ruler import LaidRuler, all_ranges, lay_along, ruler_clauses
 from overruler.rules.measure import BodyPair, Measure, measure_sides, verdict_on
 from overruler.scene import Scene
@@ -20,11 +20,11 @@ from overruler.verdict import Verdict
 
 @dataclass(frozen=True)
 class ArcRuler(LaidRuler):
-    """The ruler laid to the closest point in an arc; without one in it, to the closest of all."""
+    """The ruler laid to the closest point in any arc named; without one, to the closest of all."""
 
-    arc: ShipArc
-    region: Region
-    """The part of the board that the arc covers."""
+    arcs: tuple[ShipArc, ...]
+    regions: tuple[Region, ...]
+    """The part of the board that each arc covers."""
     closest_pair: BodyPair
     """The closest points, in the arc or not."""
     gap_in_arc: Gap | None
@@ -33,9 +33,7 @@ class ArcRuler(LaidRuler):
     @cached_property
     def arc_uncertainty(self) -> ArcRangeUncertainty | None:
         """None in a scene without covariance."""
-        return arc_range_uncertainty(
-            self.scene, self.arc, self.closest_pair, self.gap_in_arc, self.lines_mm
-        )
+        return arc_range_uncertainty(self.scene, self.arcs, self.closest_pair, self.lines_mm)
 
     @property
     def range_in_arc(self) -> int | None:
@@ -50,7 +48,8 @@ class ArcRuler(LaidRuler):
         where the pair is held at range 0. Out of arc, minus the distance of the base from the arc.
         """
         if not self.gap_in_arc:
-            return -distance_to_outline_mm(self.region, self.closest_pair.b.parts[0])
+            target = self.closest_pair.b.parts[0]
+            return -min(distance_to_outline_mm(region, target) for region in self.regions)
         if self.held_at_zero:
             return None
         margin = min(abs(self.measure.distance_mm - line) for line in self.lines_mm)
@@ -63,7 +62,8 @@ class ArcRuler(LaidRuler):
         reach_mm = ship_radius_mm + self.ruler.lines_mm[-1]
         return tuple(
             (edge.point_at(0.0), edge.point_at(min(reach_mm, edge.length_mm)))
-            for edge in self.region.edges
+            for region in self.regions
+            for edge in region.edges
         )
 
     @property
@@ -73,6 +73,8 @@ class ArcRuler(LaidRuler):
             return None
         in_arc = self.arc_uncertainty.in_arc_probability
         *bands, past = self.arc_uncertainty.band_probabilities
+        if not self.closest_pair.may_touch:
+            bands[:2] = [0.0, bands[0] + bands[1]]
         if self.held_at_zero:
             bands, past = [in_arc], 0
         by_range = dict.fromkeys(map(json.dumps, all_ranges(self)), 0.0)
@@ -88,9 +90,11 @@ def _lay_arc_ruler(scene: Scene, question: Node) -> ArcRuler:
     target = _read_single_piece(scene, question["defender"])
     closest = measure_sides([ship], [target], question["defender"]).closest
     index = ship.index or 0
-    arc = read_arc(scene, index, question["arc"])
-    region = arc.on_board(scene.pieces[index])
-    gap_in_arc = gap_inside_region(region, ship.parts[0], target.parts[0])
+    arcs = read_arcs(scene, index, question["arc"])
+    regions = tuple(arc.on_board(scene.pieces[index]) for arc in arcs)
+    gaps = [gap_inside_region(region, ship.parts[0], target.parts[0]) for region in regions]
+    in_arc = [gap for gap in gaps if gap is not None]
+    gap_in_arc = min(in_arc, key=lambda gap: gap.distance_mm, default=None)
     measured = BodyPair(ship, target, gap_in_arc or closest.gap)
     laid = lay_along(scene, question, Measure((measured,)))
     return ArcRuler(
@@ -100,8 +104,8 @@ def _lay_arc_ruler(scene: Scene, question: Node) -> ArcRuler:
         laid.ruler,
         laid.held_at_zero,
         laid.nearer_band,
-        arc,
-        region,
+        arcs,
+        regions,
         closest,
         gap_in_arc,
     )
@@ -121,11 +125,15 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
     answer = dict(verdict.answer)
     if ruler.arc_uncertainty:
         answer["in_arc_probability"] = ruler.arc_uncertainty.in_arc_probability
-    arc_clause = "xwing.standard_arcs" if ruler.arc.standard else "xwing.own_arcs"
+    holds = {
+        "xwing.standard_arcs": any(arc.standard for arc in ruler.arcs),
+        "xwing.own_arcs": not all(arc.standard for arc in ruler.arcs),
+        "xwing.several_arcs": len(ruler.arcs) > 1,
+    }
     return replace(
         verdict,
         answer=answer,
-        rules=("xwing.attack", arc_clause, *verdict.rules),
+        rules=("xwing.attack", *clauses_that_hold(holds), *verdict.rules),
         value=ruler.range_in_arc,
         null_text="out of arc or past the ruler",
         margin_mm=ruler.margin_mm,
@@ -135,9 +143,10 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
 
 
 def _verdict_in_arc(ruler: ArcRuler) -> Verdict:
+    point = ruler.measure.closest.gap.to_point
     touches_outside = ruler.closest_pair.touches and ruler.band > 0
     clauses = {
-        "xwing.arc_line": is_on_outline(ruler.region, ruler.measure.closest.gap.to_point),
+        "xwing.arc_line": any(is_on_outline(region, point) for region in ruler.regions),
         "xwing.in_arc_only": touches_outside and not ruler.held_at_zero,
         "xwing.held_in_arc": ruler.held_at_zero,
     }

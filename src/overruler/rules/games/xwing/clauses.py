@@ -33,5 +33,7 @@ CLAUSES = {
     "xwing.arc_line": "The lines of an arc belong to it. (Decided here.)",
     "xwing.standard_arcs": "Every ship has the arcs printed on tokens for its base, from its middle. (Decided here.)",
     "xwing.own_arcs": "A ship's own arc runs counter-clockwise between two headings, or is a strip. (Decided here.)",
+    "xwing.several_arcs": "Of several arcs the closest point in any of them counts. (Decided here.)",
+    "xwing.objects": "Where asked for, ships on or against obstacles and devices are told too. (Decided here.)",
     "xwing.pairs": "After moves all pairs of ships at range 0 are told, touching ones too. (Decided here.)",
 }

@@ -5,6 +5,7 @@ from overruler.rules.fields import (
     DEGREES,
     FROM_TO,
     NAME,
+    YES_NO,
     Field,
     Question,
     Tap,
@@ -50,6 +51,7 @@ EVENTS = Field(
     list_of(MOVE_EVENT),
     [{"type": "move", "ship": "p01", "x_mm": 300, "y_mm": 420, "heading_deg": 90}],
 )
+OBJECTS = Field("objects", YES_NO, required=False, default=False)
 
 GAME = Game(
     name="xwing",
@@ -62,7 +64,7 @@ GAME = Game(
         "within": Question(answer_within, (*FROM_TO, BANDS_ABOVE_ZERO)),
         "beyond": Question(answer_beyond, (*FROM_TO, BANDS)),
         "attack_range": Question(attack_range, ATTACK),
-        "range0_after": Question(range0_after, (EVENTS,)),
+        "range0_after": Question(range0_after, (EVENTS, OBJECTS)),
     },
     clauses=CLAUSES,
     settings={NEARER_BAND.name: NEARER_BAND},

@@ -106,8 +106,14 @@ class ShipPair(NamedTuple):
 
     @property
     def touches(self) -> bool:
-        """Whether their bases are in contact."""
-        return self.is_within(CONTACT_TOLERANCE_MM)
+        """Whether their bases are in contact, in height too."""
+        return self.meets_in_height and self.is_within(CONTACT_TOLERANCE_MM)
+
+    @property
+    def meets_in_height(self) -> bool:
+        """Whether their heights overlap or touch."""
+        low_mm, high_mm = max(self.a.z_mm, self.b.z_mm), min(self.a.top_z_mm, self.b.top_z_mm)
+        return high_mm - low_mm >= -CONTACT_TOLERANCE_MM
 
     @property
     def is_at_zero(self) -> bool:
@@ -118,13 +124,16 @@ class ShipPair(NamedTuple):
 ShipPairs = Mapping[IdPair, ShipPair]
 
 
-def _initial_pairs(scene: Scene, held: frozenset[IdPair]) -> ShipPairs:
-    """Every two ships as the scene has them."""
-    ships = [
-        (index, piece) for index, piece in enumerate(scene.pieces) if scene.kind_of(piece) == "ship"
+def _initial_pairs(scene: Scene, held: frozenset[IdPair], objects: bool) -> ShipPairs:
+    """Every two ships as the scene has them; with `objects` each with each obstacle and device too."""
+    kinds = ("ship", "obstacle", "device") if objects else ("ship",)
+    pieces = [
+        (index, piece) for index, piece in enumerate(scene.pieces) if scene.kind_of(piece) in kinds
     ]
     pairs = {}
-    for (i, a), (j, b) in combinations(ships, 2):
+    for (i, a), (j, b) in combinations(pieces, 2):
+        if "ship" not in (scene.kind_of(a), scene.kind_of(b)):
+            continue
         ids = id_pair(a.id, b.id)
         pairs[ids] = ShipPair(a, b, i, j, ids in held)
     return pairs
@@ -145,7 +154,8 @@ def range0_after(scene: Scene, question: Node) -> Verdict:
     """The pairs of ships at range 0 after some events; none of them need be."""
     held = held_pairs(scene)
     events = [_read_event(scene, node) for node in question["events"].items()]
-    pairs = _initial_pairs(scene, held)
+    objects = question.get("objects", Node.boolean, False)
+    pairs = _initial_pairs(scene, held, objects)
     any_at_first = any(pair.is_at_zero for pair in pairs.values())
     moved_into = False
     for event in events:
@@ -157,6 +167,7 @@ def range0_after(scene: Scene, question: Node) -> Verdict:
         "xwing.pairs": True,
         "xwing.zero": True,
         "xwing.touching": any(pairs[ids].touches for ids in at_zero),
+        "xwing.objects": objects,
         "xwing.held": any_at_first or bool(held),
         "xwing.partial": any(event.overlapped is not None for event in events),
         "xwing.moved_into": moved_into,
@@ -181,7 +192,7 @@ def _comes_into_contact(before: ShipPairs, after: ShipPairs) -> bool:
 
 def _pairs_in_words(pairs: Sequence[Sequence[str]]) -> str:
     if not pairs:
-        return "no two ships at range 0"
+        return "no pair at range 0"
     return ", ".join(" and ".join(pair) for pair in pairs) + " at range 0"
 
 
@@ -207,7 +218,7 @@ def _list_probabilities(scene: Scene, pairs: ShipPairs) -> dict[str, float]:
 def _may_touch(scene: Scene, pair: ShipPair) -> bool:
     """Whether it is uncertain that two ships touch."""
     reach_mm = max_relative_shift_mm(scene, pair.i, pair.j)
-    return reach_mm > 0 and pair.is_within(reach_mm)
+    return reach_mm > 0 and pair.meets_in_height and pair.is_within(reach_mm)
 
 
 def _touch_probabilities(scene: Scene, pairs: Sequence[ShipPair]) -> dict[tuple[bool, ...], float]:

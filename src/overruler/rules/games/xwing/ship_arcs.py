@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from overruler.bases import Base
 from overruler.geometry.arcs import (
     FULL_TURN_DEG,
     WHOLE_TURN_TOLERANCE_DEG,
@@ -20,6 +21,9 @@ from overruler.scene import Scene
 HALF_FRONT_DEG: Mapping[float, float] = {40: 40.6, 60: 41.4, 80: 41.8}
 """Half the angle of the front and rear arcs, by the side in mm of a square base; as measured on
 printed tokens."""
+MEDIUM_SIDE_MM = 60.0
+MEDIUM_SPREAD_MM = 1.0
+"""A medium base measures up to this much more than its name says."""
 BULLSEYE_WIDTH_MM = 15.0
 MAX_ANGLE_DEG = 1e6
 """A larger angle is a slip of the pen."""
@@ -53,10 +57,19 @@ class ShipArc(NamedTuple):
         return Strip(apex, heading_deg, self.width_mm)
 
 
-def read_arc(scene: Scene, index: int, node: Node) -> ShipArc:
-    """The arc of a ship that a question names."""
+def read_arcs(scene: Scene, index: int, node: Node) -> tuple[ShipArc, ...]:
+    """The arcs of a ship that a question names: one, or several joined by `+`."""
     _check_front(scene, index)
-    ship, name = scene.pieces[index], node.text()
+    ship = scene.pieces[index]
+    known = _standard_arcs(ship) | _own_arcs(Node(ship.stats, "scene", f"pieces[{index}].stats"))
+    if node.text() in known:
+        return (known[node.text()],)
+    names = dict.fromkeys(node.text().split("+"))
+    return tuple(_read_arc(scene, index, node, name) for name in names)
+
+
+def _read_arc(scene: Scene, index: int, node: Node, name: str) -> ShipArc:
+    ship = scene.pieces[index]
     known = _standard_arcs(ship) | _own_arcs(Node(ship.stats, "scene", f"pieces[{index}].stats"))
     if name in known:
         return known[name]
@@ -82,9 +95,17 @@ def _check_front(scene: Scene, index: int) -> None:
         )
 
 
+def _half_front_deg(base: Base) -> float | None:
+    """Half the angle of the front arc on a square base; None where it is not known."""
+    side_mm = base.width_mm
+    if MEDIUM_SIDE_MM <= side_mm <= MEDIUM_SIDE_MM + MEDIUM_SPREAD_MM:
+        side_mm = MEDIUM_SIDE_MM
+    return HALF_FRONT_DEG.get(side_mm)
+
+
 def _standard_arcs(ship: Piece) -> dict[str, ShipArc]:
     sectors = {"full_front": (-90.0, 180.0), "full_rear": (90.0, 180.0)}
-    half = HALF_FRONT_DEG.get(ship.base.width_mm) if ship.base.is_square else None
+    half = _half_front_deg(ship.base) if ship.base.is_square else None
     if half:
         sectors["front"] = (-half, 2 * half)
         sectors["rear"] = (180 - half, 2 * half)

@@ -25,10 +25,10 @@ NEARER_BAND = Setting("nearer_band", True, "The line between two bands belongs t
 
 def pair_ranges(scene: Scene) -> "PairRanges":
     """How `rules.matrix` reads distances as ranges: contact and pairs held there are at range 0."""
-    from overruler.rules.pair_ranges import RulerRanges
+    from overruler.rules.pair_ranges import RulerRanges, apart_in_height
 
     lines_mm = _band_ends_mm(ruler_of(scene), NEARER_BAND.chosen(scene))
-    return RulerRanges(lines_mm, contact_range=0, held_pairs=held_pairs(scene))
+    return RulerRanges(lines_mm, 0, held_pairs(scene), apart_in_height(scene))
 
 
 def lay_along(scene: Scene, question: Node, measure: Measure) -> "LaidRuler":

@@ -1,0 +1,81 @@
+"""Pieces that may be none: an answer about one says so, and nobody else's answer rests on it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from overruler.apps.rulings import rule_on_questions
+from overruler.rules import ask
+from tests.rules.scenes import disc, scene_of
+
+IMAGE = {"center_px": [1, 2], "outline_px": [[0, 0], [1, 0], [1, 1]]}
+
+
+def pair(**doubt: Any) -> list[dict[str, Any]]:
+    return [disc("a", 100, 100), disc("b", 200, 100, **doubt)]
+
+
+RANGE = {"question": "range", "from": "a", "to": "b"}
+
+
+@pytest.mark.parametrize(
+    ("doubt", "reason"),
+    [
+        ({"probability": 0.989}, {"probability": 0.989}),
+        ({"by_hand": True}, {"by_hand": True}),
+        ({"by_hand": ["move"], "image": IMAGE, "fitted": False}, {"by_hand": True}),
+        ({"by_hand": True, "probability": 0.5}, {"probability": 0.5}),
+    ],
+)
+@pytest.mark.parametrize("covariance", [None, np.eye(4) * 0.01])
+def test_an_answer_about_one_says_so(
+    doubt: dict[str, Any], reason: dict[str, Any], covariance: np.ndarray | None
+) -> None:
+    verdict = ask(scene_of(pair(**doubt), covariance, game="legion"), RANGE)
+    assert verdict.to_json()["rests_on"] == [{"id": "b", **reason}]
+    assert verdict.call == "likely"
+    assert "b" in verdict.sentence()
+
+
+@pytest.mark.parametrize(
+    "sure",
+    [{}, {"probability": 0.99}, {"by_hand": False}, {"by_hand": True, "image": IMAGE}],
+)
+def test_an_answer_about_others_does_not(sure: dict[str, Any]) -> None:
+    verdict = ask(scene_of(pair(**sure), np.eye(4) * 0.01, game="legion"), RANGE)
+    assert "rests_on" not in verdict.to_json()
+    assert verdict.call == "certain"
+
+
+def test_it_is_the_closest_of_its_unit_only_where_all_may_be_none() -> None:
+    pieces = [
+        disc("a", 100, 100),
+        disc("ghost", 150, 100, unit="u", probability=0.6),
+        disc("sure", 300, 100, unit="u"),
+        disc("lone", 100, 300, unit="v", probability=0.6),
+        disc("lost", 100, 400, unit="v", probability=0.7),
+    ]
+    scene = scene_of(pieces, game="legion")
+    by_unit = ask(scene, {"question": "range", "from": "a", "to": "u"})
+    assert by_unit.pair == ("a", "sure")
+    assert by_unit.rests_on == ()
+    doubtful = ask(scene, {"question": "range", "from": "a", "to": "v"})
+    assert [reason["id"] for reason in doubtful.rests_on] == ["lone", "lost"]
+
+
+def test_what_stands_in_the_way_is_named() -> None:
+    pieces = [disc("a", 100, 100), disc("b", 300, 100), disc("m", 200, 100, 60, probability=0.5)]
+    verdict = ask(scene_of(pieces, game="positioning"), {"question": "los", "from": "a", "to": "b"})
+    assert verdict.answer["blocked_by"] == ["m"]
+    assert [reason["id"] for reason in verdict.rests_on] == ["m"]
+
+
+def test_nothing_is_ruled_on_it_unasked() -> None:
+    pieces = [
+        disc("a", 100, 100, player="x"),
+        disc("ghost", 150, 100, player="y", probability=0.6),
+        disc("b", 400, 100, player="y"),
+    ]
+    (verdict,) = rule_on_questions(scene_of(pieces, game="legion"), ())
+    assert verdict.pair == ("a", "b")

@@ -1,0 +1,72 @@
+"""Short questions: words ask what JSON asks, and a word too many is told."""
+
+from typing import Any
+
+import pytest
+
+from overruler.errors import BadInput
+from overruler.games import GAMES
+from overruler.rules import ask, game_of, read_question
+from tests.rules.scenes import disc, scene_of
+
+
+@pytest.mark.parametrize(
+    ("game", "words", "asked"),
+    [
+        ("legion", "range p01 p02", {"from": "p01", "to": "p02"}),
+        ("legion", " distance  p01 p02 ", {"from": "p01", "to": "p02"}),
+        ("legion", "at p01 p02 range=2", {"from": "p01", "to": "p02", "range": [2]}),
+        ("legion", "within p01 range=1-2 to=p02", {"from": "p01", "to": "p02", "range": [1, 2]}),
+        ("positioning", "within p01 p02 6in", {"from": "p01", "to": "p02", "distance_in": 6}),
+        ("positioning", "range p01 p02 .5in", {"from": "p01", "to": "p02", "range_in": 0.5}),
+        (
+            "positioning",
+            "advance p01 p02 direction_deg=90 6in",
+            {"piece": "p01", "target": "p02", "direction_deg": 90, "distance_in": 6},
+        ),
+        (
+            "xwing",
+            "attack_range p01 p02 arc=front+rear",
+            {"attacker": "p01", "defender": "p02", "arc": "front+rear"},
+        ),
+    ],
+)
+def test_words_ask_what_json_asks(game: str, words: str, asked: dict[str, Any]) -> None:
+    read = read_question(game, words, "question").value
+    assert read == {"question": words.split()[0], **asked}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_json_stays_json(game: str) -> None:
+    assert read_question(game, '{"question": "distance"}', "here").value == {"question": "distance"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("range p01 p02 p03", "'p03' is one word too many"),
+        ("range p01 p02 6in", "'6in' is one word too many"),
+        ("range p01 from=p02", "gives from twice"),
+        ("range p01 p02 arc=front", "'arc=front' is one word too many"),
+        ("reach p01 p02", "no question 'reach'"),
+        ("range p01", "to: is missing"),
+        ("at p01 p02 range=x", "range"),
+        ("[1", "not JSON"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(words: str, said: str) -> None:
+    scene = scene_of([disc("p01", 100, 100), disc("p02", 200, 100)], game="legion")
+    with pytest.raises(BadInput, match=said) as caught:
+        ask(scene, read_question("legion", words, "line 1"))
+    assert "\n" not in str(caught.value)
+
+
+def test_every_name_of_every_question_can_be_said_in_words() -> None:
+    for game in GAMES:
+        for kind, question in game_of(game).questions.items():
+            names = [
+                field.name for field in question.fields if field.type.schema == {"type": "string"}
+            ]
+            said = " ".join([kind, *(f"n{index}" for index in range(len(names)))])
+            read = read_question(game, said, "question").value
+            assert list(read)[1:] == names
