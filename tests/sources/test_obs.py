@@ -178,8 +178,9 @@ class Line:
 )
 def test_no_message_is_more_than_one_line(message: Any) -> None:
     obs = Obs.__new__(Obs)
-    obs._connection = Line(message)  # type: ignore[assignment]
-    obs._faults, obs._name = (OSError, ValueError), "OBS"
+    obs._connection = Line(message)
+    obs._faults = (OSError, ValueError)  # type: ignore[assignment]
+    obs._name = "OBS"
     obs._request_count, obs._answer_s = 0, 0.01
     with pytest.raises(OverrulerError) as failure:
         take_screenshot(obs, "Camera")
