@@ -159,7 +159,7 @@ async def get_photo(request: Request) -> Response:
     size = Node(request.query_params.get("size", "shown"), "size").choice(("shown", "full"))
     path = service.store.path_of(measurement.id, SCREEN_PHOTO_FILE)
     if size == "full" or not path.exists():
-        path = service.store.path_of(measurement.id, measurement.request.photo.name)
+        path = service.existing_file(measurement.id, measurement.request.photo.name)
     return FileResponse(path, headers={"cache-control": PHOTO_CACHE_CONTROL})
 
 

@@ -214,7 +214,15 @@ class MeasurementService:
         return found
 
     def scene_file(self, name: str) -> Path:
-        return self.store.path_of(self.find_done(name).id, SCENE_FILE)
+        return self.existing_file(self.find_done(name).id, SCENE_FILE)
+
+    def existing_file(self, name: str, file: str) -> Path:
+        path = self.store.path_of(name, file)
+        if not path.exists():
+            raise MeasurementNotFound(
+                f"{file} of this measurement is gone: measure the photo again"
+            )
+        return path
 
     def scene(self, name: str) -> Scene:
         if name not in self._scenes:
@@ -281,10 +289,7 @@ class MeasurementService:
         self._states.forget(name)
 
     def _read_file(self, name: str, file: str) -> bytes:
-        try:
-            return self.store.path_of(name, file).read_bytes()
-        except OSError:
-            raise MeasurementNotFound(f"{file} of this measurement is gone") from None
+        return self.existing_file(name, file).read_bytes()
 
 
 def _ignore_progress(step: str) -> None:
