@@ -4,8 +4,8 @@
     uv run tools/evaluate/attack_bundles.py dispute.zip                # ten thousand bundles
     uv run tools/evaluate/attack_bundles.py dispute.zip --count 300 --measure 1
 
-A good bundle is damaged (bytes changed, cut, doubled, put in) or forged: its JSON, its recorded arguments, its photo and
-its list of files are changed, and then all checksums are made right again. The law: `agreed`, `differs`, `cannot tell`
+A good bundle is damaged (bytes changed, cut, doubled, put in) or forged: its JSON, its recorded arguments, its photo
+and its list of files are changed, and all checksums are made right again. The law: `agreed`, `differs`, `cannot tell`,
 or an `OverrulerError` of one line; nothing is written, and no folder but a temporary one is worked in.
 """
 
