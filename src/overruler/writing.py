@@ -68,7 +68,7 @@ def check_writable(path: str | Path) -> None:
         raise BadInput(f"{path}: is a folder: name a file in it")
     if _is_stream(path):
         return
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
     if not target.parent.is_dir():
         raise BadInput(
             f"{path}: there is no folder {target.parent}: make it first, or name another"
