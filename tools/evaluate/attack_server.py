@@ -37,8 +37,6 @@ PORT = 18_321
 HOST = "127.0.0.1"
 MAX_TAP_S = 0.15
 """What the 95th percentile of the taps may be."""
-THINK_S = 1.0
-"""Mean time between two taps of a client."""
 TIMEOUT_S = 30.0
 """A request that takes longer counts as one that hangs."""
 
@@ -216,6 +214,9 @@ class Crowd:
     name: str
     """A measurement whose bases are tapped."""
     end_s: float
+    think_s: float
+    """Mean time between two taps of a client."""
+    server: Server
     taps_s: list[float] = field(default_factory=list)
     accepted: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -225,9 +226,13 @@ class Crowd:
     def tap(self) -> None:
         draw = random.Random()
         line = http.client.HTTPConnection(HOST, PORT, timeout=TIMEOUT_S)
+        starts = self.server.starts
         while time.monotonic() < self.end_s:
-            time.sleep(draw.expovariate(1 / THINK_S))
+            time.sleep(draw.expovariate(1 / self.think_s))
             begin, was_down = time.monotonic(), self.down.is_set()
+            if starts != self.server.starts:  # the old connection went with the old server
+                line.close()
+                starts = self.server.starts
             try:
                 line.request("POST", f"/api/measurements/{self.name}/ask", QUESTION)
                 answer = line.getresponse()
@@ -298,6 +303,8 @@ def main() -> int:
     parser.add_argument("--stalled", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--kill-every", type=float, default=25.0, metavar="SECONDS")
+    think = "mean time between two taps of a client (3)"
+    parser.add_argument("--think", type=float, default=3.0, metavar="SECONDS", help=think)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     with serving() as server:
@@ -310,7 +317,7 @@ def main() -> int:
             f"{args.requests} damaged requests in {time.monotonic() - begin:.0f} s: {dict(counts)}"
         )
         print(f"  slowest {slowest_s:.2f} s, {server.tracebacks()} tracebacks", flush=True)
-        crowd = Crowd(name, time.monotonic() + args.seconds)
+        crowd = Crowd(name, time.monotonic() + args.seconds, args.think, server)
         run_crowd(server, crowd, args.clients, args.stalled, args.kill_every)
         states = wait_for(crowd.accepted, 600)
         p95_s = statistics.quantiles(crowd.taps_s, n=20)[-1] if len(crowd.taps_s) > 1 else 99.0

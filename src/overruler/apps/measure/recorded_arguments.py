@@ -16,8 +16,8 @@ MAX_ARGUMENTS = 400
 """Most arguments of a record: far more than the page and its options make."""
 MAX_ARGUMENT_CHARS = 4000
 """Longest argument of a record: that of an upload's points."""
-FILE_OPTIONS = ("board", "lens", "terrain", "fix")
-"""Options that name one file to read."""
+FILE_OPTIONS = ("board", "lens", "terrain", "fix", "scene", "picture", "doubt")
+"""Options that name one file; the last three are written."""
 TEXT_OPTIONS = ("dictionary", "game", "bases")
 """Options that hold one text."""
 REPEATED_OPTIONS = ("point", "own_base", "player", "house_rule", "ask")
@@ -33,7 +33,7 @@ READERS: Mapping[str, Any] = {
     **dict.fromkeys((*FILE_OPTIONS, *REPEATED_FILE_OPTIONS), Path),
     **dict.fromkeys(NUMBER_OPTIONS, float),
 }
-"""What makes an option's value of its text. Options that write a file are not among them."""
+"""What makes an option's value of its text."""
 
 
 def parse_arguments(arguments: Sequence[str]) -> MeasureRequest:
