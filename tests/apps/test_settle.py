@@ -167,7 +167,6 @@ def test_a_bundle_reaches_no_file_but_its_own(argument: str) -> None:
         "@photo.jpg",
         "--json=1",
         "--marker-mm=nan",
-        "--scene=photo.jpg",
         "--version",
     ],
 )
