@@ -1,5 +1,6 @@
 """Dispute bundles: the same contents give the same bytes, and one byte changed anywhere is found."""
 
+import io
 import json
 import os
 import time
@@ -330,6 +331,14 @@ def test_what_fails_in_a_way_that_nobody_foresaw_is_one_line(
     status, out, _ = settled(WHOLE, tmp_path, capsys)
     assert status == 2
     assert "ZeroDivisionError" in out
+
+
+def test_a_bundle_may_come_through_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(WHOLE)))
+    assert main(["settle", "-"]) == 0
+    assert bundles.fingerprint(WHOLE) in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["pipe", "/dev/zero", "/dev/random", "large", "."])

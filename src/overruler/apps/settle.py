@@ -8,6 +8,7 @@ import argparse
 import hashlib
 import json
 import os
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -33,6 +34,8 @@ EXIT_STATUSES = {AGREED: 0, DIFFERS: 1, CANNOT_TELL: 2}
 LABELS = {True: "ok     ", False: "DIFFERS", None: "UNKNOWN"}
 """How the line of a check begins."""
 
+STANDARD_INPUT = "-"
+"""Name of the bundle that comes through standard input."""
 _BLOCK_BYTES = 4096
 """Bytes that are compared at once."""
 
@@ -52,7 +55,9 @@ class CheckResult:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="a dispute bundle (ZIP)")
+    parser.add_argument(
+        "bundle", type=Path, metavar="BUNDLE", help="a dispute bundle (ZIP; - for standard input)"
+    )
     parser.add_argument("--quick", action="store_true", help="do not measure the photo anew")
     json = "print what was found as JSON and nothing else"
     parser.add_argument("--json", action="store_true", help=json)
@@ -80,6 +85,8 @@ def outcome_of(results: Sequence[CheckResult]) -> str:
 
 
 def _read_bundle(path: Path) -> bytes:
+    if str(path) == STANDARD_INPUT:
+        return sys.stdin.buffer.read(bundles.MAX_BUNDLE_BYTES)
     check_is_file(path)
     return read_bytes(path, bundles.MAX_BUNDLE_BYTES)
 
