@@ -37,6 +37,8 @@ PORT = 18_321
 HOST = "127.0.0.1"
 MAX_TAP_S = 0.15
 """What the 95th percentile of the taps may be."""
+KEPT_S = 15.0
+"""For how long a client takes an idle connection for open: the server ends it after 20 s."""
 TIMEOUT_S = 30.0
 """A request that takes longer counts as one that hangs."""
 
@@ -228,7 +230,10 @@ class Crowd:
         line = http.client.HTTPConnection(HOST, PORT, timeout=TIMEOUT_S)
         starts = self.server.starts
         while time.monotonic() < self.end_s:
-            time.sleep(draw.expovariate(1 / self.think_s))
+            pause_s = draw.expovariate(1 / self.think_s)
+            time.sleep(pause_s)
+            if pause_s > KEPT_S:
+                line.close()
             begin, was_down = time.monotonic(), self.down.is_set()
             if starts != self.server.starts:  # the old connection went with the old server
                 line.close()
