@@ -22,6 +22,6 @@ WORKDIR /data
 VOLUME /data
 EXPOSE 8321
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
-    CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8321/static/app.js', timeout=4)"]
+    CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8321/api/health', timeout=4)"]
 ENTRYPOINT ["overruler"]
 CMD ["serve", "--host", "0.0.0.0", "--store", "/data/server"]

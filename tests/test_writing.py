@@ -1,12 +1,17 @@
 """Files are written whole or not at all."""
 
 import os
+import socket
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
+from overruler import reading, writing
+from overruler.apps.cli import main
 from overruler.errors import BadInput
+from overruler.reading import Node, read_bytes, read_text
 from overruler.writing import check_writable, write_atomically
 
 
@@ -54,3 +59,163 @@ def test_what_cannot_be_written_is_known_before(name: str, said: str, tmp_path: 
     with pytest.raises(BadInput):
         write_atomically(tmp_path / name, "")
     assert not list(tmp_path.iterdir())
+
+
+# --- links, modes, pipes, devices ---
+
+
+def test_a_link_stays_one_and_its_file_is_written(tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (tmp_path / "link").symlink_to(Path("elsewhere", "file"))
+    write_atomically(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (folder / "file").read_text() == "new"
+    assert [path.name for path in folder.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
+def test_a_file_that_is_there_keeps_its_mode(mode: int, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    path.chmod(mode)
+    write_atomically(path, "new")
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", mode)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_a_file_that_is_there_keeps_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    os.chown(path, 12_345, 12_346)
+    write_atomically(path, "new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (12_345, 12_346)
+
+
+def test_a_write_protected_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    true_access = os.access
+    monkeypatch.setattr(
+        os, "access", lambda name, mode: Path(name) != path and true_access(name, mode)
+    )  # root may write everywhere
+    with pytest.raises(BadInput, match="write-protected"):
+        write_atomically(path, "new")
+    with pytest.raises(BadInput, match="write-protected"):
+        check_writable(path)
+    assert path.read_text() == "old"
+
+
+def test_a_device_is_written_to_and_stays_one() -> None:
+    check_writable("/dev/null")
+    write_atomically("/dev/null", "gone")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    check_writable(path)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(path.read_bytes()))
+    reader.start()
+    write_atomically(path, b"x" * 200_000)
+    reader.join(10)
+    assert read == [b"x" * 200_000]
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_a_pipe_that_nobody_reads_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "PIPE_READER_WAIT_S", 0.2)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadInput, match="no program reads"):
+        write_atomically(tmp_path / "pipe", "x")
+
+
+def test_a_socket_is_nothing_to_write_to(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as line:
+        line.bind(str(tmp_path / "line"))
+        with pytest.raises(BadInput, match="name a file"):
+            check_writable(tmp_path / "line")
+        with pytest.raises(BadInput, match="name a file"):
+            write_atomically(tmp_path / "line", "x")
+
+
+def test_the_longest_name_that_a_file_can_have_is_written(tmp_path: Path) -> None:
+    path = tmp_path / ("ä" * 127)
+    write_atomically(path, "x")
+    assert path.read_text() == "x"
+
+
+# --- reading ---
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_bytes(b'\xef\xbb\xbfname = "\xc3\xa4"\n')
+    assert Node.of_toml(path)["name"].text() == "ä"
+    path.write_bytes(b'\xef\xbb\xbf{"a": 1}')
+    assert Node.of_json(read_text(path), "a")["a"].integer() == 1
+    assert Node.of_json('\ufeff{"a": 1}', "a")["a"].integer() == 1
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    text = "0123456789" * 30_000
+    writer = threading.Thread(target=lambda: path.write_text(text))
+    writer.start()
+    assert read_text(path) == text
+    writer.join(10)
+
+
+def test_a_pipe_into_which_nobody_writes_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PIPE_WAIT_S", 0.2)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadInput, match="nothing came out of it"):
+        read_text(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/random"])
+def test_a_device_is_no_text(device: str) -> None:
+    with pytest.raises(BadInput, match="is a device"):
+        read_text(Path(device))
+
+
+def test_no_more_is_read_than_may_be(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        file.truncate(10**12)
+    with pytest.raises(BadInput, match="larger than 1 MB"):
+        read_bytes(path, 1_000_000)
+
+
+@pytest.mark.parametrize("what", ["pipe", "/dev/zero"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["measure", "FILE", "--marker-mm", "60"],
+        ["measure", "photo.jpg", "--board", "FILE"],
+        ["measure", "photo.jpg", "--marker-mm", "60", "--lens", "FILE"],
+        ["ask", "FILE", "range a b"],
+        ["settle", "FILE"],
+        ["analyze", "FILE", "--marker-mm", "60", "--out", "out"],
+        ["calibrate", "lens", "FILE", "--out", "lens.toml"],
+        ["serve", "--board", "FILE", "--port", "0", "--store", "store"],
+    ],
+)
+def test_no_command_hangs_on_a_pipe_or_a_device(
+    what: str,
+    command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reading, "PIPE_WAIT_S", 0.2)
+    os.mkfifo("pipe")
+    assert main([what if word == "FILE" else word for word in command]) in (2, 3)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "pipe" in line or "device" in line

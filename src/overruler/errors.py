@@ -22,8 +22,12 @@ class OverrulerError(Exception):
 
     def __init__(self, message: str = "") -> None:
         """Escape what would break the line or stay invisible: `message` may quote names from a file."""
-        escaped = (char if char.isprintable() else ascii(char)[1:-1] for char in message)
-        super().__init__("".join(escaped))
+        super().__init__(printable(message))
+
+
+def printable(text: str) -> str:
+    """The text with escapes for what would break a line, change the terminal or stay invisible."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 class BadInput(OverrulerError, ValueError):

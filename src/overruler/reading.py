@@ -6,6 +6,10 @@ node["pieces"].items()[0]["x_mm"].number()  # BadInput: scene.json: pieces[0].x_
 
 import json
 import math
+import os
+import select
+import stat
+import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +29,14 @@ _TYPE_NAMES = {
 }
 _MAX_SHOWN_CHARS = 60
 """Characters of a wrong value that an error message shows."""
+MAX_TEXT_BYTES = 64_000_000
+"""Largest text file that is read."""
+PIPE_WAIT_S = 10.0
+"""Longest wait for the next bytes of a pipe."""
+_PIPE_READ_BYTES = 65_536
+"""Bytes of one read from a pipe."""
+_BYTE_ORDER_MARK = "\ufeff"
+"""What some editors put at the beginning of a UTF-8 text."""
 
 
 def _refuse_constant(constant: str) -> NoReturn:
@@ -33,20 +45,76 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 def parse_json(text: str, name: str) -> Any:
     """Parse JSON; raise `BadInput` with `name` in it for NaN, infinities and text that is not JSON."""
+    text = text.removeprefix(_BYTE_ORDER_MARK)
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: not JSON: {' '.join(str(error).split())}") from None
 
 
+# --- files ---
+
+
 def read_text(path: Path) -> str:
     """Read a UTF-8 text file; raise `BadInput` in one line where that fails."""
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
+        return read_bytes(path, MAX_TEXT_BYTES).decode().removeprefix(_BYTE_ORDER_MARK)
     except UnicodeDecodeError:
         raise BadInput(f"{path}: is not UTF-8 text: save it as such") from None
+
+
+def read_bytes(path: Path, most_bytes: int) -> bytes:
+    """Read a file, or a pipe that a program writes into; raise `BadInput` where that fails or is too much."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb", buffering=0) as file:
+            mode = os.fstat(handle).st_mode
+            _check_mode(path, mode, pipes=True)
+            data = _read_pipe(handle, most_bytes) if stat.S_ISFIFO(mode) else b""
+            while len(data) <= most_bytes and (part := file.read(most_bytes + 1 - len(data))):
+                data += part
+    except (OSError, ValueError) as error:
+        if isinstance(error, BadInput):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"{path}: cannot be read: {reason}") from None
+    if len(data) > most_bytes:
+        raise BadInput(f"{path}: is larger than {most_bytes / 1e6:g} MB: give another file")
+    return data
+
+
+def check_is_file(path: Path) -> None:
+    """Raise `BadInput` for a pipe, a device or a socket; what is not there is the reader's to report."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return
+    _check_mode(path, mode, pipes=False)
+
+
+def _check_mode(path: Path, mode: int, pipes: bool) -> None:
+    if stat.S_ISFIFO(mode) and not pipes:
+        raise BadInput(f"{path}: is a pipe: save what comes out of it in a file, and give that")
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
+        raise BadInput(f"{path}: is a device, not a file: give a file")
+
+
+def _read_pipe(handle: int, most_bytes: int) -> bytes:
+    """Read a pipe to its end; `TimeoutError` if its writer is silent for `PIPE_WAIT_S`."""
+    data = bytearray()
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    while len(data) <= most_bytes:
+        end_s = time.monotonic() + PIPE_WAIT_S
+        while not poll.poll(1000 * max(0.0, end_s - time.monotonic())):
+            if time.monotonic() >= end_s:
+                problem = f"it is a pipe, and nothing came out of it for {PIPE_WAIT_S:g} s"
+                raise TimeoutError(problem)
+        part = os.read(handle, _PIPE_READ_BYTES)
+        if not part:
+            break
+        data += part
+    return bytes(data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,39 @@
-"""Atomic writes: a file is written whole or not at all."""
+"""Atomic writes: a file is written whole or not at all.
 
+A symlink stays one: the file that it leads to is written. A file that exists keeps its mode and its owner.
+A pipe, a terminal or `/dev/null` is written to, and never replaced by a file.
+"""
+
+import errno
 import os
+import stat
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from overruler.errors import BadInput
 
+MAX_PREFIX_CHARS = 40
+"""Characters of a file's name that its temporary file's name begins with; names have at most 255 bytes."""
+PIPE_READER_WAIT_S = 10.0
+"""Longest wait for a program that opens the other end of a named pipe."""
+_POLL_INTERVAL_S = 0.05
+"""Time between two attempts to open a named pipe."""
+
+
+class WriteFailed(BadInput):
+    """A file cannot be written: the disk is full, the folder is gone, the device is none to write to."""
+
+    def __init__(self, path: str | Path, reason: str) -> None:
+        super().__init__(f"{path}: cannot be written: {reason}")
+        self.reason = reason
+        """Why, without the path."""
+
 
 def write_atomically(path: str | Path, data: bytes | str) -> None:
-    """Write `data` (text as UTF-8) in one step, or raise `BadInput` and leave the old file."""
+    """Write `data` (text as UTF-8) in one step, or raise `WriteFailed` and leave the old file."""
     with atomic_file(path) as temporary:
         temporary.write_bytes(data.encode() if isinstance(data, str) else data)
 
@@ -23,20 +46,19 @@ def write_parts_atomically(path: str | Path, texts: Iterable[str]) -> None:
 
 @contextmanager
 def atomic_file(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary file that replaces `path` on success; on an error the old file stays."""
-    path = Path(path)
+    """Yield a temporary file that replaces `path` on success; on an error the old file stays.
+
+    What is no file (a pipe, a device) gets the temporary file's bytes instead.
+    """
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(handle)
-        try:
-            yield Path(temporary)
-            os.chmod(temporary, 0o666 & ~_current_umask())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        if _is_stream(Path(path)):
+            with _copied_to_stream(Path(path)) as temporary:
+                yield temporary
+            return
+        with _replacing_file(Path(path)) as temporary:
+            yield temporary
     except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise WriteFailed(path, str(error.strerror or error)) from None
 
 
 def check_writable(path: str | Path) -> None:
@@ -44,13 +66,101 @@ def check_writable(path: str | Path) -> None:
     path = Path(path)
     if path.is_dir():
         raise BadInput(f"{path}: is a folder: name a file in it")
-    if not path.parent.is_dir():
-        raise BadInput(f"{path}: there is no folder {path.parent}: make it first, or name another")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise BadInput(f"{path}: the folder {path.parent} cannot be written to: choose another")
+    if _is_stream(path):
+        return
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if not target.parent.is_dir():
+        raise BadInput(
+            f"{path}: there is no folder {target.parent}: make it first, or name another"
+        )
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise BadInput(f"{path}: the folder {target.parent} cannot be written to: choose another")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise BadInput(f"{path}: is write-protected: unprotect it, or name another file")
+
+
+# --- files ---
+
+
+@contextmanager
+def _replacing_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary file beside the file that `path` leads to, and replace that one at the end."""
+    target = Path(os.path.realpath(path))
+    mode = _mode_to_have(target)
+    prefix = f".{target.name[:MAX_PREFIX_CHARS]}."
+    handle, temporary = tempfile.mkstemp(prefix=prefix, dir=target.parent)
+    os.close(handle)
+    try:
+        yield Path(temporary)
+        _give_owner_and_mode(temporary, target, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _mode_to_have(target: Path) -> int:
+    """The mode of the file that stands there, or of a new one; `PermissionError` if it is protected."""
+    if not target.exists():
+        return 0o666 & ~_current_umask()
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "it is write-protected")
+    return stat.S_IMODE(target.stat().st_mode)
+
+
+def _give_owner_and_mode(temporary: str, target: Path, mode: int) -> None:
+    if target.exists():
+        before, now = target.stat(), os.stat(temporary)
+        if (before.st_uid, before.st_gid) != (now.st_uid, now.st_gid):
+            with suppress(OSError):  # only root may give files away
+                os.chown(temporary, before.st_uid, before.st_gid)
+    os.chmod(temporary, mode)
 
 
 def _current_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+# --- pipes and devices ---
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether bytes are written to it one after another: a pipe, a terminal, `/dev/null`."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
+        raise WriteFailed(path, "it is a disk or a socket: name a file")
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
+@contextmanager
+def _copied_to_stream(path: Path) -> Iterator[Path]:
+    """Yield a temporary file, and write its bytes to a pipe or a device at the end."""
+    with tempfile.TemporaryDirectory(prefix="overruler-") as folder:
+        temporary = Path(folder, "data")
+        temporary.touch()
+        yield temporary
+        with os.fdopen(_open_stream(path), "wb") as stream:
+            stream.write(temporary.read_bytes())
+
+
+def _open_stream(path: Path) -> int:
+    """Open a pipe or a device for writing; `TimeoutError` if nobody reads the pipe."""
+    end_s = time.monotonic() + PIPE_READER_WAIT_S
+    while True:
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            if time.monotonic() >= end_s:
+                raise TimeoutError(errno.ETIMEDOUT, "it is a pipe that no program reads") from None
+            time.sleep(_POLL_INTERVAL_S)
+        else:
+            os.set_blocking(handle, True)
+            return handle

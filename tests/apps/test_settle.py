@@ -1,6 +1,9 @@
 """Dispute bundles: the same contents give the same bytes, and one byte changed anywhere is found."""
 
+import io
 import json
+import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evaluate import attack_bundles
 from overruler.apps import bundles, settle
 from overruler.apps.cli import main
 from overruler.apps.web.phone.worker_tasks import scene_text
@@ -33,7 +37,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     found = {"text": scene_text(scene().to_json())}
 
     def pretend(members: Mapping[str, bytes], say: settle.ProgressCallback) -> str:
-        settle._read_measure_options([item.text() for item in _arguments(members)])
+        settle._read_measure_options([item.text() for item in _arguments(members)], members)
         return found["text"]
 
     monkeypatch.setattr(settle, "remeasured_scene_text", pretend)
@@ -153,7 +157,20 @@ def test_a_bundle_reaches_no_file_but_its_own(argument: str) -> None:
     assert any(text.startswith("the photo:") for text in found)
 
 
-@pytest.mark.parametrize("argument", ["--help", "--nonsense", "--marker-mm=wide"])
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "--help",
+        "-h",
+        "--nonsense",
+        "--marker-mm=wide",
+        "--",
+        "@photo.jpg",
+        "--json=1",
+        "--marker-mm=nan",
+        "--version",
+    ],
+)
 def test_arguments_that_make_no_sense_settle_nothing(argument: str) -> None:
     members = bundles.unpack_zip(WHOLE, "bundle.zip")
     manifest = json.loads(members[bundles.MANIFEST_FILE])
@@ -188,3 +205,159 @@ def test_json_holds_the_findings(tmp_path: Path, capsys: pytest.CaptureFixture[s
     told = json.loads(capsys.readouterr().out)
     assert not told["settled"]
     assert any(not finding["matches"] for finding in told["findings"])
+
+
+# --- a bundle is data ---
+
+
+def forged(*arguments: str) -> bytes:
+    """A bundle whose recorded arguments somebody has written, with checksums that are right."""
+    members = bundles.unpack_zip(WHOLE, "bundle.zip")
+    del members[bundles.MANIFEST_FILE]
+    return bundles.pack_zip(
+        members | {bundles.MANIFEST_FILE: bundles._manifest(members, arguments)}
+    )
+
+
+def settled(
+    data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str], *options: str
+) -> tuple[int, str, str]:
+    """The exit status, the output and the complaints of `overruler settle`."""
+    path = tmp_path / "bundle.zip"
+    path.write_bytes(data)
+    status = main(["settle", str(path), *options])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        *("--help", "-h", "--version", "--scene=x.json", "--picture=x.png", "--doubt=x.png"),
+        *(
+            "--board=/etc/passwd",
+            "--board=../x.toml",
+            "--board=README.txt/../../x",
+            "--fix=/dev/zero",
+        ),
+        *("--lens=lens.toml", "--terrain=bundle.json/..", "--beside=/etc/hostname", "--beside=."),
+    ],
+)
+def test_a_forged_record_settles_nothing_prints_no_help_and_reaches_nothing(
+    argument: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = settled(forged(*ARGUMENTS, argument), tmp_path, capsys)
+    assert (status, err) == (2, "")
+    assert "usage:" not in out
+    assert "UNKNOWN  the photo:" in out
+    assert out.splitlines()[-1].startswith("cannot tell: not settled: 1 of")
+    assert [path.name for path in tmp_path.iterdir()] == ["bundle.zip"]
+
+
+@pytest.mark.parametrize("photo", ["/dev/zero", "scene.json", "../photo.jpg", "photo.png", ""])
+def test_a_photo_is_one_of_the_bundles_own(
+    photo: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = settled(forged(photo, "--marker-mm=60"), tmp_path, capsys)
+    assert status == 2
+    assert "names what is no file of the bundle" in out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("photo.jpg", "--marker-mm=60", "--game", "legion"),
+        ("photo.jpg", "--marker-mm", "60.0", "--bases=27,50"),
+        ("photo.jpg", "--marker-mm=60.0", "--player=red=A/B \\\\ C", "--own-base=disc=33"),
+        ("--game=legion", "--point=1,2=3,4", *("--point=5,6=7,8",) * 3, "photo.jpg"),
+    ],
+)
+def test_bundles_of_older_programs_still_settle(
+    arguments: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = settled(forged(*arguments), tmp_path, capsys)
+    assert (status, out.splitlines()[-1]) == (0, "agreed: settled: everything matches")
+
+
+def test_what_differs_is_said_in_word_and_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = json.loads(bundles.unpack_zip(WHOLE, "bundle.zip")["answer.json"])
+    answer["range"] += 1
+    data = resealed(answer_json=(json.dumps(answer) + "\n").encode())
+    status, out, _ = settled(data, tmp_path, capsys)
+    assert status == 1
+    assert "DIFFERS  the question asked again" in out
+    assert out.splitlines()[-1].startswith("differs: not settled: 1 of")
+    status, out, _ = settled(data, tmp_path, capsys, "--json", "--quick")
+    assert (status, json.loads(out)["outcome"]) == (1, "differs")
+
+
+def test_a_quick_check_says_what_it_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = settled(WHOLE, tmp_path, capsys, "--quick")
+    assert status == 0
+    assert "not measured anew" in out.splitlines()[-1]
+
+
+def test_a_bundle_of_a_newer_program_is_no_fraud(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    members = bundles.unpack_zip(WHOLE, "bundle.zip")
+    text = members[bundles.MANIFEST_FILE].replace(b"bundle/1", b"bundle/2")
+    data = bundles.pack_zip(members | {bundles.MANIFEST_FILE: text})
+    status, out, _ = settled(data, tmp_path, capsys)
+    assert status == 2
+    assert "newer version" in out
+
+
+def test_an_id_cannot_write_to_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evil = "p\x1b[2J\ud800"
+    text = scene_text(scene().to_json()).replace('"p01"', json.dumps(evil))
+    files_now = files() | {"scene.json": text.encode()}
+    data = bundles.make_bundle(files_now, ARGUMENTS, QUESTION | {"from": "p02", "to": "p03"})
+    status, out, _ = settled(data, tmp_path, capsys)
+    assert status in (0, 1)
+    assert "\x1b" not in out
+
+
+def test_what_fails_in_a_way_that_nobody_foresaw_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(settle, "remeasured_scene_text", lambda members, say: 1 // 0)
+    status, out, _ = settled(WHOLE, tmp_path, capsys)
+    assert status == 2
+    assert "ZeroDivisionError" in out
+
+
+def test_a_bundle_may_come_through_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(WHOLE)))
+    assert main(["settle", "-"]) == 0
+    assert bundles.fingerprint(WHOLE) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["pipe", "/dev/zero", "/dev/random", "large", "."])
+def test_no_pipe_device_or_giant_is_read(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    with open("large", "wb") as file:
+        file.truncate(10**12)
+    begin = time.monotonic()
+    assert main(["settle", name]) == 2
+    assert time.monotonic() - begin < 5
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_damaged_or_forged_bundle_is_more_than_an_outcome_or_one_line(seed: int) -> None:
+    counts, problems, _ = attack_bundles.run(WHOLE, count=150, seed=seed)
+    assert not problems
+    assert sum(counts.values()) == 150
+    assert set(counts) <= {"agreed", "differs", "cannot tell", "refused"}

@@ -11,7 +11,7 @@ import json
 import platform
 import struct
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -40,6 +40,13 @@ MEMBER_NAMES = (
 )
 """All names that a file of a bundle may have."""
 MAX_BUNDLE_BYTES = 100_000_000
+"""Largest bundle that is read."""
+MAX_TEXT_BYTES = 10_000_000
+"""Largest member but the photo: a scene of a crowded table has a tenth of it."""
+MAX_ENTRIES = 100
+"""Most entries of a ZIP file that is looked into; a bundle has at most eleven."""
+_ENTRY_SIGNATURE = b"PK\x01\x02"
+"""What each entry of a ZIP file's directory begins with."""
 FINGERPRINT_DIGITS = 12
 """Hexadecimal digits of the fingerprints of bundles and of the program."""
 PACKAGE = Path(overruler.__file__).parent
@@ -49,6 +56,18 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 """The date of every member: the earliest that ZIP can store."""
 _ZIP_NAME_LENGTHS = struct.Struct("<26xHH")
 """A member's local header: the lengths of its name and of its extra field."""
+
+_ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    OSError,
+    ValueError,
+    LookupError,
+    EOFError,
+    OverflowError,
+    struct.error,
+)
+"""What `zipfile` raises for damaged files."""
 
 README_TEMPLATE = """A dispute bundle of Overruler {version}: a photo of a table, a question, and the ruling.
 
@@ -133,6 +152,8 @@ def pack_zip(members: Mapping[str, bytes]) -> bytes:
 
 def unpack_zip(data: bytes, name: str) -> dict[str, bytes]:
     """Unpack a bundle without checking its contents; `BadInput` where it is no bundle."""
+    if data.count(_ENTRY_SIGNATURE) > MAX_ENTRIES:
+        raise BadInput(f"{name}: is no bundle: it holds too many files")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
@@ -140,12 +161,12 @@ def unpack_zip(data: bytes, name: str) -> dict[str, bytes]:
             return {entry.filename: _read_member(entry, data) for entry in entries}
     except BadInput:
         raise
-    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, struct.error) as error:
+    except _ZIP_ERRORS as error:
         reason = " ".join(str(error).split())
         raise BadInput(f"{name}: is no bundle, or damaged: {reason}") from None
 
 
-def _check_entries(entries: Iterable[zipfile.ZipInfo], name: str) -> None:
+def _check_entries(entries: Sequence[zipfile.ZipInfo], name: str) -> None:
     names = [entry.filename for entry in entries]
     unknown = [found for found in names if found not in MEMBER_NAMES]
     if unknown or len(set(names)) < len(names):
@@ -158,6 +179,11 @@ def _check_entries(entries: Iterable[zipfile.ZipInfo], name: str) -> None:
         )
     if sum(entry.file_size for entry in entries) > MAX_BUNDLE_BYTES:
         raise BadInput(f"{name}: holds more than {MAX_BUNDLE_BYTES / 1e6:g} MB")
+    for entry in entries:
+        if entry.filename not in PHOTO_FILES and entry.file_size > MAX_TEXT_BYTES:
+            raise BadInput(
+                f"{name}: its {entry.filename} is larger than {MAX_TEXT_BYTES / 1e6:g} MB"
+            )
 
 
 def _read_member(entry: zipfile.ZipInfo, data: bytes) -> bytes:

@@ -13,6 +13,7 @@ import time
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.error import HTTPError, URLError
@@ -35,6 +36,8 @@ SLIDE_TIME_S = 1.0
 RESTART_ACTION = "OBS_WEBSOCKET_MEDIA_INPUT_ACTION_RESTART"
 ANSWER_TIMEOUT_S = 1.0
 """Time after which a live server that does not answer counts as having nothing on air."""
+MAX_OVERLAY_BYTES = 50_000_000
+"""Most bytes that are read of an overlay's picture."""
 NOT_MODIFIED = 304
 """HTTP status of an overlay that has not changed."""
 RECONNECT_DELAY_S = 2.0
@@ -77,8 +80,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_overlay_address(address: str) -> None:
-    parts = urlsplit(address)
-    is_web_address = parts.scheme in ("http", "https") and parts.netloc
+    try:
+        parts = urlsplit(address)
+        is_web_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        parts, is_web_address = urlsplit(""), False
     if not is_web_address or not parts.path.endswith("/overlay"):
         raise BadInput(
             f"--overlay: expected the address that overruler live prints, found {address!r}"
@@ -233,12 +239,12 @@ def poll_overlay(slide: SlideShow, overlay: str, tag: str = "") -> str:
     png, new_tag = transparent_png(), ""
     try:
         with urllib.request.urlopen(request, timeout=ANSWER_TIMEOUT_S) as answer:
-            png, new_tag = answer.read(), answer.headers.get("etag", "")
+            png, new_tag = answer.read(MAX_OVERLAY_BYTES), answer.headers.get("etag", "")
     except HTTPError as error:
         error.close()
         if error.code == NOT_MODIFIED:
             png, new_tag = slide.png, tag
-    except (URLError, OSError):
+    except (URLError, OSError, HTTPException):
         pass
     slide.show(png)
     return new_tag

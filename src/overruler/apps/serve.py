@@ -108,12 +108,14 @@ class ServerAddress:
 def run(args: argparse.Namespace) -> int:
     check_installed()
     sockets, address = listen(args)
+    from overruler.apps.web.phone.app import make_app
+    from overruler.apps.web.phone.store import Store
+
     with closing_on_error(sockets):
         settings = read_settings(args, address)
+        store = Store(settings.store)
     _print_address(address, settings)
-    from overruler.apps.web.phone.app import make_app
-
-    serve(args, make_app(settings), sockets)
+    serve(args, make_app(settings, store), sockets)
     return 0
 
 
@@ -227,7 +229,7 @@ def _print_address(address: ServerAddress, settings: "Settings") -> None:
         print(terminal_qr_code(address.url))
     print(address.url)
     who = "whoever is on this network and has the address" if address.key else "this machine alone"
-    kept = f"photos are kept in {settings.store} for {settings.keep_days:g} days"
+    kept = f"photos are kept in {settings.store.absolute()} for {settings.keep_days:g} days"
     print(f"open to {who}; {kept}; Ctrl-C ends", flush=True)
 
 
@@ -235,17 +237,19 @@ def serve(args: argparse.Namespace, app: "Starlette", sockets: list[socket.socke
     """Serve an application until Ctrl-C."""
     import uvicorn
 
+    from overruler.apps.web.connections import LimitedProtocol
+
     config = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        http=LimitedProtocol,
         ws="websockets-sansio",
         ws_max_size=65_536,
         timeout_keep_alive=20,
         timeout_graceful_shutdown=3,
-        limit_concurrency=200,
         ssl_certfile=args.tls_cert,
         ssl_keyfile=args.tls_key,
     )

@@ -1,11 +1,17 @@
-"""`overruler settle`: check a dispute bundle: its bytes, its answer, and its photo measured again."""
+"""`overruler settle`: check a dispute bundle: its bytes, its answer, and its photo measured again.
+
+A bundle comes from somebody else. It is data: no text in it is a command line, no name in it a path.
+The outcome is one of three, in words and as the exit status: agreed, differs, cannot tell.
+"""
 
 import argparse
 import hashlib
 import json
 import os
+import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +19,25 @@ from typing import Any
 
 from overruler.apps import bundles
 from overruler.apps.progress import progress_display
-from overruler.errors import BadInput, OverrulerError
-from overruler.reading import Node
+from overruler.errors import BadInput, OverrulerError, printable
+from overruler.reading import Node, check_is_file, parse_json, read_bytes
 from overruler.scene import Scene
 
-EXIT_DIFFERS = 1
-"""Exit status where a check fails."""
+AGREED = "agreed"
+"""Outcome where everything that was checked matches."""
+DIFFERS = "differs"
+"""Outcome where something does not match."""
+CANNOT_TELL = "cannot tell"
+"""Outcome where nothing differs, but something could not be checked."""
+EXIT_STATUSES = {AGREED: 0, DIFFERS: 1, CANNOT_TELL: 2}
+"""Exit status of each outcome; what is no bundle ends with that of `CANNOT_TELL`, too."""
+LABELS = {True: "ok     ", False: "DIFFERS", None: "UNKNOWN"}
+"""How the line of a check begins."""
+
+STANDARD_INPUT = "-"
+"""Name of the bundle that comes through standard input."""
+_BLOCK_BYTES = 4096
+"""Bytes that are compared at once."""
 
 ProgressCallback = Callable[[str], None]
 Members = Mapping[str, bytes]
@@ -29,13 +48,16 @@ Members = Mapping[str, bytes]
 class CheckResult:
     """The result of a check."""
 
-    matches: bool
+    matches: bool | None
+    """None where the check could not be made."""
     text: str
     """The result in words."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="a dispute bundle (ZIP)")
+    parser.add_argument(
+        "bundle", type=Path, metavar="BUNDLE", help="a dispute bundle (ZIP; - for standard input)"
+    )
     parser.add_argument("--quick", action="store_true", help="do not measure the photo anew")
     json = "print what was found as JSON and nothing else"
     parser.add_argument("--json", action="store_true", help=json)
@@ -46,23 +68,27 @@ def run(args: argparse.Namespace) -> int:
     members = bundles.unpack_zip(data, str(args.bundle))
     with progress_display() as progress:
         results = list(check_bundle(data, members, progress, anew=not args.quick))
-    settled = all(result.matches for result in results)
+    outcome = outcome_of(results)
     if args.json:
-        _print_json(data, members, results, settled)
+        _print_json(data, members, results, outcome)
     else:
-        _print_results(data, results, settled)
-    return 0 if settled else EXIT_DIFFERS
+        _print_results(data, results, outcome, args.quick)
+    return EXIT_STATUSES[outcome]
+
+
+def outcome_of(results: Sequence[CheckResult]) -> str:
+    """What all checks together say."""
+    matches = {result.matches for result in results}
+    if False in matches:
+        return DIFFERS
+    return CANNOT_TELL if None in matches else AGREED
 
 
 def _read_bundle(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > bundles.MAX_BUNDLE_BYTES:
-            raise BadInput(
-                f"{path}: is larger than any bundle: give the ZIP file that the page made"
-            )
-        return path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
+    if str(path) == STANDARD_INPUT:
+        return sys.stdin.buffer.read(bundles.MAX_BUNDLE_BYTES)
+    check_is_file(path)
+    return read_bytes(path, bundles.MAX_BUNDLE_BYTES)
 
 
 def check_bundle(
@@ -72,7 +98,7 @@ def check_bundle(
     say("checking the files")
     file_results = list(check_file_hashes(members))
     yield from file_results
-    if all(result.matches for result in file_results):
+    if all(result.matches for result in file_results):  # also the bytes between the files
         packed = bundles.pack_zip(members)
         if packed != data:
             where = f"byte {_first_difference(packed, data)} of the ZIP file, in none of its files"
@@ -84,23 +110,32 @@ def check_bundle(
 
 
 def _run_check(what: str, check: Callable[[], CheckResult]) -> CheckResult:
-    """Run a check; if a changed file makes it impossible, it fails."""
+    """Run a check; where something makes it impossible, nobody can tell."""
     try:
         return check()
     except OverrulerError as error:
-        return CheckResult(False, f"{what}: {error}")
+        return CheckResult(None, f"{what}: {error}")
     except UnicodeDecodeError:
-        return CheckResult(False, f"{what}: rests on a file that is not UTF-8 text")
+        return CheckResult(None, f"{what}: rests on a file that is not UTF-8 text")
+    except MemoryError:
+        return CheckResult(None, f"{what}: needs more memory than there is")
+    except Exception as error:  # a bundle may hold anything, and must not end the program
+        kind = type(error).__name__
+        return CheckResult(None, f"{what}: should not have failed ({kind}): please report it")
 
 
 def check_file_hashes(members: Members) -> Iterator[CheckResult]:
     """Compare each file with its SHA-256 in the manifest."""
     try:
         manifest = _node_of(members, bundles.MANIFEST_FILE)
-        manifest["schema"].choice((bundles.SCHEMA,))
+        schema = manifest["schema"].text()
         hashes = {name: manifest["sha256"][name].text() for name in manifest["sha256"].keys()}  # noqa: SIM118 - a Node
     except (OverrulerError, UnicodeDecodeError) as error:
         yield CheckResult(False, " ".join(str(error).split()))
+        return
+    if schema != bundles.SCHEMA:
+        problem = f"{bundles.MANIFEST_FILE}: schema: {schema!r} is not {bundles.SCHEMA!r}"
+        yield CheckResult(None, f"{problem}: is there a newer version of this program?")
         return
     others = {name: data for name, data in members.items() if name != bundles.MANIFEST_FILE}
     for name in sorted({*hashes, *others}):
@@ -113,7 +148,11 @@ def check_file_hashes(members: Members) -> Iterator[CheckResult]:
 
 
 def _first_difference(first: bytes, second: bytes) -> int:
-    for position, (a, b) in enumerate(zip(first, second, strict=False)):
+    start = 0
+    while first[start : start + _BLOCK_BYTES] == second[start : start + _BLOCK_BYTES]:
+        start += _BLOCK_BYTES
+    blocks = (data[start : start + _BLOCK_BYTES] for data in (first, second))
+    for position, (a, b) in enumerate(zip(*blocks, strict=False), start):
         if a != b:
             return position
     return min(len(first), len(second))
@@ -163,7 +202,8 @@ def remeasured_scene_text(members: Members, say: ProgressCallback) -> str:
 
     arguments = _node_of(members, bundles.MANIFEST_FILE)["measure"]
     with _extracted_to_folder(members):
-        options = _read_measure_options([argument.text() for argument in arguments.items()])
+        texts = [argument.text() for argument in arguments.items()]
+        options = _read_measure_options(texts, members)
         report = measure_photo(options, say)
     return scene_text(report.scene.to_json())
 
@@ -182,17 +222,24 @@ def _extracted_to_folder(members: Members) -> Iterator[None]:
             os.chdir(before)
 
 
-def _read_measure_options(arguments: list[str]) -> Any:
+def _read_measure_options(
+    arguments: list[str], members: Collection[str] = bundles.MEMBER_NAMES
+) -> Any:
     """The options of the measurement, which may read only files of the bundle, and write none."""
     from overruler.apps.measure import load_options
     from overruler.apps.measure.recorded_arguments import parse_arguments
 
     request = parse_arguments(arguments)
-    has_folder = any("/" in argument or "\\" in argument for argument in arguments)
-    writes = request.scene or request.picture or request.doubt
-    if has_folder or writes or request.photo.name not in bundles.PHOTO_FILES:
+    files = (request.board, request.lens, request.terrain, request.fix, *request.beside)
+    known = [name for name in bundles.MEMBER_NAMES if name in members]
+    strange = [str(path) for path in files if path is not None and str(path) not in known]
+    if str(request.photo) not in known or str(request.photo) not in bundles.PHOTO_FILES:
+        strange.append(str(request.photo))
+    strange += [str(path) for path in (request.scene, request.picture, request.doubt) if path]
+    if strange:
+        names = ", ".join(map(repr, strange))
         raise BadInput(
-            f"{bundles.MANIFEST_FILE}: measure: names files that are no part of a bundle"
+            f"{bundles.MANIFEST_FILE}: measure: names what is no file of the bundle: {names}"
         )
     return load_options(request)
 
@@ -219,37 +266,42 @@ def _describe_new_answer(scene: Scene, members: Members) -> str:
 
 def _describe_version_changes(members: Members) -> str:
     """How the versions of this program differ from those of the one that made the bundle."""
-    changes = []
     try:
-        versions = json.loads(members[bundles.MANIFEST_FILE])["versions"]
-        for name, here in bundles.collect_versions().items():
-            if versions.get(name) != here:
-                changes.append(f"{name} {versions.get(name)} there, {here} here")
-    except (ValueError, KeyError, AttributeError, TypeError):
+        versions = _node_of(members, bundles.MANIFEST_FILE)["versions"].object().value
+    except (OverrulerError, UnicodeDecodeError):
         return "the versions it was made with cannot be read"
+    changes = [
+        f"{name} {versions.get(name)} there, {here} here"
+        for name, here in bundles.collect_versions().items()
+        if versions.get(name) != here
+    ]
     return f"versions differ: {', '.join(changes)}" if changes else "the versions are the same"
 
 
 # --- output ---
 
 
-def _print_results(data: bytes, results: list[CheckResult], settled: bool) -> None:
+def _print_results(data: bytes, results: list[CheckResult], outcome: str, quick: bool) -> None:
     for result in results:
-        print(f"{'ok     ' if result.matches else 'DIFFERS'}  {result.text}")
+        print(f"{LABELS[result.matches]}  {printable(result.text)}")
     print(f"\nfingerprint {bundles.fingerprint(data)}")
-    if settled:
-        print("settled: everything matches")
-        return
-    failures = sum(not result.matches for result in results)
-    print(f"not settled: {failures} of {len(results)} do not match")
+    counts = Counter(result.matches for result in results)
+    words = {
+        AGREED: "settled: everything matches",
+        DIFFERS: f"not settled: {counts[False]} of {len(results)} do not match",
+        CANNOT_TELL: f"not settled: {counts[None]} of {len(results)} could not be checked",
+    }
+    unseen = "; the photo was not measured anew (--quick)" if quick else ""
+    print(f"{outcome}: {words[outcome]}{unseen}")
 
 
-def _print_json(data: bytes, members: Members, results: list[CheckResult], settled: bool) -> None:
+def _print_json(data: bytes, members: Members, results: list[CheckResult], outcome: str) -> None:
     findings = [{"matches": result.matches, "text": result.text} for result in results]
-    document: dict[str, Any] = {"settled": settled, "fingerprint": bundles.fingerprint(data)}
-    document["findings"] = findings
+    document: dict[str, Any] = {"settled": outcome == AGREED, "outcome": outcome}
+    document |= {"fingerprint": bundles.fingerprint(data), "findings": findings}
     try:
-        document["answer"] = json.loads(members[bundles.ANSWER_FILE])
-    except ValueError:
+        text = members[bundles.ANSWER_FILE].decode()
+        document["answer"] = parse_json(text, bundles.ANSWER_FILE)
+    except (OverrulerError, UnicodeDecodeError):
         document["answer"] = None
     print(json.dumps(document))

@@ -11,6 +11,7 @@ from PIL import Image, UnidentifiedImageError
 
 from overruler.errors import BadInput, CannotMeasure, install_command
 from overruler.frame import Frame
+from overruler.reading import check_is_file
 
 MAX_PIXELS = 60_000_000
 """Pixels above which a picture is refused by its header, before it is decoded."""
@@ -71,6 +72,7 @@ def load_photo(path: str | Path) -> Frame:
 
 
 def _check_file(path: Path) -> None:
+    check_is_file(path)
     try:
         with path.open("rb") as file:
             file.read(1)

@@ -16,6 +16,7 @@ import numpy as np
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra
 from overruler.frame import Shot
+from overruler.reading import check_is_file
 from overruler.sources.decoded_picture import shot_from_picture
 from overruler.sources.packets import (
     NONREFERENCE_DELAY_SHARE,
@@ -257,6 +258,7 @@ class Film:
 def _check_file(path: Path) -> None:
     if path.is_dir():
         raise BadInput(f"{path}: is a folder, not a film")
+    check_is_file(path)
     try:
         with path.open("rb") as file:
             is_empty = not file.read(1)

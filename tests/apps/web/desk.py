@@ -54,6 +54,7 @@ class Ready:
     """Workers that have everything measured at once: a photo 64 px wide shows no markers."""
 
     full = False
+    problem = ""
 
     def __init__(self, processes: int) -> None:
         self.done: list[tuple[str, list[Any]]] = []

@@ -13,6 +13,7 @@ import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 
+from overruler.apps.web.connections import LimitedProtocol
 from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.live.app import LiveServices, make_live_app
 from overruler.apps.web.live.desk import Desk
@@ -130,9 +131,14 @@ def served(found: LiveServices, port: int = 0) -> Iterator[tuple[str, uvicorn.Se
 def serving(app: Starlette, port: int = 0) -> Iterator[tuple[str, uvicorn.Server]]:
     """An application's address, while it is served by a thread."""
     line = socket.create_server(("127.0.0.1", port))
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        app,
+        log_level="error",
+        http=LimitedProtocol,
+        ws="websockets-sansio",
+        timeout_graceful_shutdown=1,
     )
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([line],), daemon=True)
     thread.start()
     try:

@@ -1,6 +1,7 @@
 """The turns of a game: guessed by who moves and by pauses, or read from a file."""
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -10,6 +11,7 @@ from statistics import median
 
 from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.errors import BadInput
+from overruler.reading import read_text
 
 MIN_LONG_PAUSE_S = 20.0
 """Least length of a pause that begins a new turn."""
@@ -102,10 +104,12 @@ def turn_rows(film: FilmResults, turns: Sequence[Turn]) -> list[Data]:
 def read_turns(path: Path) -> list[Turn]:
     """Read the turns of a CSV file such as `turns.csv`; `BadInput` names the line that is wrong."""
     try:
-        turns = _read_rows(path)
-    except OSError as error:
-        raise BadInput(f"--turns: {path}: cannot be read: {error.strerror or error}") from None
-    except (UnicodeDecodeError, csv.Error):
+        text = read_text(path)
+    except BadInput as error:
+        raise BadInput(f"--turns: {error}") from None
+    try:
+        turns = _read_rows(path, text)
+    except csv.Error:
         raise BadInput(f"--turns: {path}: is no CSV file in UTF-8") from None
     if not turns:
         raise BadInput(f"--turns: {path}: holds no turn")
@@ -117,12 +121,11 @@ def read_turns(path: Path) -> list[Turn]:
     return turns
 
 
-def _read_rows(path: Path) -> list[Turn]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.DictReader(file)
-        if not {"turn", "from_s"} <= set(reader.fieldnames or ()):
-            raise BadInput(f"--turns: {path}: its first line must name the columns turn and from_s")
-        return [_parse_turn(path, reader.line_num, row) for row in reader]
+def _read_rows(path: Path, text: str) -> list[Turn]:
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    if not {"turn", "from_s"} <= set(reader.fieldnames or ()):
+        raise BadInput(f"--turns: {path}: its first line must name the columns turn and from_s")
+    return [_parse_turn(path, reader.line_num, row) for row in reader]
 
 
 def _parse_turn(path: Path, line: int, row: Mapping[str, str | None]) -> Turn:

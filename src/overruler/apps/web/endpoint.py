@@ -19,13 +19,14 @@ REFUSAL_TEXTS = {
     401: "The key is missing or wrong.",
     403: "A page of another site asked.",
     404: "There is no such measurement, or nothing of it yet.",
+    408: "The body did not arrive in time.",
     412: "Somebody else has corrected the table since the version that If-Match names.",
     413: "Too large.",
     415: "Not a photo.",
     421: "Not the name that the server goes by.",
     422: "Something in the request makes no sense; the error says what.",
     500: "The photo came to nothing for a reason of the server's own.",
-    503: "Too much is waiting.",
+    503: "Too much is waiting, or the store takes nothing now; `Retry-After` says when to ask again.",
 }
 """What each status of a refusal means."""
 _PATH_PARAMETER = re.compile(r"{(\w+)}")

@@ -1,14 +1,22 @@
 """Errors of the servers and the HTTP answer to each: one table for both applications."""
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from overruler.errors import BadInput, OverrulerError
+from overruler.writing import WriteFailed
 
 
 class ServerBusy(OverrulerError):
     """The queue of the server is full."""
+
+
+class StoreUnavailable(OverrulerError):
+    """The server's store cannot be read or written at present."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the server cannot use its store now ({reason}): try again in a moment")
 
 
 class TaskFailed(OverrulerError):
@@ -37,10 +45,23 @@ class UploadRefused(BadInput):
         """HTTP status of the answer."""
 
 
+class UploadTooSlow(UploadRefused):
+    """A body does not arrive."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} did not arrive in time: send it again", 408)
+
+
+RETRY_AFTER_S = 5
+"""After how many seconds a client that was refused for want of room should ask again."""
+CLOSED_AFTER = (408, 413)
+"""Statuses after which the rest of the body is not read."""
 STATUS_BY_ERROR: dict[type[Exception], int] = {
     MeasurementNotFound: 404,
     EditConflict: 412,
     ServerBusy: 503,
+    StoreUnavailable: 503,
+    WriteFailed: 503,
     TaskFailed: 500,
 }
 """HTTP status of each error; every other `OverrulerError` is answered with 422."""
@@ -54,14 +75,23 @@ def _status_code(error: Exception) -> int:
 
 async def _answer_refusal(request: Request, error: Exception) -> Response:
     status = _status_code(error)
+    if isinstance(error, WriteFailed):  # its own text names a path of the server
+        error = StoreUnavailable(error.reason)
     one_line = " ".join(str(error).split())
-    headers = {"connection": "close"} if status == 413 else None
+    headers = {"connection": "close"} if status in CLOSED_AFTER else {}
+    if status == 503:
+        headers["retry-after"] = str(RETRY_AFTER_S)
     return JSONResponse({"error": one_line}, status, headers)
 
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+
+
+async def _answer_nobody(request: Request, error: Exception) -> Response:
+    """The client has gone while it sent: nobody reads the answer."""
+    return Response(status_code=400)
 
 
 async def _answer_unforeseen(request: Request, error: Exception) -> Response:
@@ -72,6 +102,7 @@ async def _answer_unforeseen(request: Request, error: Exception) -> Response:
 EXCEPTION_HANDLERS = {
     OverrulerError: _answer_refusal,
     HTTPException: _answer_http_error,
+    ClientDisconnect: _answer_nobody,
     Exception: _answer_unforeseen,
 }
 """Starlette's exception handlers, for both applications."""

@@ -35,8 +35,8 @@ SECURITY_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
 }
 """Headers of every answer."""
-PUBLIC_PATHS = ("/static/",)
-"""Path prefixes that need no key: the page's own files hold no secret."""
+PUBLIC_PATHS = ("/static/", "/api/health")
+"""Path prefixes that need no key: the page's own files hold no secret, nor does the server's health."""
 
 
 @dataclass(frozen=True, slots=True)

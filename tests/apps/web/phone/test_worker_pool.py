@@ -18,14 +18,20 @@ def pretend(connection: Any) -> None:
     """A process that does as it is told."""
     while True:
         try:
-            name, _, arguments = connection.recv()
+            name, folder, arguments = connection.recv()
         except (EOFError, OSError):
             return
+        if name == "die once" and not (marker := Path(folder, "died")).exists():
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
         if name == "die":
             os.kill(os.getpid(), signal.SIGKILL)
         if name == "hang":
             signal.pause()
         connection.send(("said", f"at {name}"))
+        if name == "babble":
+            connection.send(5)
+            continue
         if name == "fail":
             connection.send(("failed", ("no markers", True), False))
         else:
@@ -117,3 +123,60 @@ def test_what_waits_is_bounded_and_the_urgent_goes_first(monkeypatch: pytest.Mon
         return order
 
     assert act(work)[0] == ["at picture", "at photo 0", "at photo 1"]
+
+
+def test_a_process_that_dies_once_costs_nothing(tmp_path: Path) -> None:
+    async def work(workers: WorkerPool, said: list[str]) -> Any:
+        return await workers.run_task("die once", tmp_path, [], said.append)
+
+    assert act(work)[0][0] > 0
+
+
+def test_an_idle_process_that_is_killed_is_replaced() -> None:
+    async def work(workers: WorkerPool, said: list[str]) -> list[int]:
+        first = (await workers.run_task("work", Path("."), [], said.append))[0]
+        os.kill(first, signal.SIGKILL)
+        await asyncio.sleep(0.2)
+        return [first, (await workers.run_task("work", Path("."), [], said.append))[0]]
+
+    first, second = act(work)[0]
+    assert first != second
+
+
+def test_an_error_of_who_listens_or_of_what_is_sent_ends_nothing() -> None:
+    def fail(step: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    async def work(workers: WorkerPool, said: list[str]) -> None:
+        assert (await workers.run_task("work", Path("."), ["a"], fail))[1] == ["a"]
+        with pytest.raises(TaskFailed, match="send it again"):
+            await workers.run_task("babble", Path("."), [], said.append)
+        with pytest.raises(TaskFailed, match="send it again"):
+            await workers.run_task("work", Path("."), [lambda: 0], said.append)
+        assert (await workers.run_task("work", Path("."), ["b"], said.append))[1] == ["b"]
+        assert not workers.problem
+
+    act(work)
+
+
+def test_where_no_process_can_be_started_that_is_told_until_one_can(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker_pool, "START_DELAY_S", 0.01)
+    whole = worker_pool.WorkerProcess
+
+    def fail() -> Any:
+        raise OSError(12, "Cannot allocate memory")
+
+    async def work(workers: WorkerPool, said: list[str]) -> Any:
+        await asyncio.sleep(0)
+        for _ in range(worker_pool.MAX_ENDINGS):
+            with pytest.raises(TaskFailed, match="no process"):
+                await workers.run_task("work", Path("."), [], said.append)
+        assert "memory" in workers.problem
+        monkeypatch.setattr(worker_pool, "WorkerProcess", whole)
+        await workers.run_task("work", Path("."), [], said.append)
+        return workers.problem
+
+    monkeypatch.setattr(worker_pool, "WorkerProcess", fail)
+    assert act(work)[0] == ""

@@ -132,9 +132,9 @@ _PROGRAM_ENDPOINTS = (
     Endpoint("GET", "/api/live/scene", actions.get_scene,
              "The scene file as the table last came to rest", ANY_OBJECT, (404,)),
     Endpoint("POST", "/api/live/ask", actions.post_question, "Rule on a question",
-             ANY_OBJECT, (404, 413, 422), body=_QUESTION),
+             ANY_OBJECT, (404, 408, 413, 422), body=_QUESTION),
     Endpoint("POST", "/api/live/fix", actions.post_fixes, "Correct what was found",
-             _STATE, (413, 422), body=_FIXES),
+             _STATE, (408, 413, 422), body=_FIXES),
     Endpoint("GET", "/api/live/openapi.json", get_openapi, "This document", ANY_OBJECT),
 )
 # fmt: on

@@ -9,8 +9,10 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from overruler import __version__
 from overruler.apps.web import scene_paths
+from overruler.apps.web.faults import RETRY_AFTER_S, UploadTooSlow
 from overruler.apps.web.phone import lan_address
-from overruler.apps.web.phone.measurements import MeasurementService, photo_too_large
+from overruler.apps.web.phone.measurements import MeasurementService
+from overruler.apps.web.phone.receiving import photo_too_large
 from overruler.apps.web.phone.request_options import PhotoOptions, read_photo_options
 from overruler.apps.web.phone.store import Measurement
 from overruler.apps.web.phone.worker_tasks import SCREEN_PHOTO_FILE
@@ -63,11 +65,19 @@ async def get_about(request: Request) -> Response:
     )
 
 
+async def get_health(request: Request) -> Response:
+    """Whether the server can do its work now: 200 or 503, with what is wrong."""
+    problems = await get_service(request).find_problems()
+    headers = {"retry-after": str(RETRY_AFTER_S)} if problems else {}
+    document = {"ok": not problems, "problems": problems}
+    return JSONResponse(document, 503 if problems else 200, headers)
+
+
 # --- measurements ---
 
 
 async def list_newest(request: Request) -> Response:
-    newest = get_service(request).store.newest(MAX_LISTED)
+    newest = get_service(request).newest(MAX_LISTED)
     return JSONResponse([measurement.to_json() for measurement in newest])
 
 
@@ -75,6 +85,8 @@ async def post_photo(request: Request) -> Response:
     body = request.stream()
     try:
         return await _accept_photo(request, body)
+    except UploadTooSlow:
+        raise
     except OverrulerError:
         await _drain_body(body)
         raise
@@ -147,7 +159,7 @@ async def get_photo(request: Request) -> Response:
     size = Node(request.query_params.get("size", "shown"), "size").choice(("shown", "full"))
     path = service.store.path_of(measurement.id, SCREEN_PHOTO_FILE)
     if size == "full" or not path.exists():
-        path = service.store.path_of(measurement.id, measurement.request.photo.name)
+        path = service.existing_file(measurement.id, measurement.request.photo.name)
     return FileResponse(path, headers={"cache-control": PHOTO_CACHE_CONTROL})
 
 

@@ -1,6 +1,7 @@
 """The application of the server for phones: its settings, its routes, its lifespan."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from overruler.apps.web import static_files
-from overruler.apps.web.faults import EXCEPTION_HANDLERS
+from overruler.apps.web.faults import EXCEPTION_HANDLERS, StoreUnavailable
 from overruler.apps.web.guard import AccessPolicy, Guard
 from overruler.apps.web.phone import endpoints, progress_socket
 from overruler.apps.web.phone.measurements import MeasurementService
@@ -20,6 +21,7 @@ from overruler.apps.web.phone.store import Store
 from overruler.apps.web.phone.uploads import MAX_PHOTO_BYTES
 from overruler.apps.web.phone.worker_pool import WorkerPool
 
+logger = logging.getLogger("overruler.server")
 SWEEP_INTERVAL_S = 3600.0
 """Time between two removals of expired measurements."""
 
@@ -46,24 +48,30 @@ ROUTES: Sequence[BaseRoute] = (*static_files.routes, *endpoints.routes, *progres
 """Every route of the application."""
 
 
-def make_app(settings: Settings) -> Starlette:
-    """Make the application; its worker processes live as long as its lifespan."""
+def make_app(settings: Settings, opened: Store | None = None) -> Starlette:
+    """Make the application; its worker processes live as long as its lifespan.
+
+    `opened` is its store, where it is open already; the lifespan closes it.
+    """
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        store = Store(settings.store)
+        store = opened or Store(settings.store)
         workers = WorkerPool(settings.processes)
         app.state.settings = settings
-        app.state.service = MeasurementService(
-            store, workers, settings.choices, settings.most_bytes
-        )
+        service = MeasurementService(store, workers, settings.choices, settings.most_bytes)
+        app.state.service = service
         await workers.start()
+        service.resume_interrupted()
         sweeping = asyncio.create_task(_sweep_forever(store, settings.keep_days))
+        saving = asyncio.create_task(service.save_forever())
         try:
             yield
         finally:
             sweeping.cancel()
+            saving.cancel()
             await workers.stop()
+            await asyncio.gather(saving, return_exceptions=True)
             store.close()
 
     return Starlette(
@@ -76,5 +84,8 @@ def make_app(settings: Settings) -> Starlette:
 
 async def _sweep_forever(store: Store, keep_days: float) -> None:
     while True:
-        store.remove_expired(keep_days)
+        try:
+            store.remove_expired(keep_days)
+        except StoreUnavailable as error:
+            logger.warning("what has expired stays for now: %s", error)
         await asyncio.sleep(SWEEP_INTERVAL_S)

@@ -130,6 +130,7 @@ def _operation(
 _LIST = "/api/measurements"
 _SERVER_ENDPOINTS = (
     Endpoint("GET", "/api/about", api.get_about, "What the server knows", ANY_OBJECT),
+    Endpoint("GET", "/api/health", api.get_health, "Whether it can work now", ANY_OBJECT, (503,)),
     Endpoint("GET", "/api/openapi.json", get_openapi, "This document", ANY_OBJECT),
     Endpoint("GET", _LIST, api.list_newest, "The newest measurements", _MEASUREMENTS),
 )
@@ -137,12 +138,12 @@ _SERVER_ENDPOINTS = (
 
 def _upload_endpoints(choices: Choices) -> tuple[Endpoint, Endpoint]:
     options: dict[str, Any] = {"parameters": _photo_parameters(choices), "status": 202}
-    refusals = (413, 415, 422, 503)
+    refusals = (408, 413, 415, 422, 503)
     send = Endpoint(
         "POST", _LIST, api.post_photo, "Measure a photo", _MEASUREMENT, refusals, body=_PHOTO_BODY
     )
     again = _operation(
-        "POST", "/again", api.post_again, "Measure its photo otherwise", _MEASUREMENT, 422
+        "POST", "/again", api.post_again, "Measure its photo otherwise", _MEASUREMENT, 422, 503
     )
     return replace(send, **options), replace(again, **options)
 
@@ -154,7 +155,7 @@ _MEASUREMENT_ENDPOINTS = (
     _operation("GET", "/scene", api.get_scene, "The scene file", ANY_OBJECT),
     _operation("GET", "/table", api.get_table, "All that is drawn before a question", ANY_OBJECT),
     _operation("GET", "/photo", api.get_photo, "The photo", _IMAGE, 422, parameters=(_SIZE,)),
-    _operation("POST", "/ask", api.post_question, "Rule on a question", _RULING, 413, 422,
+    _operation("POST", "/ask", api.post_question, "Rule on a question", _RULING, 408, 413, 422,
                body=_QUESTION_BODY),
     _operation("GET", "/bands", api.get_bands, "Range lines round a piece", _LINES, 422,
                parameters=(_PIECE, _LINES_MM)),
@@ -164,7 +165,7 @@ _MEASUREMENT_ENDPOINTS = (
     _operation("GET", "/bundle", api.get_bundle, "A dispute bundle", _ZIP, 422,
                parameters=(_NEEDED_QUESTION,)),
     _operation("PUT", "/fixes", api.put_fixes, "Correct what was found", _MEASUREMENT,
-               412, 413, 422, 500, 503, parameters=(_IF_MATCH,), body=_FIXES_BODY),
+               408, 412, 413, 422, 500, 503, parameters=(_IF_MATCH,), body=_FIXES_BODY),
     _operation("GET", "/link", api.get_link, "Its address and QR code, for other phones", ANY_OBJECT),
 )
 # fmt: on

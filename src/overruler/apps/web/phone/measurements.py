@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-import time
+import math
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,11 +15,13 @@ from overruler.apps.web.faults import (
     EditConflict,
     MeasurementNotFound,
     ServerBusy,
+    StoreUnavailable,
     TaskFailed,
-    UploadRefused,
 )
 from overruler.apps.web.phone import uploads
+from overruler.apps.web.phone.current_states import WAITING_STEP, CurrentStates
 from overruler.apps.web.phone.news import NewsChannel
+from overruler.apps.web.phone.receiving import HEAD_BYTES, UploadGate
 from overruler.apps.web.phone.request_options import Choices, PhotoOptions
 from overruler.apps.web.phone.store import DONE, FAILED, MEASURING, QUEUED, Measurement, Store
 from overruler.apps.web.phone.worker_pool import BUSY_TEXT, WorkerPool
@@ -38,18 +40,10 @@ PHOTO_FILE_NAMES = {
     "WEBP": "photo.webp",
 }
 """Name under which a photo of each format is stored; HEIC becomes JPEG."""
-HEAD_BYTES = 64
-"""First bytes of a photo by which its format is detected."""
-MAX_PARALLEL_UPLOADS = 6
-"""Photos received at the same time; further ones wait."""
 MAX_PARALLEL_CLEANING = 2
 """Photos cleaned at the same time; each needs several times its size in memory."""
-WAITING_STEP = "waiting for its turn"
-"""Step of a measurement that is queued."""
-
-
-def _upload_slots() -> asyncio.Semaphore:
-    return asyncio.Semaphore(MAX_PARALLEL_UPLOADS)
+HEALTH_INTERVAL_S = 1.0
+"""For how long what the server found out about its health holds."""
 
 
 def _cleaning_slots() -> asyncio.Semaphore:
@@ -69,12 +63,18 @@ class MeasurementService:
     """Changes of state; the topic is the measurement's id."""
     _scenes: "OrderedDict[str, Scene]" = field(default_factory=OrderedDict)
     """Scenes by measurement, the least recently used first."""
-    _upload_slots: asyncio.Semaphore = field(default_factory=_upload_slots)
+    _states: CurrentStates = field(init=False)
+    _health: tuple[float, list[str]] = (-math.inf, [])
+    """When the server last looked at its health, and the problems that it found."""
+    _gate: UploadGate = field(default_factory=UploadGate)
     _cleaning_slots: asyncio.Semaphore = field(default_factory=_cleaning_slots)
     _fix_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a correction is checked and made."""
     _running_tasks: set["asyncio.Task[None]"] = field(default_factory=set)
     """References that keep running tasks alive."""
+
+    def __post_init__(self) -> None:
+        self._states = CurrentStates(self.store)
 
     # --- uploads ---
 
@@ -84,11 +84,10 @@ class MeasurementService:
             raise ServerBusy(BUSY_TEXT)
         name = self.store.new_id()
         try:
-            async with self._upload_slots:
-                photo = await self._save_photo(body, name)
-            return self._enqueue_measurement(name, photo, options)
+            photo = await self._save_photo(body, name)
+            return await self._enqueue_measurement(name, photo, options)
         except BaseException:
-            self.store.remove(name)
+            self.store.discard_folder(name)
             raise
 
     async def measure_again(self, measurement: Measurement, options: PhotoOptions) -> Measurement:
@@ -96,47 +95,46 @@ class MeasurementService:
         name = self.store.new_id()
         photo = measurement.request.photo.name
         try:
-            data = self.store.path_of(measurement.id, photo).read_bytes()
+            data = self._read_file(measurement.id, photo)
             write_atomically(self.store.path_of(name, photo), data)
-            return self._enqueue_measurement(name, photo, options)
+            return await self._enqueue_measurement(name, photo, options)
         except BaseException:
-            self.store.remove(name)
+            self.store.discard_folder(name)
             raise
 
     async def _save_photo(self, body: AsyncIterator[bytes], name: str) -> str:
         """Write the photo without its metadata into the measurement's folder; return its file's name."""
-        data = await self._receive_photo(body)
-        photo = PHOTO_FILE_NAMES[uploads.detect_format(data[:HEAD_BYTES])]
-        async with self._cleaning_slots:
-            cleaned = await asyncio.to_thread(uploads.strip_metadata, data)
-        write_atomically(self.store.path_of(name, photo), cleaned)
+        with self._gate.open_reception() as reception:
+            data = await reception.read(body, self.most_bytes)
+            photo = PHOTO_FILE_NAMES[uploads.detect_format(data[:HEAD_BYTES])]
+            async with self._cleaning_slots:
+                cleaned = await asyncio.to_thread(uploads.strip_metadata, data)
+                path = self.store.path_of(name, photo)
+                await asyncio.to_thread(write_atomically, path, cleaned)
         return photo
 
-    async def _receive_photo(self, body: AsyncIterator[bytes]) -> bytes:
-        """Read the body; refuse it as soon as it is too large or its first bytes are not a photo's."""
-        data = bytearray()
-        async for part in body:
-            data += part
-            if len(data) > self.most_bytes:
-                raise photo_too_large(self.most_bytes)
-            if len(data) >= HEAD_BYTES > len(data) - len(part):
-                uploads.detect_format(bytes(data[:HEAD_BYTES]))
-        return bytes(data)
-
-    def _enqueue_measurement(self, name: str, photo: str, options: PhotoOptions) -> Measurement:
+    async def _enqueue_measurement(
+        self, name: str, photo: str, options: PhotoOptions
+    ) -> Measurement:
         folder = self.store.path_of(name)
         for file, text in options.files.items():
             write_atomically(folder / file, text)
         request = replace(options.request, photo=Path(photo))
         load_options(request.in_folder(folder))  # refuses now what no worker could measure
         measurement = Measurement(
-            name, time.time(), QUEUED, WAITING_STEP, options.game, options.table, request
+            name, self.store.now_s(), QUEUED, WAITING_STEP, options.game, options.table, request
         )
-        self.store.add(measurement)
+        await self._states.add_row(measurement)
         self._start_measuring(measurement)
         return measurement
 
+    def resume_interrupted(self) -> None:
+        """Measure what a stopped server left unfinished."""
+        for measurement in self._states.take_up_interrupted():
+            self._start_measuring(measurement)
+
     def _start_measuring(self, measurement: Measurement) -> None:
+        self._states.begin(measurement)
         task = asyncio.create_task(self._measure(measurement))
         self._running_tasks.add(task)
         task.add_done_callback(self._running_tasks.discard)
@@ -161,14 +159,47 @@ class MeasurementService:
 
     def _update_measurement(self, measurement: Measurement) -> None:
         self._scenes.pop(measurement.id, None)
-        if self.store.find(measurement.id):  # it may have been removed meanwhile
-            self.store.add(measurement)
+        self._states.update(measurement)
         self.news.publish(measurement.id, measurement.to_json())
+
+    # --- upkeep ---
+
+    async def save_forever(self) -> None:
+        """Write what the store did not take before, until cancelled; then once more."""
+        try:
+            await self._states.save_forever()
+        finally:
+            self._states.save_unsaved()
+
+    async def find_problems(self) -> list[str]:
+        """What keeps the server from its work now, in words; empty where nothing does."""
+        now_s = asyncio.get_running_loop().time()
+        if now_s - self._health[0] > HEALTH_INTERVAL_S:
+            self._health = now_s, await self._look_for_problems()
+        return self._health[1]
+
+    async def _look_for_problems(self) -> list[str]:
+        problems = [self.workers.problem] if self.workers.problem else []
+        try:
+            self.store.probe_database()
+            await asyncio.to_thread(self.store.probe_disk)
+        except StoreUnavailable as error:
+            problems.append(str(error))
+        if self.workers.full:
+            problems.append(BUSY_TEXT)
+        return problems
 
     # --- results ---
 
+    def look_up(self, name: str) -> Measurement | None:
+        """Find a measurement in its current state."""
+        return self._states.look_up(name)
+
+    def newest(self, most: int) -> list[Measurement]:
+        return self._states.newest(most)
+
     def find(self, name: str) -> Measurement:
-        found = self.store.find(name)
+        found = self.look_up(name)
         if found is None:
             raise MeasurementNotFound(
                 "there is no such measurement: it was removed, or its time was up"
@@ -183,7 +214,15 @@ class MeasurementService:
         return found
 
     def scene_file(self, name: str) -> Path:
-        return self.store.path_of(self.find_done(name).id, SCENE_FILE)
+        return self.existing_file(self.find_done(name).id, SCENE_FILE)
+
+    def existing_file(self, name: str, file: str) -> Path:
+        path = self.store.path_of(name, file)
+        if not path.exists():
+            raise MeasurementNotFound(
+                f"{file} of this measurement is gone: measure the photo again"
+            )
+        return path
 
     def scene(self, name: str) -> Scene:
         if name not in self._scenes:
@@ -215,6 +254,8 @@ class MeasurementService:
             text = json.dumps(fixes.value)
             found = await self._run_urgent_task("correct", measurement, text)
             next_version = {"version": measurement.version + 1}
+            if self.store.path_of(name).exists():  # it may have been removed meanwhile
+                self._states.begin(measurement)
             self._update_measurement(replace(measurement, found={**found, **next_version}))
         return self.find(name)
 
@@ -224,7 +265,7 @@ class MeasurementService:
         folder = self.store.path_of(name)
         optional = [file for file in bundles.OPTIONAL_FILES if (folder / file).exists()]
         names = [measurement.request.photo.name, SCENE_FILE, *optional]
-        files = {file: (folder / file).read_bytes() for file in names}
+        files = {file: self._read_file(name, file) for file in names}
         request = measurement.request
         if FIXES_FILE in files:
             request = replace(request, fix=Path(FIXES_FILE))
@@ -245,12 +286,10 @@ class MeasurementService:
     def remove(self, name: str) -> None:
         self._scenes.pop(self.find(name).id, None)
         self.store.remove(name)
+        self._states.forget(name)
 
-
-def photo_too_large(most_bytes: int) -> UploadRefused:
-    return UploadRefused(
-        f"the photo is larger than {most_bytes / 1e6:g} MB: send it as the camera saved it", 413
-    )
+    def _read_file(self, name: str, file: str) -> bytes:
+        return self.existing_file(name, file).read_bytes()
 
 
 def _ignore_progress(step: str) -> None:

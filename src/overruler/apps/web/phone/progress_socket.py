@@ -35,7 +35,7 @@ async def _send_progress(socket: WebSocket, service: MeasurementService, name: s
 
 
 def _current_state(service: MeasurementService, name: str) -> News:
-    measurement = service.store.find(name)
+    measurement = service.look_up(name)
     if measurement is None:
         return {"id": name, "state": "failed", "step": "there is no such measurement"}
     return measurement.to_json()

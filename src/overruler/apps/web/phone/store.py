@@ -4,15 +4,18 @@ import json
 import secrets
 import shutil
 import sqlite3
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from overruler.apps.measure.recorded_arguments import parse_arguments
 from overruler.apps.settings.measure_request import MeasureRequest
+from overruler.apps.web.faults import StoreUnavailable
+from overruler.apps.web.phone.store_lock import SteadyClock, lock_folder
 from overruler.errors import BadInput
+from overruler.writing import WriteFailed, write_atomically
 
 ID_ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 """Digits and letters of an id: none that are mistaken for one another."""
@@ -31,6 +34,16 @@ FAILED = "failed"
 """State of a measurement that ended without a scene."""
 INTERRUPTED_TEXT = "the server was stopped while it measured: measure the photo again"
 """Step of a measurement that a stopped server left unfinished."""
+START_PATIENCE_S = 10.0
+"""How long a starting server waits for another program that holds the database."""
+BUSY_PATIENCE_S = 0.05
+"""How long one statement waits for another program: the server answers nobody meanwhile."""
+PROBE_FILE = "probe"
+"""Name of the file that is written to see whether the disk takes anything."""
+PROBE_BYTES = 65_536
+"""Size of that file."""
+RESUMES_KEY = "resumes"
+"""Key of `found`: how often a measurement was taken up again after its server had been stopped."""
 PUBLIC_FIELDS = ("id", "created_s", "state", "step", "game", "table", "version")
 """Attributes of a measurement that clients see."""
 
@@ -66,6 +79,15 @@ class Measurement:
         """Number of corrections; a client that corrects an older version is refused."""
         return int(self.found.get("version", 0))
 
+    @property
+    def resumes(self) -> int:
+        """How often it was taken up again after its server had been stopped."""
+        return int(self.found.get(RESUMES_KEY, 0))
+
+    def in_state(self, state: str, step: str, found: Mapping[str, Any]) -> "Measurement":
+        """The same in another state."""
+        return replace(self, state=state, step=step, found=found)
+
     def to_json(self) -> dict[str, Any]:
         return {**{key: getattr(self, key) for key in PUBLIC_FIELDS}, **self.found}
 
@@ -73,28 +95,64 @@ class Measurement:
 class Store:
     """Measurements in one folder that only its owner can read."""
 
-    __slots__ = ("_database", "folder")
+    __slots__ = ("_clock", "_database", "_lock", "folder", "interrupted")
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        """Raise `BadInput` if the folder cannot be used, or another server uses it."""
+        self.folder = folder.absolute()  # the workers have working directories of their own
+        self._clock = SteadyClock()
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._database = sqlite3.connect(folder / "measurements.sqlite", isolation_level=None)
-            self._database.execute("PRAGMA journal_mode=WAL")
-            self._database.execute(_CREATE_TABLE)
-        except (OSError, sqlite3.Error) as error:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock = lock_folder(self.folder)
+            self._database = _open_database(self.folder / "measurements.sqlite")
+            self.interrupted = self._mark_interrupted()
+        except (OSError, sqlite3.Error, StoreUnavailable) as error:
             raise BadInput(f"--store: {folder}: cannot be used: {error}") from None
-        self._mark_interrupted()
 
     def close(self) -> None:
         self._database.close()
+        self._lock.close()
 
-    def _mark_interrupted(self) -> None:
-        """Mark as failed what a stopped server left unfinished."""
-        self._database.execute(
-            "UPDATE measurements SET state = ?, step = ? WHERE state IN (?, ?)",
-            (FAILED, INTERRUPTED_TEXT, QUEUED, MEASURING),
+    def now_s(self) -> float:
+        """Seconds since 1970, by a clock that no setting of the machine's clock moves."""
+        return self._clock.now_s()
+
+    def _mark_interrupted(self) -> tuple[str, ...]:
+        """Mark as failed what a stopped server left unfinished, the first come first; return the ids."""
+        unfinished = (QUEUED, MEASURING)
+        rows = self._execute(
+            "SELECT id FROM measurements WHERE state IN (?, ?) ORDER BY created_s", unfinished
         )
+        names = tuple(row[0] for row in rows)
+        if names:
+            self._execute(
+                "UPDATE measurements SET state = ?, step = ? WHERE state IN (?, ?)",
+                (FAILED, INTERRUPTED_TEXT, *unfinished),
+            )
+        return names
+
+    def _execute(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Run a statement and return its rows; `StoreUnavailable` if the database does not let us."""
+        try:
+            return self._database.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise StoreUnavailable(str(error)) from None
+
+    def probe_database(self) -> None:
+        """Try to begin to write; `StoreUnavailable` says what is in the way."""
+        self._execute("BEGIN IMMEDIATE")
+        self._execute("ROLLBACK")
+
+    def probe_disk(self) -> None:
+        """Write and remove a file, in any thread; `StoreUnavailable` says what is in the way."""
+        path = self.folder / PROBE_FILE
+        try:
+            write_atomically(path, bytes(PROBE_BYTES))
+            path.unlink()
+        except WriteFailed as error:
+            raise StoreUnavailable(error.reason) from None
+        except OSError as error:
+            raise StoreUnavailable(str(error.strerror)) from None
 
     # --- folders ---
 
@@ -107,14 +165,17 @@ class Store:
     def new_id(self) -> str:
         """Make a random id and its folder."""
         name = "".join(secrets.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
-        self.path_of(name).mkdir(parents=True, mode=0o700)
+        try:
+            self.path_of(name).mkdir(parents=True, mode=0o700)
+        except OSError as error:
+            raise StoreUnavailable(str(error.strerror)) from None
         return name
 
     # --- rows ---
 
     def add(self, measurement: Measurement) -> None:
         """Insert a measurement, or replace the one of its id."""
-        self._database.execute(
+        self._execute(
             "INSERT OR REPLACE INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             _row_of_measurement(measurement),
         )
@@ -122,25 +183,27 @@ class Store:
     def find(self, name: str) -> Measurement | None:
         if not is_id(name):
             return None
-        row = self._database.execute("SELECT * FROM measurements WHERE id = ?", (name,)).fetchone()
-        return _measurement_of_row(row) if row else None
+        rows = self._execute("SELECT * FROM measurements WHERE id = ?", (name,))
+        return _measurement_of_row(rows[0]) if rows else None
 
     def newest(self, most: int) -> list[Measurement]:
-        rows = self._database.execute(
-            "SELECT * FROM measurements ORDER BY created_s DESC LIMIT ?", (most,)
-        )
+        rows = self._execute("SELECT * FROM measurements ORDER BY created_s DESC LIMIT ?", (most,))
         return [_measurement_of_row(row) for row in rows]
+
+    def discard_folder(self, name: str) -> None:
+        """Remove a folder that has no row."""
+        shutil.rmtree(self.path_of(name), ignore_errors=True)
 
     def remove(self, name: str) -> None:
         """Remove a measurement with its folder."""
-        self._database.execute("DELETE FROM measurements WHERE id = ?", (name,))
+        self._execute("DELETE FROM measurements WHERE id = ?", (name,))
         shutil.rmtree(self.path_of(name), ignore_errors=True)
 
     def remove_expired(self, keep_days: float) -> int:
         """Remove measurements older than `keep_days` and folders without a row; count the former."""
-        limit_s = time.time() - keep_days * DAY_S
-        rows = self._database.execute("SELECT id FROM measurements WHERE created_s < ?", (limit_s,))
-        expired = [row[0] for row in rows.fetchall()]
+        limit_s = self.now_s() - keep_days * DAY_S
+        rows = self._execute("SELECT id FROM measurements WHERE created_s < ?", (limit_s,))
+        expired = [row[0] for row in rows]
         for name in expired:
             self.remove(name)
         self._remove_orphans()
@@ -148,10 +211,24 @@ class Store:
 
     def _remove_orphans(self) -> None:
         """Remove folders that have had no row for a day."""
-        known = {row[0] for row in self._database.execute("SELECT id FROM measurements")}
+        known = {row[0] for row in self._execute("SELECT id FROM measurements")}
         for folder in (self.folder / "measurements").glob("*"):
-            if folder.name not in known and folder.stat().st_mtime < time.time() - DAY_S:
-                shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):  # it may have gone meanwhile
+                if folder.name not in known and folder.stat().st_mtime < self.now_s() - DAY_S:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _open_database(path: Path) -> sqlite3.Connection:
+    """Open the database and make its table; wait for a program that holds it, but only now."""
+    database = sqlite3.connect(path, isolation_level=None, timeout=START_PATIENCE_S)
+    try:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute(_CREATE_TABLE)
+        database.execute(f"PRAGMA busy_timeout={round(1000 * BUSY_PATIENCE_S)}")
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
 def is_id(name: str) -> bool:

@@ -5,6 +5,7 @@ too large is replaced; only the task that it was at fails.
 """
 
 import asyncio
+import logging
 import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,15 @@ TASK_TIMEOUT_S = 180.0
 """Longest duration of a task; a task that takes longer counts as hung."""
 BUSY_TEXT = "too many photos are waiting: try again in a minute"
 """Message of `ServerBusy`."""
+MAX_ENDINGS = 3
+"""Processes that end one after another before the server counts as unable to work."""
+START_DELAY_S = 1.0
+"""Time before the next attempt to start a process that cannot be started."""
+MAX_ATTEMPTS = 2
+"""Processes that try one task: the first may have died of something else."""
+START_FAILED_TEXT = "no process to measure photos can be started"
+"""What is said where the machine has no room for a process."""
+logger = logging.getLogger("overruler.server")
 _URGENT_RANK = 0
 """Rank of a task that somebody waits for at the page; it goes before all usual ones."""
 _USUAL_RANK = 1
@@ -40,6 +50,8 @@ class _Job:
     """Name, folder and arguments, as `worker_tasks.serve_tasks` receives them."""
     on_progress: Callable[[str], None] = field(compare=False)
     result: "asyncio.Future[Any]" = field(compare=False)
+    attempts: int = field(default=0, compare=False)
+    """Processes that have tried it."""
 
     def finish(self, value: Any) -> None:
         """Set the result, or raise it if it is a `TaskFailed`; a cancelled job takes neither."""
@@ -54,11 +66,12 @@ class _Job:
 class WorkerPool:
     """Worker processes behind one queue: `await pool.run_task("measure", folder, [request], on_progress)`."""
 
-    __slots__ = ("_numbers", "_processes", "_queue", "_tasks", "_threads")
+    __slots__ = ("_endings", "_numbers", "_processes", "_queue", "_tasks", "_threads")
 
     def __init__(self, processes: int) -> None:
         self._queue: asyncio.PriorityQueue[_Job] = asyncio.PriorityQueue(MAX_WAITING)
         self._numbers = count()
+        self._endings = 0
         self._threads = ThreadPoolExecutor(processes, "wait-for-worker")
         self._processes = processes
         self._tasks: list[asyncio.Task[None]] = []
@@ -75,6 +88,15 @@ class WorkerPool:
     @property
     def full(self) -> bool:
         return self._queue.full()
+
+    @property
+    def problem(self) -> str:
+        """What keeps photos from being measured, in words; empty where nothing does."""
+        if self._endings >= MAX_ENDINGS:
+            return f"the last {self._endings} processes that measure photos ended: is memory short?"
+        if self._tasks and all(task.done() for task in self._tasks):
+            return "no photo is measured any more: start the server again"
+        return ""
 
     async def run_task(
         self,
@@ -98,29 +120,65 @@ class WorkerPool:
         return await job.result
 
     async def _worker_loop(self) -> None:
-        worker = WorkerProcess()
+        """Do one task after another; no error of a task or a process ends this."""
+        worker = _start_process()
         try:
             while True:
                 job = await self._queue.get()
-                if job.result.cancelled():
-                    continue
-                if not await self._run_job(worker, job):
-                    worker.end()
-                    worker = WorkerProcess()
+                while not job.result.done():
+                    if worker is None or not worker.is_alive():
+                        worker = await _replace_process(worker)
+                    if worker is None:
+                        job.finish(TaskFailed(f"{START_FAILED_TEXT}: send the photo again later"))
+                        self._endings += 1
+                        break
+                    if not await self._run_job(worker, job):
+                        worker = await _replace_process(worker)
         finally:
-            worker.end()
+            if worker is not None:
+                worker.end()
 
     async def _run_job(self, worker: "WorkerProcess", job: _Job) -> bool:
-        """Run a job and return whether the worker can take another."""
+        """Run a job and return whether the worker can take another; a first death is no result."""
+        job.attempts += 1
         try:
             async with asyncio.timeout(TASK_TIMEOUT_S):
-                return await worker.run_job(self._threads, job)
+                can_go_on = await worker.run_job(self._threads, job)
         except TimeoutError:
             text = "the photo took too long"
+            job.attempts = MAX_ATTEMPTS
         except (EOFError, OSError):
             text = "the work on the photo stopped, for want of memory perhaps"
-        job.finish(TaskFailed(f"{text}: send it again, or smaller"))
+        except Exception as error:  # whatever it is, the next photo must be measured
+            logger.exception("a worker failed")
+            text = f"the work on the photo failed ({type(error).__name__})"
+        else:
+            self._endings = 0
+            return can_go_on
+        logger.warning("%s: %s", Path(job.task[1]).name, text)
+        self._endings += 1
+        if job.attempts >= MAX_ATTEMPTS:
+            job.finish(TaskFailed(f"{text}: send it again, or smaller"))
         return False
+
+
+def _start_process() -> "WorkerProcess | None":
+    try:
+        return WorkerProcess()
+    except (OSError, RuntimeError) as error:
+        logger.warning("%s: %s", START_FAILED_TEXT, error)
+        return None
+
+
+async def _replace_process(worker: "WorkerProcess | None") -> "WorkerProcess | None":
+    """End a process and start another; None if that does not work twice."""
+    if worker is not None:
+        worker.end()
+    started = _start_process()
+    if started is None:
+        await asyncio.sleep(START_DELAY_S)
+        started = _start_process()
+    return started
 
 
 class WorkerProcess:
@@ -145,13 +203,24 @@ class WorkerProcess:
         while True:
             kind, value, *rest = await loop.run_in_executor(threads, self._connection.recv)
             if kind == "said":
-                job.on_progress(value)
+                _report(job, value)
                 continue
             job.finish(value if kind == "done" else TaskFailed(*value))
             has_grown = bool(rest[0])
             return not has_grown
 
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
+
     def end(self) -> None:
         self._process.kill()
         self._process.join(_JOIN_TIMEOUT_S)
         self._connection.close()
+
+
+def _report(job: _Job, step: str) -> None:
+    """Pass a step on; an error there is no error of the task."""
+    try:
+        job.on_progress(step)
+    except Exception:
+        logger.exception("a step was not passed on")

@@ -35,6 +35,8 @@ WARM_UP_STRIDE = 2
 """The warm-up measures every second pixel of the sample photo, in rows and columns."""
 MAX_PROCESS_BYTES = 1_500_000_000
 """Memory (peak resident size) beyond which a process is replaced."""
+EXIT_ORPHANED = 1
+"""Exit status of a process whose server has gone."""
 NICENESS = 5
 """How far a worker's priority is lowered, so that the server answers first."""
 
@@ -55,15 +57,18 @@ def serve_tasks(connection: Connection) -> None:
     if not connection.poll():  # a photo that waits goes before the warm-up
         _warm_up()
 
-    def on_progress(text: str) -> None:
-        connection.send(("said", text))
+    def send(message: tuple[Any, ...]) -> None:
+        try:
+            connection.send(message)
+        except OSError:  # the server was killed: nobody wants the result
+            os._exit(EXIT_ORPHANED)
 
     while True:
         try:
             name, folder, arguments = connection.recv()
         except (EOFError, OSError):
             return
-        connection.send(_run_task(name, folder, arguments, on_progress))
+        send(_run_task(name, folder, arguments, lambda text: send(("said", text))))
 
 
 def _warm_up() -> None:

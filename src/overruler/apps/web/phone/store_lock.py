@@ -1,0 +1,42 @@
+"""What keeps a store safe from other servers and from jumps of the clock."""
+
+import fcntl
+import time
+from pathlib import Path
+from typing import IO
+
+from overruler.errors import BadInput
+
+LOCK_FILE = "in-use"
+"""Name of the file that a running server holds locked; the lock goes with the process, however it ends."""
+
+
+def lock_folder(folder: Path) -> IO[bytes]:
+    """Lock a store for this process; `BadInput` if another server has it."""
+    file = (folder / LOCK_FILE).open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise BadInput(
+            f"--store: {folder}: another server uses it: end that one, or give another folder"
+        ) from None
+    except OSError:
+        pass  # a file system without locks
+    return file
+
+
+class SteadyClock:
+    """The time of day at the start, and the seconds since: a clock that is set does not move it.
+
+    So a jump of the machine's clock makes no photo expire.
+    """
+
+    __slots__ = ("_offset_s",)
+
+    def __init__(self) -> None:
+        self._offset_s = time.time() - time.monotonic()
+
+    def now_s(self) -> float:
+        """Seconds since 1970."""
+        return self._offset_s + time.monotonic()

@@ -1,0 +1,261 @@
+"""Full disks, databases that another program holds, killed servers: nothing is lost, nothing sticks."""
+
+import errno
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from overruler import writing
+from overruler.apps.settings.measure_request import MeasureRequest
+from overruler.apps.web.faults import StoreUnavailable
+from overruler.apps.web.phone import current_states, measurements
+from overruler.apps.web.phone.store import DONE, QUEUED, Measurement, Store
+from overruler.errors import BadInput
+from tests.apps.web.desk import client, ended, jpeg, measured
+
+WISH = {"game": "legion", "marker_mm": "60"}
+Write = Callable[..., Any]
+
+
+class Fault:
+    """A disk that fails from its n-th write on, until it is mended."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.left = 1_000_000
+        self.count = 0
+        monkeypatch.setattr(os, "replace", self._failing(os.replace, self._full))
+        monkeypatch.setattr(Store, "add", self._failing(Store.add, self._locked))
+
+    def _failing(self, write: Write, fail: Callable[[], None]) -> Write:
+        def attempt(*told: Any) -> Any:
+            self.count += 1
+            if self.count > self.left:
+                fail()
+            return write(*told)
+
+        return attempt
+
+    @staticmethod
+    def _full() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    @staticmethod
+    def _locked() -> None:
+        raise StoreUnavailable("database is locked")
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test waits for what a person would wait for."""
+    monkeypatch.setattr(current_states, "ADD_ATTEMPTS", 2)
+    monkeypatch.setattr(current_states, "ADD_INTERVAL_S", 0.01)
+    monkeypatch.setattr(current_states, "SAVE_INTERVAL_S", 0.05)
+    monkeypatch.setattr(measurements, "HEALTH_INTERVAL_S", -1.0)
+
+
+@contextmanager
+def held(database: Path) -> Iterator[None]:
+    """Another program writes to the database for as long as this lasts."""
+    with closing(sqlite3.connect(database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def send(found: TestClient) -> Any:
+    return found.post("/api/measurements", params=WISH, content=jpeg())
+
+
+def until_stored(store: Path, name: str, state: str) -> None:
+    """Wait until a row has a state, as another program reads it."""
+    for _ in range(200):
+        with closing(sqlite3.connect(store / "measurements.sqlite")) as other:
+            row = other.execute("SELECT state FROM measurements WHERE id = ?", (name,)).fetchone()
+        if row == (state,):
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"{name} never became {state}: {row}")
+
+
+def in_loop(found: TestClient, work: Callable[[], Any]) -> Any:
+    """Do something where the server does its work."""
+    assert found.portal is not None
+    return found.portal.call(work)
+
+
+def correct(service: Any, name: str) -> None:
+    """End a measurement with other results."""
+    measurement = service.find(name)
+    service._states.begin(measurement)
+    service._update_measurement(measurement.in_state(DONE, "again", {"pieces": 9}))
+
+
+@pytest.mark.parametrize("writes", range(4))
+def test_whichever_write_fails_a_photo_is_kept_or_refused(
+    writes: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    fault = Fault(monkeypatch)
+    with client(monkeypatch, store) as found:
+        fault.count, fault.left = 0, writes
+        answer = send(found)
+        if answer.status_code == 503:
+            assert answer.headers["retry-after"]
+            assert str(tmp_path) not in answer.text
+            assert not list((store / "measurements").glob("*"))
+        else:
+            assert answer.status_code == 202
+            assert ended(found, answer.json()["id"])["state"] == "done"
+        fault.left = 1_000_000
+        if answer.status_code == 202:
+            until_stored(store, answer.json()["id"], "done")
+        name = measured(found)
+    with closing(Store(store)) as again:
+        assert len(again.newest(10)) == 1 + (answer.status_code == 202)
+        assert again.find(name)
+
+
+def test_a_lock_delays_and_loses_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with client(monkeypatch, store) as found:
+        monkeypatch.setattr(current_states, "ADD_ATTEMPTS", 200)
+        before = measured(found)
+        service = found.app.state.service  # type: ignore[attr-defined]
+        with held(store / "measurements.sqlite"):
+            in_loop(found, lambda: correct(service, before))
+            assert found.get(f"/api/measurements/{before}").json()["pieces"] == 9
+            health = found.get("/api/health")
+            assert (health.status_code, health.json()["ok"]) == (503, False)
+            assert "locked" in health.json()["problems"][0]
+        name = measured(found)
+        until_stored(store, name, "done")
+        assert found.get("/api/health").json() == {"ok": True, "problems": []}
+    with closing(Store(store)) as again:
+        saved = again.find(before)
+    assert saved is not None
+    assert saved.found == {"pieces": 9}
+
+
+def test_a_lock_that_stays_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with client(monkeypatch, store) as found:
+        with held(store / "measurements.sqlite"):
+            answer = send(found)
+            assert found.get("/api/measurements").json() == []  # reading goes on
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+        assert "locked" in answer.json()["error"]
+        assert not list((store / "measurements").glob("*"))
+        measured(found)
+
+
+def test_a_full_disk_is_told_by_health_and_by_every_upload(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with client(monkeypatch, tmp_path / "store") as found:
+        fault = Fault(monkeypatch)
+        fault.left = 0
+        for _ in range(3):
+            answer = send(found)
+            assert answer.status_code == 503
+            assert "No space left" in answer.json()["error"]
+        health = found.get("/api/health").json()
+        assert not health["ok"]
+        assert "No space left" in health["problems"][0]
+        fault.left = 1_000_000
+        assert found.get("/api/health").json()["ok"]
+        measured(found)
+
+
+def test_a_folder_that_is_removed_is_told_and_the_next_photo_is_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    with client(monkeypatch, store) as found:
+        name = measured(found)
+        shutil.rmtree(store / "measurements")
+        for path in ("photo", "scene", "table", "bundle"):
+            params = {"question": '{"question": "range", "from": "p01", "to": "p02"}'}
+            answer = found.get(f"/api/measurements/{name}/{path}", params=params)
+            assert answer.status_code == 404, path
+            assert len(answer.json()["error"].splitlines()) == 1
+        measured(found)
+
+
+# --- stopped servers ---
+
+
+def unfinished(store: Path, resumes: int = 0) -> str:
+    """The id of a photo that a killed server had taken."""
+    with closing(Store(store)) as before:
+        name = before.new_id()
+        request = MeasureRequest(Path("photo.jpg"), marker_mm=60.0, game="legion")
+        before.path_of(name, "photo.jpg").write_bytes(jpeg())
+        found = {"resumes": resumes} if resumes else {}
+        before.add(Measurement(name, time.time(), QUEUED, "", "legion", "", request, found))
+    return name
+
+
+def test_what_a_killed_server_had_taken_is_measured_by_the_next(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    name = unfinished(tmp_path / "store")
+    with client(monkeypatch, tmp_path / "store") as found:
+        assert ended(found, name)["state"] == "done"
+
+
+def test_a_photo_that_stops_every_server_is_not_measured_for_ever(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    name = unfinished(tmp_path / "store", current_states.MAX_RESUMES)
+    with client(monkeypatch, tmp_path / "store") as found:
+        state = found.get(f"/api/measurements/{name}").json()
+    assert state["state"] == "failed"
+    assert "measure the photo again" in state["step"]
+
+
+def test_a_second_server_on_one_store_is_refused_and_harms_nothing(tmp_path: Path) -> None:
+    name = unfinished(tmp_path / "store")
+    with closing(Store(tmp_path / "store")) as first:
+        kept = first.find(name)
+        with pytest.raises(BadInput, match="another server uses it"):
+            Store(tmp_path / "store")
+        assert first.find(name) == kept
+    Store(tmp_path / "store").close()
+
+
+def test_a_clock_that_jumps_makes_no_photo_expire(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with client(monkeypatch, tmp_path / "store") as found:
+        name = measured(found)
+        store = found.app.state.service.store  # type: ignore[attr-defined]
+        for jump_s in (9e9, 1e6):
+            monkeypatch.setattr(time, "time", lambda now_s=jump_s: now_s)
+            assert in_loop(found, lambda: store.remove_expired(30.0)) == 0
+            assert measured(found) != name
+        assert len(found.get("/api/measurements").json()) == 3
+
+
+def test_a_relative_store_is_one_place_wherever_somebody_goes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with closing(Store(Path("store"))) as store:
+        monkeypatch.chdir("/")
+        name = store.new_id()
+        assert store.path_of(name) == tmp_path / "store" / "measurements" / name
+        assert store.path_of(name).is_dir()
+
+
+def test_what_cannot_be_written_says_why_without_the_path() -> None:
+    with pytest.raises(writing.WriteFailed) as failure:
+        writing.write_atomically("/nowhere/at/all", "x")
+    assert failure.value.reason == "No such file or directory"

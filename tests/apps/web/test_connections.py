@@ -1,0 +1,125 @@
+"""Half a request, sent by many, keeps nobody out: no key is needed to send one."""
+
+import json
+import socket
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from overruler.apps.web import connections, request_body
+from overruler.apps.web.guard import AccessPolicy
+from overruler.apps.web.phone import app as application
+from overruler.apps.web.phone.app import Settings, make_app
+from tests.apps.web.desk import Ready
+from tests.apps.web.live_table import serving
+
+HALF = b"GET /api/about HTTP/1.1\r\nHost: localhost\r\nX-Half: "
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+    monkeypatch.setattr(application, "WorkerPool", Ready)
+    settings = Settings(tmp_path / "store", AccessPolicy(frozenset({"localhost"})))
+    with serving(make_app(settings)) as (address, _):
+        yield address
+
+
+def call(home: str) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", int(home.rpartition(":")[2])), 10)
+
+
+def about(home: str) -> dict[str, object]:
+    with urllib.request.urlopen(f"{home}/api/about", timeout=10) as answer:
+        found: dict[str, object] = json.load(answer)
+    return found
+
+
+def ended(line: socket.socket, most_s: float) -> bool:
+    """Whether the server ends a connection in time."""
+    line.settimeout(most_s)
+    try:
+        while line.recv(65_536):
+            pass
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def test_205_half_sent_headers_leave_the_door_open(home: str) -> None:
+    with ExitStack() as lines:
+        for _ in range(205):
+            line = lines.enter_context(call(home))
+            line.sendall(HALF)
+        begin = time.monotonic()
+        assert about(home)["games"]
+        assert time.monotonic() - begin < 2
+
+
+def test_who_has_waited_longest_makes_room(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 20)
+    with ExitStack() as stack:
+        lines = [stack.enter_context(call(home)) for _ in range(60)]
+        for line in lines[-15:]:
+            line.sendall(HALF)
+        for _ in range(5):
+            assert about(home)["games"]
+        assert ended(lines[0], 5)
+
+
+def test_headers_that_do_not_come_end_the_connection(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "HEADERS_TIMEOUT_S", 0.3)
+    with call(home) as silent, call(home) as half, call(home) as dripping:
+        half.sendall(HALF)
+        begin = time.monotonic()
+        while time.monotonic() - begin < 0.6:
+            try:
+                dripping.sendall(b"G")
+            except OSError:
+                break
+            time.sleep(0.05)
+        assert all(ended(line, 5) for line in (silent, half, dripping))
+
+
+def test_half_a_second_request_ends_the_connection_too(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "HEADERS_TIMEOUT_S", 0.3)
+    with call(home) as line:
+        line.sendall(b"GET /api/about HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(0.1)
+        line.sendall(HALF)
+        assert ended(line, 5)
+
+
+def test_where_all_are_at_work_the_next_is_asked_to_come_again(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 2)
+    head = b"POST /api/measurements?marker_mm=60 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
+    with call(home) as one, call(home) as two:
+        one.sendall(head)
+        two.sendall(head)
+        time.sleep(0.3)
+        with call(home) as third:
+            answer = third.recv(4096)
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert b"retry-after: 5" in answer
+
+
+def test_a_text_that_does_not_come_is_answered(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_body, "BODY_TIMEOUT_S", 0.3)
+    with call(home) as line:
+        line.sendall(
+            b"PUT /api/measurements/234567892345/fixes HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Length: 100\r\n\r\n{"
+        )
+        line.settimeout(5)
+        assert line.recv(4096).startswith(b"HTTP/1.1 408 ")
