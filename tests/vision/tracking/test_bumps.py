@@ -44,7 +44,7 @@ class Fake:
     def close(self) -> Tick | None:
         return None
 
-    def remeasure_table(self) -> None:
+    def remeasure_table(self, why: str = "") -> None:
         self.again_s.append(self.looked_s[-1])
         self._due = True
 

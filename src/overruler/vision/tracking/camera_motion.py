@@ -29,6 +29,8 @@ CAMERA_MOVED_NOTE = "the camera was moved, or its markers are hidden"
 class Landmarks:
     """The looks of a calibration's M markers at N points, which are ordered by marker."""
 
+    size_px: tuple[int, int]
+    """Width and height of the picture."""
     points_px: tuple[NDArray[np.intp], NDArray[np.intp]]
     """(N,) each: the points' rows and columns in the picture."""
     marker: NDArray[np.intp]
@@ -61,7 +63,8 @@ class Landmarks:
         with_v = v * templates
         products = np.stack([*with_v, x * x, x * y, y * y])
         sums = np.vstack([count, _sum_per_marker(products, first)])
-        return cls((rows, columns), marker, first, templates, sums)
+        size_px = grey.shape[1], grey.shape[0]
+        return cls(size_px, (rows, columns), marker, first, templates, sums)
 
     def count_hidden(self, grey: GreyImage) -> int:
         """The number of markers that are not visible in a picture."""
@@ -81,8 +84,10 @@ class Landmarks:
         """The shifts (M, 2) of the markers in a picture, good for a pixel or two; NaN where hidden.
 
         They follow from one step of least squares (Lucas and Kanade, 1981), with a gain by
-        correlation.
+        correlation. In a picture of another size all are hidden.
         """
+        if (grey.shape[1], grey.shape[0]) != self.size_px:
+            return np.full((len(self.first_point), 2), np.nan)
         seen = grey[self.points_px].astype(float)
         products = np.vstack([seen, seen * seen, self.templates * seen])
         total, squares, seen_v, seen_x, seen_y = _sum_per_marker(products, self.first_point)
@@ -136,7 +141,7 @@ class TableWatcher(Protocol):
 
     def close(self) -> Tick | None: ...
 
-    def remeasure_table(self) -> None: ...
+    def remeasure_table(self, why: str = ...) -> None: ...
 
 
 class CameraMotionGuard:
@@ -153,6 +158,9 @@ class CameraMotionGuard:
 
     def look(self, shot: Shot) -> Tick:
         """The tick of one more shot; while the markers are elsewhere, nothing is tracked."""
+        if self._marks is not None and self._marks.size_px != shot.size_px:
+            self._marks = None
+            self._watch.remeasure_table("the picture's size has changed")
         if self._marks is not None and self._marks.camera_moved(shot.grey):
             is_first = self._away_s is None
             since_s = shot.time_s if self._away_s is None else self._away_s
