@@ -23,6 +23,8 @@ _TYPE_NAMES = {
     bool: "true or false",
     type(None): "null",
 }
+BYTE_ORDER_MARK = "\ufeff"
+"""Begins texts that editors on Windows save."""
 _MAX_SHOWN_CHARS = 60
 """Characters of a wrong value that an error message shows."""
 
@@ -34,15 +36,15 @@ def _refuse_constant(constant: str) -> NoReturn:
 def parse_json(text: str, name: str) -> Any:
     """Parse JSON; raise `BadInput` with `name` in it for NaN, infinities and text that is not JSON."""
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text.removeprefix(BYTE_ORDER_MARK), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: not JSON: {' '.join(str(error).split())}") from None
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 text file; raise `BadInput` in one line where that fails."""
+    """Read a UTF-8 text file, with or without a byte order mark; `BadInput` where that fails."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:

@@ -74,6 +74,8 @@ class Verdict:
     """Probability of each possible answer, by its JSON text (`3`, `null`, `true`).
 
     None where every position is exact."""
+    is_vague: bool = False
+    """Whether a position that it rests on is so unsure that no answer is certain."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """The settings of the game that the answer rests on, by name."""
     question: Mapping[str, Any] = field(default_factory=dict)
@@ -100,6 +102,16 @@ class Verdict:
             probability[key] = _weighted_mean(own, others, share)
         return replace(self, answer=answer, probability=probability)
 
+    def without_certainty(self) -> "Verdict":
+        """This verdict, and the results in its answer, as too close to call."""
+        answer = dict(self.answer)
+        if "results" in answer:
+            answer["results"] = [
+                result | {"call": TOO_CLOSE} if "call" in result else result
+                for result in answer["results"]
+            ]
+        return replace(self, answer=answer, is_vague=True)
+
     @property
     def likeliest(self) -> str | None:
         """The most probable answer, as JSON text."""
@@ -110,6 +122,8 @@ class Verdict:
         """How sure the likeliest answer is; None where every position is exact."""
         if not self.probability:
             return None
+        if self.is_vague:
+            return TOO_CLOSE
         highest = max(self.probability.values())
         for threshold, call in CALL_THRESHOLDS:
             if highest >= threshold:
