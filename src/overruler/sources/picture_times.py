@@ -23,6 +23,8 @@ DEFAULT_FRAMES_PER_S = 10.0
 """Rate of a film that does not declare one."""
 PROBED_PACKETS = 64
 """Packets that are read to learn how a file states its times."""
+NUDGE_SHARE = 0.1
+"""By how much a picture follows one whose time it repeats, in times between two pictures."""
 REORDERED_PICTURES = 16
 """Most pictures between two that change places: H.264 and HEVC allow no more."""
 
@@ -34,7 +36,7 @@ class TimeBase:
     first: Fraction
     """Time stamp of the first picture, in s."""
     is_timed: bool
-    """Whether its packets state times at all."""
+    """Whether its packets state times, and not all the same."""
     in_decoding_order: bool
     """Whether the times are those of decoding, though pictures are shown in another order."""
 
@@ -47,7 +49,7 @@ class TimeBase:
             stamps = _packet_stamps(container, stream)
             base = stream.time_base or Fraction(1)
             known = [stamp for stamp in stamps if stamp is not None]
-            is_timed = bool(known)
+            is_timed = len(set(known)) > (len(stamps) > 1)
             may_reorder = bool(stream.codec_context.has_b_frames)
             ascend = all(one < other for one, other in pairwise(known))
             by_decoding = may_reorder and ascend and len(known) > 1
@@ -136,6 +138,6 @@ class PictureClock:
             time_s = next_s
         elif time_s <= self.last_s:
             self.corrected_count += 1
-            time_s = self.last_s + self._step_s
+            time_s = self.last_s + NUDGE_SHARE * self._step_s
         self.last_s = time_s
         return time_s

@@ -160,7 +160,7 @@ class Film:
             is_damaged = picture is None or picture.is_corrupt
             self.damaged_count += is_damaged
             if picture is not None:
-                clock.advance(stamp)
+                clock.advance(stamp if self._times.is_timed else None)
             last_s, self.corrected_count = clock.last_s, clock.corrected_count
             if is_damaged:
                 corrupted_from_s = min(corrupted_from_s, max(last_s, 0.0))
