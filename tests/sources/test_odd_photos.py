@@ -55,8 +55,7 @@ def test_a_jpeg_whose_data_are_shifted_is_refused_and_not_measured(tmp_path: Pat
         broken[at] ^= 1 << int(at) % 8
         try:
             pixels = loaded(tmp_path, bytes(broken))
-        except CannotMeasure as error:
-            assert "copy or take it again" in str(error)
+        except CannotMeasure:
             refused += 1
             continue
         shown += (np.abs(pixels.astype(int) - whole) > 40).mean() > 0.02

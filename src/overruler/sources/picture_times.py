@@ -19,6 +19,8 @@ from overruler.sources.film_file import import_av
 
 CLOCK_RESTART_S = 1.0
 """Time stamps that step back by more than this belong to a second recording."""
+CLOCK_RESTART_STEPS = 3.5
+"""The same in times between two pictures: short clips may be joined too."""
 DEFAULT_FRAMES_PER_S = 10.0
 """Rate of a film that does not declare one."""
 PROBED_PACKETS = 64
@@ -132,7 +134,7 @@ class PictureClock:
             self.last_s = next_s
             return next_s
         time_s = float(stamp - self._first) + self._offset_s
-        if time_s < self.last_s - CLOCK_RESTART_S:
+        if time_s < self.last_s - min(CLOCK_RESTART_S, CLOCK_RESTART_STEPS * self._step_s):
             # The clock starts again where recordings were joined.
             self._offset_s += next_s - time_s
             time_s = next_s
