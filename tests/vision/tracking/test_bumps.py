@@ -117,7 +117,9 @@ def test_a_picture_of_another_size_is_measured_anew_at_once(table: Pixels) -> No
     ticks = [steady.look(shot) for shot in shots_of([table] * 5 + [smaller] * 5)]
     assert len(watch.again_s) == 1
     assert [tick.time_s for tick in ticks if tick.rest] == pytest.approx([0.0, 0.5])
-    marks = Landmarks.of(replace(exact(camera_over(10.0)), corners_px=()), shots_of([smaller])[0].grey)
+    marks = Landmarks.of(
+        replace(exact(camera_over(10.0)), corners_px=()), shots_of([smaller])[0].grey
+    )
     assert not marks.camera_moved(shots_of([table])[0].grey)
 
 
