@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overruler.vision.tracking.unseen_moves import CameraChange
+from overruler.vision.tracking.moves import CameraChange
 
 Spot = tuple[float, float, float]
 

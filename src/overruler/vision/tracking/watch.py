@@ -30,6 +30,7 @@ from overruler.vision.tracking.change_detection import (
 )
 from overruler.vision.tracking.corrections import correct_table
 from overruler.vision.tracking.hands import OBJECT_STILL_S, is_disturbed
+from overruler.vision.tracking.moves import CameraChange
 from overruler.vision.tracking.newcomers import find_newcomer_moves
 from overruler.vision.tracking.piece_track import PieceTrack
 from overruler.vision.tracking.resolve import (
@@ -41,7 +42,6 @@ from overruler.vision.tracking.resolve import (
 )
 from overruler.vision.tracking.table_part import average_shots
 from overruler.vision.tracking.table_state import AVERAGED_SHOTS, CoarseShot, TableState
-from overruler.vision.tracking.unseen_moves import CameraChange
 
 INITIAL_STILL_S = 0.4
 """The table must be still for this long before its first measurement, in s."""
