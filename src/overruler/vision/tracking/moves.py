@@ -25,7 +25,7 @@ MIN_MOVE_MM = 0.7
 MAX_PATH_SIGMA_MM = 5.0
 """With a larger 1 σ of the path's length, the hand's own path is followed, in mm."""
 MIN_UNSEEN_MOVE_MM = 4.0
-"""Least distance of such a move, in mm. The two places come from two calibrations, whose errors
+"""Least distance of a move that was not seen, in mm. The two places come from two calibrations, whose errors
 differ by up to 1 mm on rendered tables."""
 MIN_UNSEEN_SIGMAS = 4.0
 """Least distance of such a move, in σ of the distance."""
@@ -178,7 +178,7 @@ def _unseen_move(
     if length_mm < max(MIN_UNSEEN_MOVE_MM, MIN_UNSEEN_SIGMAS * sigma_mm):
         return None
     start_s, end_s = _seen_times_s(old, new, times_s)
-    ends = _to_point(old), _to_point(new)
+    ends = _to_point(old.home_mm), _to_point(new.home_mm)
     lengths = (length_mm, sigma_mm, length_mm, sigma_mm)
     return Move(new.id, start_s, end_s, *ends, *lengths, ends, way_seen=False)
 
@@ -201,8 +201,3 @@ def _seen_times_s(
 
 def _is_near(spot: tuple[float, float, float], xy_mm: Array) -> bool:
     return distance(np.array(spot[1:]), xy_mm) < NEAR_MM
-
-
-def _to_point(track: PieceTrack) -> tuple[float, float]:
-    x, y = track.home_mm.tolist()
-    return x, y
