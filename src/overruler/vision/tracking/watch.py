@@ -126,8 +126,10 @@ class Watch:
         if self._disturbed:
             moves += find_newcomer_moves(self._table, self.kinds)
         self._unreported |= bool(moves)
-        if not is_disturbed(self._table, ALL_STILL_S):
-            self._search_overlooked(self._table)
+        table = self._table
+        still = table.changes.still_blocks(table.shot.time_s, ALL_STILL_S)
+        if still[table.on_table].all():
+            self._search_overlooked(table)
         rest = self._rest_report()
         if not moves and rest is None:
             return None
