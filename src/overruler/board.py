@@ -5,6 +5,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,10 @@ MAX_PRINT_SCALE_ERROR = 0.1
 """Largest scale error of a print, as a share. A page fitted to another paper size is 6 % too small."""
 MAX_SIDE_ERROR = 0.02
 """Largest difference between a marker's side and `size_mm` in a board file, as a share of `size_mm`."""
+MIN_BOARD_MM = 150.0
+"""Least longer side of a board, in mm: half a sheet of paper. A smaller one is in another unit."""
+MIN_APART_SHARE = 0.9
+"""Least distance between two markers' centres, in sides: nearer, their squares overlap."""
 COVARIANCE_TOLERANCE = 1e-9
 """Largest asymmetry, and largest negative eigenvalue, of a covariance in a board file."""
 
@@ -140,13 +145,17 @@ class Board:
         if corners is not None:
             for marker, points in corners.items():
                 _check_square(points, size, markers["corners_mm"][str(marker)])
+        width_mm, height_mm = (node[key].positive() for key in ("width_mm", "height_mm"))
+        _check_unit(node, width_mm, height_mm)
+        if corners is not None:
+            _check_places(corners, size, (width_mm, height_mm), markers["corners_mm"])
         read_covariance = partial(_read_covariance, count=len(corners or ()))
         board = cls(
             name=node.get("name", Node.text, Path(path).stem),
             marker_mm=size,
             dictionary=markers.get("dictionary", read_dictionary, AUTO_DICTIONARY),
-            width_mm=node["width_mm"].positive(),
-            height_mm=node["height_mm"].positive(),
+            width_mm=width_mm,
+            height_mm=height_mm,
             corners_mm=corners,
             scale_share=markers.get("scale_share", Node.positive, None),
             covariance=markers.get("covariance", read_covariance, None),
@@ -266,3 +275,26 @@ def _check_square(points: Array, size_mm: float, node: Node) -> None:
             "its corners run counter-clockwise; "
             "the order is the printed top left first, then clockwise"
         )
+
+
+def _check_unit(node: Node, width_mm: float, height_mm: float) -> None:
+    """Refuse a board that is far too small, as in another unit."""
+    if max(width_mm, height_mm) < MIN_BOARD_MM:
+        size = f"{width_mm:g} × {height_mm:g} mm"
+        text = f"a board of {size} is no table: are these centimetres or inches? give mm"
+        node["width_mm"].fail(text)
+
+
+def _check_places(
+    corners: dict[int, Array], size_mm: float, board_mm: tuple[float, float], node: Node
+) -> None:
+    """Refuse markers that lie on one another, or far off the board."""
+    centers = {number: points.mean(0) for number, points in corners.items()}
+    for one, other in combinations(sorted(centers), 2):
+        if np.linalg.norm(centers[one] - centers[other]) < MIN_APART_SHARE * size_mm:
+            node[str(other)].fail(f"lies on marker {one}: measure the places of both again")
+    for number, center in centers.items():
+        beyond_mm = np.maximum(-center[:2], center[:2] - np.array(board_mm)).max()
+        if beyond_mm > max(board_mm):
+            problem = f"lies {beyond_mm:.0f} mm off the board"
+            node[str(number)].fail(f"{problem}: are all lengths in mm, from one corner?")

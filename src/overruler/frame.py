@@ -49,6 +49,8 @@ class Shot:
     colours: Callable[[PixelBox | None], NDArray[np.uint8]]
     """Returns the pixels (H, W, 3), BGR, of a box of the picture, or of all of it for None."""
     name: str
+    orientation: int = 1
+    """The EXIF orientation (1 to 8) that was applied, as `Frame.orientation`."""
 
     @property
     def size_px(self) -> tuple[int, int]:
@@ -59,7 +61,7 @@ class Shot:
         """The picture as a `Frame`."""
         pixels = np.ascontiguousarray(self.colours(None))
         pixels.setflags(write=False)
-        return Frame(pixels, self.name, time_s=self.time_s)
+        return Frame(pixels, self.name, orientation=self.orientation, time_s=self.time_s)
 
     @classmethod
     def of(cls, frame: Frame) -> "Shot":

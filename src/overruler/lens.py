@@ -19,6 +19,16 @@ MAX_SIZE_MISMATCH_PX = 1.0
 """Largest mismatch of a scaled copy's width or height: sizes are rounded to pixels."""
 PSD_TOLERANCE = 1e-6
 """Asymmetry and negative eigenvalues, relative to the σ, that a covariance in a file may have."""
+MAX_SIDE_PX = 100_000
+"""Longest side of a picture, in px: ten times a large camera's."""
+MIN_FOCAL_SHARE = 0.1
+"""Shortest focal length over the longer side; a fisheye's is 0.3."""
+MAX_FOCAL_SHARE = 50.0
+"""Longest focal length over the longer side; a 600 mm telephoto lens has 17."""
+MAX_ASPECT = 2.5
+"""Largest ratio of fx to fy; anamorphic pictures have 2 at most."""
+MAX_DISTORTION = 1000.0
+"""Largest coefficient. Fits of long lenses, which bend next to nothing, reach some tens."""
 COEFFICIENTS_BY_AXIS = (7, 6)
 """Index of the coefficient that mirroring along u or v negates: p2 goes with u, p1 with v."""
 
@@ -41,13 +51,12 @@ class Lens:
         """Read a lens file (TOML); `BadInput` names what is wrong in it."""
         node = Node.of_toml(Path(path))
         node["schema"].choice((SCHEMA,))
-        width, height = node["size_px"].vector(2)
-        if min(width, height) < 1:
-            node["size_px"].fail("a picture has at least one pixel")
+        size_px = _read_size(node["size_px"])
         matrix = _read_intrinsic_matrix(node["matrix"])
+        _check_possible(matrix, size_px, node["matrix"])
         covariance = node.get("covariance", _read_covariance, _default_covariance(matrix))
-        distortion = np.array(node["distortion"].vector(5))
-        return cls((int(width), int(height)), matrix, distortion, covariance)
+        distortion = _read_distortion(node["distortion"])
+        return cls(size_px, matrix, distortion, covariance)
 
     def to_toml(self) -> str:
         """The lens file's text; every number is written in full."""
@@ -118,6 +127,36 @@ def _scale_between(size_px: tuple[int, int], wanted_px: tuple[int, int]) -> floa
     ratio = float(np.sqrt(horizontal * vertical))
     mismatch_px = max(abs(horizontal - ratio) * size_px[0], abs(vertical - ratio) * size_px[1])
     return ratio if mismatch_px <= MAX_SIZE_MISMATCH_PX else None
+
+
+def _read_size(node: Node) -> tuple[int, int]:
+    node.vector(2)
+    width, height = (item.integer() for item in node.items())
+    if not 1 <= min(width, height) <= max(width, height) <= MAX_SIDE_PX:
+        node.fail(f"a picture's sides have 1 to {MAX_SIDE_PX} pixels")
+    return width, height
+
+
+def _read_distortion(node: Node) -> Array:
+    distortion = np.array(node.vector(5))
+    if np.abs(distortion).max() > MAX_DISTORTION:
+        node.fail(f"no camera has a coefficient above {MAX_DISTORTION:g}")
+    return distortion
+
+
+def _check_possible(matrix: Array, size_px: tuple[int, int], node: Node) -> None:
+    """Refuse a focal length or a principal point that no camera has."""
+    fx, fy, cx, cy = (float(value) for value in matrix[[0, 1, 0, 1], [0, 1, 2, 2]])
+    longer_px = max(size_px)
+    remedy = "make it anew (overruler calibrate lens)"
+    for focal_px in (fx, fy):
+        if not MIN_FOCAL_SHARE * longer_px <= focal_px <= MAX_FOCAL_SHARE * longer_px:
+            problem = f"a focal length of {focal_px:g} pixels is that of no camera"
+            node.fail(f"{problem} with pictures of {size_px[0]} × {size_px[1]}: {remedy}")
+    if not 1 / MAX_ASPECT <= fx / fy <= MAX_ASPECT:
+        node.fail(f"fx {fx:g} and fy {fy:g} differ more than any camera's: {remedy}")
+    if not (0 <= cx <= size_px[0] and 0 <= cy <= size_px[1]):
+        node.fail(f"the principal point ({cx:g}, {cy:g}) lies outside the picture: {remedy}")
 
 
 def _read_intrinsic_matrix(node: Node) -> Array:

@@ -27,6 +27,8 @@ _TYPE_NAMES = {
     bool: "true or false",
     type(None): "null",
 }
+BYTE_ORDER_MARK = "\ufeff"
+"""Begins texts that editors on Windows save."""
 _MAX_SHOWN_CHARS = 60
 """Characters of a wrong value that an error message shows."""
 MAX_TEXT_BYTES = 64_000_000
@@ -47,7 +49,7 @@ def parse_json(text: str, name: str) -> Any:
     """Parse JSON; raise `BadInput` with `name` in it for NaN, infinities and text that is not JSON."""
     text = text.removeprefix(_BYTE_ORDER_MARK)
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text.removeprefix(BYTE_ORDER_MARK), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: not JSON: {' '.join(str(error).split())}") from None
 
@@ -56,7 +58,7 @@ def parse_json(text: str, name: str) -> Any:
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 text file; raise `BadInput` in one line where that fails."""
+    """Read a UTF-8 text file, with or without a byte order mark; `BadInput` where that fails."""
     try:
         return read_bytes(path, MAX_TEXT_BYTES).decode().removeprefix(_BYTE_ORDER_MARK)
     except UnicodeDecodeError:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from math import inf
+from math import inf, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +115,12 @@ class Scene:
             return False
         has_alternative = self.covariance.rare_alternative is not None
         return not has_alternative and independent.rows == self.covariance.rows
+
+    @property
+    def largest_sigma_mm(self) -> float:
+        """The largest σ of a piece's x or y; 0 where every position is exact."""
+        rows = self.covariance.rows if self.covariance else ()
+        return sqrt(max((row[k] for k, row in enumerate(rows)), default=0.0))
 
     @cached_property
     def alternative_scene(self) -> "tuple[float, Scene] | None":

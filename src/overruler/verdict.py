@@ -76,6 +76,8 @@ class Verdict:
     None where every position is exact."""
     rests_on: tuple[Mapping[str, Any], ...] = ()
     """The pieces it is about that may be none: each `id` with its `probability` or `by_hand`."""
+    is_vague: bool = False
+    """Whether a position that it rests on is so unsure that no answer is certain."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """The settings of the game that the answer rests on, by name."""
     question: Mapping[str, Any] = field(default_factory=dict)
@@ -102,6 +104,16 @@ class Verdict:
             probability[key] = _weighted_mean(own, others, share)
         return replace(self, answer=answer, probability=probability)
 
+    def without_certainty(self) -> "Verdict":
+        """This verdict, and the results in its answer, as too close to call."""
+        answer = dict(self.answer)
+        if "results" in answer:
+            answer["results"] = [
+                result | {"call": TOO_CLOSE} if "call" in result else result
+                for result in answer["results"]
+            ]
+        return replace(self, answer=answer, is_vague=True)
+
     @property
     def likeliest(self) -> str | None:
         """The most probable answer, as JSON text."""
@@ -115,6 +127,8 @@ class Verdict:
         """
         if not self.probability:
             return LIKELY if self.rests_on else None
+        if self.is_vague:
+            return TOO_CLOSE
         highest = max(self.probability.values())
         for threshold, call in CALL_THRESHOLDS:
             if highest >= threshold:

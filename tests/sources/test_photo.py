@@ -230,7 +230,9 @@ def test_what_cannot_be_read_is_one_line_with_a_remedy_and_status_three(
     assert caught.value.exit_code == 3
     assert message.startswith(str(path))
     assert "\n" not in message
-    assert any(word in message for word in ("use ", "save it", "copy or take it again")), message
+    assert any(
+        word in message for word in ("use ", "save it", "export it", "copy or take it again")
+    ), message
 
 
 @pytest.mark.parametrize("name", ["huge.png", "absurd.png"])

@@ -16,6 +16,9 @@ from overruler.verdict import Verdict
 if TYPE_CHECKING:
     from overruler.rules.pair_ranges import Matrix
 
+VAGUE_SIGMA_MM = 300.0
+"""1 σ of a place, in mm, from which nothing is certain: as long as a ruler, no photo is so unsure."""
+
 __all__ = ["ask", "clause_text", "game_of", "matrix", "read_question"]
 
 
@@ -34,10 +37,19 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
         node["question"].fail(f"{game.title} has no question {kind!r}; it answers: {answers}")
     answer = game.questions[kind].answer
     verdict = with_reasons_for_doubt(scene, answer(scene, node))
-    if scene.alternative_scene is None or verdict.probability is None:
+    if verdict.probability is None:
         return verdict
-    probability, alternative = scene.alternative_scene
-    return verdict.mixed_with(answer(alternative, node), probability)
+    if scene.alternative_scene is not None:
+        probability, alternative = scene.alternative_scene
+        verdict = verdict.mixed_with(answer(alternative, node), probability)
+    return verdict.without_certainty() if _is_vague(scene, verdict) else verdict
+
+
+def _is_vague(scene: Scene, verdict: Verdict) -> bool:
+    """Whether the positions are too unsure for an answer: by the distance's σ, or by any piece's."""
+    if verdict.sigma_mm is not None:
+        return verdict.sigma_mm > VAGUE_SIGMA_MM
+    return scene.largest_sigma_mm > VAGUE_SIGMA_MM
 
 
 def read_question(game: str, text: str, name: str) -> Node:

@@ -1,5 +1,6 @@
 """A shot from a picture that PyAV has decoded."""
 
+from fractions import Fraction
 from typing import Any
 
 import cv2
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.frame import PixelBox, Shot, crop_box
+from overruler.sources.display_transform import DisplayTransform
 
 LUMA_FIRST_FORMATS = (
     "yuv420p",
@@ -19,24 +21,29 @@ LUMA_FIRST_FORMATS = (
     "gray",
 )
 """Pixel formats whose first plane is the brightness, a byte a pixel."""
+SQUARE_PIXELS = Fraction(1)
+"""Width over height of the pixels of nearly all films."""
 FULL_RANGE = 2
 """FFmpeg's number for brightness that uses all values of a byte."""
 
 
-def shot_from_picture(picture: Any, time_s: float, name: str) -> Shot:
-    """Return a decoded picture as a shot, turned the right way up."""
-    turns = round(picture.rotation / 90) % 4
+def shot_from_picture(
+    picture: Any, time_s: float, name: str, pixel_aspect: Fraction = SQUARE_PIXELS
+) -> Shot:
+    """Return a decoded picture as a shot, as a player shows it."""
+    transform = DisplayTransform.of(picture, pixel_aspect)
     grey = _luma_plane(picture)
-    if turns:
-        grey = np.ascontiguousarray(np.rot90(grey, turns))
+    if not transform.is_identity:
+        grey = transform.apply(grey)
     is_limited_yuv420 = picture.format.name == "yuv420p" and picture.color_range != FULL_RANGE
 
     def colours(box: PixelBox | None) -> NDArray[np.uint8]:
-        if box is not None and not turns and is_limited_yuv420:
+        if box is not None and transform.is_identity and is_limited_yuv420:
             return _crop_yuv420(picture, box)
-        return crop_box(np.rot90(picture.to_ndarray(format="bgr24"), turns), box)
+        return crop_box(transform.apply(picture.to_ndarray(format="bgr24")), box)
 
-    return Shot(time_s, grey, colours, f"{name} at {time_s:.2f} s")
+    name = f"{name} at {time_s:.2f} s"
+    return Shot(time_s, grey, colours, name, transform.orientation)
 
 
 def _luma_plane(picture: Any) -> NDArray[np.uint8]:

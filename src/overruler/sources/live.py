@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
@@ -18,6 +17,8 @@ from numpy.typing import NDArray
 from overruler.errors import BadInput, CannotMeasure, MissingExtra, OverrulerError
 from overruler.frame import PixelBox, Shot
 from overruler.sources.decoded_picture import shot_from_picture
+from overruler.sources.display_transform import read_pixel_aspect
+from overruler.sources.film_file import choose_stream
 from overruler.sources.video import LOOKS_PER_S, Film
 from overruler.sources.web_camera import shot_from_pixels
 
@@ -94,10 +95,11 @@ def _stream_shots(address: str) -> Iterator[Shot]:
             if not container.streams.video:
                 remedy = "is it a film or a camera's stream?"
                 raise CannotMeasure(f"{address}: holds no pictures: {remedy}")
-            stream: Any = container.streams.video[0]
+            stream = choose_stream(container, address).stream
+            aspect = read_pixel_aspect(stream, address)
             stream.thread_type = "AUTO"
             for picture in container.decode(stream):
-                yield shot_from_picture(picture, time.monotonic() - start, address)
+                yield shot_from_picture(picture, time.monotonic() - start, address, aspect)
     except (av.error.FFmpegError, ValueError, OSError) as error:
         raise CannotMeasure(f"{address}: {getattr(error, 'strerror', None) or error}") from None
 

@@ -2,9 +2,12 @@
 
 import math
 import warnings
+from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
@@ -12,6 +15,13 @@ from PIL import Image, UnidentifiedImageError
 from overruler.errors import BadInput, CannotMeasure, install_command
 from overruler.frame import Frame
 from overruler.reading import check_is_file
+from overruler.sources.jpeg_damage import find_jpeg_damage
+from overruler.sources.picture_kind import (
+    HEAD_BYTES,
+    box_family,
+    describe_preview,
+    describe_unreadable,
+)
 
 MAX_PIXELS = 60_000_000
 """Pixels above which a picture is refused by its header, before it is decoded."""
@@ -24,8 +34,15 @@ FOCAL_SIGMA = 0.03
 UNSURE_FOCAL_SIGMA = 0.15
 """Relative σ of the focal length of a photo that was cropped, zoomed or resized, or has none."""
 
-_FORMATS = ("JPEG", "PNG", "WEBP", "TIFF")
-_HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
+_AVIF = ("AVIF",) if find_spec("PIL.AvifImagePlugin") else ()  # Pillow 11.3 brought it
+_FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", *_AVIF)
+_START_OF_JPEG = b"\xff\xd8"
+_END_OF_JPEG = b"\xff\xd9"
+"""Ends a JPEG. Every viewer shows one that lacks it."""
+_BIT_DEPTHS = (1.0, 255.0, 1023.0, 4095.0, 16383.0, 65535.0)
+"""Full scales: floats, then 8, 10, 12, 14 and 16 bits, often kept in 16."""
+_MAX_DARK = 63
+"""Brightest level of a picture of 14 bits kept in 16, of which only the upper 8 are read."""
 _JPEG_REMEDY = "save it as JPEG (iPhone: Camera, Most Compatible)"
 
 _ORIENTATION = 0x0112
@@ -94,10 +111,14 @@ def _read_frame(path: Path) -> Frame:
         if min(width, height) < MIN_SIDE_PX:
             size = f"{path}: is only {width} × {height}"
             raise CannotMeasure(f"{size} pixels; use the camera's full-size photo")
+        preview = describe_preview(image)
+        if preview is not None:
+            raise CannotMeasure(f"{path}: {preview}")
         exif = image.getexif()
         orientation = _exif_orientation(exif)
         focal_px, share = _exif_focal_px(exif, width, height)
-        pixels = _blue_green_red(image)
+        _check_damage(path, image)
+        pixels = _restore_depth(path, image, _blue_green_red(image))
         if image.format != "TIFF":  # Pillow turns a TIFF by itself
             pixels = _apply_orientation(pixels, orientation)
     pixels = np.ascontiguousarray(pixels)
@@ -108,8 +129,10 @@ def _read_frame(path: Path) -> Frame:
 def _open_image(path: Path) -> Image.Image:
     """Open a picture, of which only the header has been read."""
     head = _first_bytes(path)
-    if head[4:8] != b"ftyp" or head[8:12] not in _HEIC_BRANDS:
-        return Image.open(path, formats=_FORMATS)
+    if box_family(head) != "heic":
+        if not head.startswith(_START_OF_JPEG):
+            return Image.open(path, formats=_FORMATS)
+        return Image.open(BytesIO(path.read_bytes() + _END_OF_JPEG), formats=("JPEG",))
     try:
         from pillow_heif import HeifImageFile
     except ImportError:
@@ -119,9 +142,19 @@ def _open_image(path: Path) -> Image.Image:
     return image
 
 
+def _check_damage(path: Path, image: Image.Image) -> None:
+    """Raise `CannotMeasure` for a JPEG whose data are damaged: it may show another table."""
+    if image.format not in ("JPEG", "MPO"):
+        return
+    damage = find_jpeg_damage(path.read_bytes() + _END_OF_JPEG)
+    if damage is not None:
+        problem = f"the picture is damaged ({damage})"
+        raise CannotMeasure(f"{path}: {problem}; copy or take it again")
+
+
 def _first_bytes(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(12)
+        return file.read(HEAD_BYTES)
 
 
 def _too_large(path: Path) -> CannotMeasure:
@@ -130,8 +163,9 @@ def _too_large(path: Path) -> CannotMeasure:
 
 
 def _not_a_picture(path: Path) -> CannotMeasure:
-    if _first_bytes(path)[4:12] == b"ftypavif":
-        return CannotMeasure(f"{path}: is an AVIF picture; {_JPEG_REMEDY}")
+    kind = describe_unreadable(_first_bytes(path))
+    if kind is not None:
+        return CannotMeasure(f"{path}: {kind}")
     return CannotMeasure(f"{path}: is not a picture that can be read; use JPEG, PNG, WebP or TIFF")
 
 
@@ -152,9 +186,20 @@ def _blue_green_red(image: Image.Image) -> NDArray[np.uint8]:
     return np.frombuffer(raw, np.uint8).reshape(image.height, image.width, 3)
 
 
+def _restore_depth(path: Path, image: Image.Image, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Brighten a colour picture of 10 to 14 bits in 16, whose upper 8 bits alone are nearly black."""
+    if image.format not in ("PNG", "TIFF") or pixels.max(initial=0) > _MAX_DARK:
+        return pixels
+    flags = cv2.IMREAD_ANYDEPTH | cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
+    deep = cv2.imdecode(np.frombuffer(path.read_bytes(), np.uint8), flags)
+    if deep is None or deep.dtype != np.uint16 or deep.shape != pixels.shape:
+        return pixels
+    return _eight_bit(deep.astype(float))
+
+
 def _eight_bit(values: NDArray[np.float64]) -> NDArray[np.uint8]:
     highest = float(np.nanmax(values, initial=0))
-    full = next((limit for limit in (1.0, 255.0, 65535.0) if highest <= limit), highest)
+    full = next((limit for limit in _BIT_DEPTHS if highest <= limit), highest)
     scaled = np.clip(np.nan_to_num(values) / full * 255, 0, 255)
     return np.asarray(scaled.round(), np.uint8)
 

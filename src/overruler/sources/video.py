@@ -9,21 +9,28 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from overruler.errors import BadInput, CannotMeasure, MissingExtra
+from overruler.errors import CannotMeasure
 from overruler.frame import Shot
-from overruler.reading import check_is_file
 from overruler.sources.decoded_picture import shot_from_picture
+from overruler.sources.display_transform import read_pixel_aspect
+from overruler.sources.film_file import ChosenStream, choose_stream, import_av, open_container
 from overruler.sources.packets import (
     NONREFERENCE_DELAY_SHARE,
     LookSlot,
     is_nonreference,
     knows_nonreference,
     mark_wanted,
+)
+from overruler.sources.picture_times import (
+    DEFAULT_FRAMES_PER_S,
+    PictureClock,
+    TimeBase,
+    stamped_pictures,
 )
 
 LOOKS_PER_S = 10.0
@@ -32,10 +39,6 @@ EARLY_TOLERANCE = 1e-4
 """Rounding of times: a picture this early, as a share of the time between looks, is on time."""
 FROM_TOLERANCE_S = 1e-6
 """Rounding of the time from which pictures are shown."""
-CLOCK_RESTART_S = 1.0
-"""Time stamps that step back by more than this belong to a second recording."""
-DEFAULT_FRAMES_PER_S = 10.0
-"""Rate of a film that does not declare one."""
 MAX_GAPS_LISTED = 5
 MAX_DAMAGED_PACKETS = 10_000
 """With more damage than this, a film is read no further."""
@@ -47,14 +50,6 @@ SEEK_MARGIN_S = 12
 """Longest delay of such a seek."""
 TRUNCATION_TOLERANCE_S = 0.5
 """A film that ends earlier than this before its declared end is cut short."""
-
-
-def _import_av() -> ModuleType:
-    try:
-        import av
-    except ImportError:
-        raise MissingExtra.with_install_hint("films need PyAV", "video") from None
-    return av  # its log stays off, the default: a decoder thread that writes to it can hang
 
 
 @dataclass(slots=True)
@@ -75,21 +70,28 @@ class Film:
     """The time of the last picture read."""
     gaps_s: list[tuple[float, float]] = field(default_factory=list)
     """Start and end of each stretch without pictures: damaged ones, and all that refer to them."""
+    corrected_count: int = 0
+    """Pictures that had no time of their own, or one that stepped back."""
     _container: Any = field(default=None, repr=False)
     _stream: Any = field(default=None, repr=False)
+    _chosen: ChosenStream = field(init=False, repr=False)
+    _pixel_aspect: Fraction = field(init=False, repr=False)
+    _times: TimeBase = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Raises `BadInput` if there is no such file, `CannotMeasure` if it is no readable film."""
-        av = _import_av()
-        _check_file(self.path)
+        self._container = open_container(self.path)
         try:
-            self._container = av.open(str(self.path))
-        except (av.error.FFmpegError, ValueError, OSError):
-            raise CannotMeasure(_unreadable_message(self.path)) from None
-        if not self._container.streams.video:
+            self._open_stream()
+        except CannotMeasure:
             self._container.close()
-            raise CannotMeasure(f"{self.path}: holds no pictures, only sound; give the film itself")
-        self._stream = self._container.streams.video[0]
+            raise
+
+    def _open_stream(self) -> None:
+        self._chosen = choose_stream(self._container, self.path)
+        self._stream = self._chosen.stream
+        self._pixel_aspect = read_pixel_aspect(self._stream, str(self.path))
+        self._times = TimeBase.probe(self.path, self._stream.index)
         self._stream.thread_type = "AUTO"
         if self.threads:
             self._stream.codec_context.thread_count = self.threads
@@ -135,7 +137,7 @@ class Film:
             slot = self._look_index(time_s)
             if self._is_after_start(time_s) and slot > last_slot:
                 last_slot = slot
-                yield shot_from_picture(picture, time_s, str(self.path))
+                yield shot_from_picture(picture, time_s, str(self.path), self._pixel_aspect)
 
     def _is_after_start(self, time_s: float) -> bool:
         return time_s >= self.from_s - FROM_TOLERANCE_S
@@ -148,29 +150,27 @@ class Film:
 
     def _decoded_pictures(self) -> Iterator[tuple[float, Any]]:
         """Yield every picture that can be decoded and trusted, in display order, with its time."""
-        first = Fraction(self._stream.start_time or 0) * self._stream.time_base
-        if self.from_s > 0:
+        first = self._times.first
+        if self.from_s > 0 and self._times.is_timed:
             self._seek_start(first)
-        last_s, offset_s, corrupted_from_s = -np.inf, 0.0, np.inf
-        for picture in self._decode_packets(first):
+        clock = PictureClock(first, self._assumed_frames_per_s())
+        corrupted_from_s = np.inf
+        decoded = self._decode_packets(first)
+        for picture, stamp in stamped_pictures(decoded, self._times.in_decoding_order):
             is_damaged = picture is None or picture.is_corrupt
             self.damaged_count += is_damaged
-            if picture is not None and picture.pts is not None:
-                time_s = float(picture.pts * picture.time_base - first)
-                # The clock starts again where recordings were joined.
-                if time_s + offset_s < last_s - CLOCK_RESTART_S:
-                    offset_s = last_s + 1 / self._assumed_frames_per_s() - time_s
-                last_s = time_s + offset_s
+            if picture is not None:
+                clock.advance(stamp if self._times.is_timed else None)
+            last_s, self.corrected_count = clock.last_s, clock.corrected_count
             if is_damaged:
                 corrupted_from_s = min(corrupted_from_s, max(last_s, 0.0))
                 continue
             until_s = corrupted_from_s + MAX_CORRUPTED_S
-            is_sound = last_s < corrupted_from_s or last_s > until_s or picture.key_frame
-            if picture.pts is not None and is_sound:
+            if last_s < corrupted_from_s or last_s > until_s or picture.key_frame:
                 self._note_gap(corrupted_from_s, last_s)
                 corrupted_from_s = np.inf
                 yield last_s, picture
-        self._note_gap(corrupted_from_s, last_s)
+        self._note_gap(corrupted_from_s, clock.last_s)
 
     def _assumed_frames_per_s(self) -> float:
         return self.frames_per_s or DEFAULT_FRAMES_PER_S
@@ -184,8 +184,8 @@ class Film:
 
     def _decode_packets(self, first: Fraction) -> Iterator[Any]:
         """Yield the decoder's pictures, and None for each packet that it cannot decode."""
-        av, context = _import_av(), self._stream.codec_context
-        may_skip = knows_nonreference(context)
+        av, context = import_av(), self._stream.codec_context
+        may_skip = knows_nonreference(context) and not self._times.in_decoding_order
         for packet, wanted in mark_wanted(self._demux_packets(), partial(self._look_slot, first)):
             if self.damaged_count > MAX_DAMAGED_PACKETS:
                 return
@@ -209,7 +209,7 @@ class Film:
 
     def _demux_packets(self) -> Iterator[Any]:
         """Yield the stream's packets, and a last None if they cannot be read to their end."""
-        av = _import_av()
+        av = import_av()
         try:
             yield from self._container.demux(self._stream)
         except av.error.EOFError:
@@ -219,7 +219,7 @@ class Film:
 
     def _seek_start(self, first: Fraction) -> None:
         """Seek the last key picture before `from_s`, or the start if the file cannot seek."""
-        av = _import_av()
+        av = import_av()
         margin_s = SEEK_MARGIN_S if self._container.format.name in UNINDEXED_FORMATS else 0
         target = (Fraction(self.from_s - margin_s) + first) / self._stream.time_base
         try:
@@ -227,13 +227,19 @@ class Film:
         except av.error.FFmpegError:
             self._container.close()
             self._container = av.open(str(self.path))
-            self._stream = self._container.streams.video[0]
+            self._open_stream()
 
     # --- problems ---
 
     def problems(self) -> list[str]:
         """Return what could not be read, once the film has been iterated over."""
-        found = []
+        found = self._chosen.problems()
+        if not self._times.is_timed:
+            rate = f"{self._assumed_frames_per_s():g} pictures a second"
+            found.append(f"the film states no times: they follow from {rate}")
+        elif self.corrected_count:
+            count = f"{self.corrected_count} pictures have times out of order"
+            found.append(f"{count}: the times of what happens there are unsure")
         if self.damaged_count:
             damage = f"{self.damaged_count} damaged pieces of the film were left out"
             found.append(damage + self._gap_text())
@@ -253,24 +259,3 @@ class Film:
     def _end_tolerance_s(self) -> float:
         """Return how long before the declared end a complete film's last picture may be."""
         return max(TRUNCATION_TOLERANCE_S, 3 / self._assumed_frames_per_s())
-
-
-def _check_file(path: Path) -> None:
-    if path.is_dir():
-        raise BadInput(f"{path}: is a folder, not a film")
-    check_is_file(path)
-    try:
-        with path.open("rb") as file:
-            is_empty = not file.read(1)
-    except FileNotFoundError:
-        raise BadInput(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"{path}: cannot be read: {reason}") from None
-    if is_empty:
-        raise CannotMeasure(f"{path}: is empty; copy the film again")
-
-
-def _unreadable_message(path: Path) -> str:
-    index = "an MP4 whose recording was cut off has no index: record MKV, or repair it first"
-    return f"{path}: is no film that can be read; copy it again; {index}"

@@ -12,7 +12,9 @@ from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.tracking.camera_motion import (
     CAMERA_MOVED_NOTE,
     CAMERA_MOVED_S,
+    LIGHT_CHANGED_NOTE,
     CameraMotionGuard,
+    Landmarks,
 )
 from synthetic.flat_table import render_table
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers, exact
@@ -44,7 +46,7 @@ class Fake:
     def close(self) -> Tick | None:
         return None
 
-    def remeasure_table(self) -> None:
+    def remeasure_table(self, why: str = "") -> None:
         self.again_s.append(self.looked_s[-1])
         self._due = True
 
@@ -83,3 +85,49 @@ def test_markers_that_come_back_soon_were_only_hidden(table: Pixels) -> None:
     assert not watch.again_s
     assert [note for tick in ticks for note in tick.notes] == [CAMERA_MOVED_NOTE]
     assert watch.looked_s[-1] == pytest.approx(3.9)
+
+
+def shots_of(frames: list[Pixels]) -> list[Shot]:
+    return [Shot.of(Frame(pixels, "film", time_s=step / 10)) for step, pixels in enumerate(frames)]
+
+
+def test_a_jump_of_the_exposure_is_told_and_the_table_is_measured_anew(table: Pixels) -> None:
+    dark = (table * 0.4).astype(np.uint8)
+    watch = Fake()
+    steady = CameraMotionGuard(watch)
+    ticks = [steady.look(shot) for shot in shots_of([table] * 10 + [dark] * 30)]
+    assert [tick.notes for tick in ticks if tick.notes] == [(LIGHT_CHANGED_NOTE,)]
+    assert len(watch.again_s) == 1
+    assert [tick.time_s for tick in ticks if tick.rest] == pytest.approx([0.0, 2.0])
+
+
+def test_a_little_more_light_is_no_change(table: Pixels) -> None:
+    lighter = np.clip(table * 1.3, 0, 255).astype(np.uint8)
+    watch = Fake()
+    steady = CameraMotionGuard(watch)
+    ticks = [steady.look(shot) for shot in shots_of([table] * 10 + [lighter] * 10)]
+    assert not watch.again_s
+    assert not any(tick.notes for tick in ticks)
+
+
+def test_a_picture_of_another_size_is_measured_anew_at_once(table: Pixels) -> None:
+    watch = Fake()
+    steady = CameraMotionGuard(watch)
+    smaller = np.ascontiguousarray(table[::2, ::2])
+    ticks = [steady.look(shot) for shot in shots_of([table] * 5 + [smaller] * 5)]
+    assert len(watch.again_s) == 1
+    assert [tick.time_s for tick in ticks if tick.rest] == pytest.approx([0.0, 0.5])
+    marks = Landmarks.of(
+        replace(exact(camera_over(10.0)), corners_px=()), shots_of([smaller])[0].grey
+    )
+    assert not marks.camera_moved(shots_of([table])[0].grey)
+
+
+def test_landmarks_of_another_size_are_all_hidden(table: Pixels) -> None:
+    camera = camera_over(10.0)
+    corners = tuple(camera.project(corners) for corners in eight_markers().values())
+    grey = shots_of([table])[0].grey
+    marks = Landmarks.of(replace(exact(camera), corners_px=corners), grey)
+    assert marks.count_hidden(grey[:-1]) == len(marks.first_point) > 4
+    assert marks.camera_moved(grey[:-1])
+    assert not marks.camera_moved(grey)

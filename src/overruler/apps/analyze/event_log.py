@@ -8,6 +8,8 @@ VISIBILITY_INTERVAL_S = 1.0
 """Time between two records of which pieces are visible."""
 SAME_PLACE_MM = 1e-6
 """A position that differs by more, along x or y, was measured anew."""
+FIRST_SEEN_TEXT = "is seen for the first time; a move of it may be missing before"
+"""Note on a piece that was not there, or not found, when the table was first measured."""
 STILL_LONGER_SIDE_PX = 800
 """Longer side of the stored pictures."""
 
@@ -80,6 +82,9 @@ class EventLog:
         """Extend a piece's stay; one that is on its way stands where it stood until its move is recorded."""
         if spot.id not in self._stays:
             self._bases[spot.id] = spot.base.to_json()
+            if self._is_measured:
+                note = {"time_s": time_s, "piece": spot.id, "text": FIRST_SEEN_TEXT}
+                self._notes.append(note)
             start_s = time_s if self._is_measured else self._begin_s
             place = (spot.x_mm, spot.y_mm)
             self._stays[spot.id] = [_stay(start_s, time_s, place, spot.sigma_mm)]

@@ -109,7 +109,9 @@ def _add_events(film: FilmResults, part: Data, names: Mapping[str, str], end_s: 
     for rest in part["rests"]:
         if begin_s <= rest["time_s"] < end_s:
             film.rests.append(_rename_pieces(rest, names))
-    film.notes += [note for note in part["notes"] if begin_s <= note["time_s"] < end_s]
+    for note in part["notes"]:
+        if begin_s <= note["time_s"] < end_s:
+            film.notes.append(_name_note(note, names))
     film.positions += _rest_rows(part, names, begin_s, end_s)
     for move in moves:
         film.positions += _move_rows(move)
@@ -167,6 +169,12 @@ def _rename_pieces(rest: Data, names: Mapping[str, str]) -> Data:
         order = [names[own_name] for own_name in scene["covariance"]["order"]]
         scene = scene | {"covariance": scene["covariance"] | {"order": order}}
     return rest | {"scene": scene}
+
+
+def _name_note(note: Data, names: Mapping[str, str]) -> Data:
+    """A note with the film's name of the piece that it is about, if it is about one."""
+    subject = f"{names[note['piece']]} " if "piece" in note else ""
+    return {"time_s": note["time_s"], "text": subject + note["text"]}
 
 
 # --- stays and positions ---

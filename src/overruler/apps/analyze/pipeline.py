@@ -35,6 +35,8 @@ from overruler.writing import write_atomically, write_parts_atomically
 
 SEGMENTS_FOLDER = ".segments"
 """Folder inside a film's own for the segments that are done."""
+MAX_NOTES_SHOWN = 8
+"""Notes on a film that the terminal shows."""
 ASSUMED_FILM_S = 60.0
 """Length of a film that does not state its own, for the progress bar."""
 
@@ -247,8 +249,15 @@ def _print_summary(film: FilmResults, out: Path, too_long: Sequence[Data] | None
             probability = f"with probability {row['probability']:.2f}"
             print(f"  {row['piece']} moved farther than it may, {probability}")
     print(f"  {out / 'report.html'}")
-    for problem in film.problems:
+    for problem in [*film.problems, *_shortened_notes(film)]:
         _print_problem(f"{film.name}: {problem}")
+
+
+def _shortened_notes(film: FilmResults) -> list[str]:
+    """The tracker's notes that the terminal shows; the page has them all."""
+    told = [f"{note['time_s']:.1f} s: {note['text']}" for note in film.notes[:MAX_NOTES_SHOWN]]
+    unshown = len(film.notes) - MAX_NOTES_SHOWN
+    return [*told, f"{unshown} more notes are in the report"] if unshown > 0 else told
 
 
 def _describe_path(move: Data) -> str:

@@ -38,6 +38,8 @@ from overruler.vision.camera.problems import missing_marker_ids
 from overruler.vision.camera.state import Solution, State
 from overruler.vision.markers.detect import find_markers, fit_expected_marker
 from overruler.vision.markers.marker import Marker
+from overruler.vision.markers.swapped import find_swapped
+from overruler.vision.markers.unreadable import explain_unreadable
 
 RESTART_SIGMA = 2.0
 """Standard deviation of unit weight above which the second pose of a plane is tried as well."""
@@ -118,7 +120,8 @@ def _calibrate_known_layout(
     if board is not None and board.corners_mm:
         corners_mm = board.corners_mm
     clicked = point_observations(points)
-    _check_enough_observations(len(seen), clicked, board)
+    _check_enough_observations(frame, len(seen), clicked, board)
+    _check_swapped_markers(seen, corners_mm)
     groups = [laid_marker_observation(marker, board) for marker in seen] + clicked
     (first, kept), prior = fit_choosing_prior(
         groups, _solve_known_layout, prior, cropped_prior(prior, frame.size_px)
@@ -137,13 +140,13 @@ def _calibrate_known_layout(
 
 
 def _check_enough_observations(
-    markers: int, clicked: Sequence[Observation], board: Board | None
+    frame: Frame, markers: int, clicked: Sequence[Observation], board: Board | None
 ) -> None:
     """Require two markers, or four points that do not lie on a line."""
     if markers >= MIN_MARKERS:
         return
     if not clicked and board is not None:
-        raise CannotMeasure(_too_few_markers_message(markers))
+        raise CannotMeasure(_too_few_markers_message(frame, markers, board))
     if 2 * markers + len(clicked) < MIN_POINTS:
         raise CannotMeasure(
             f"{len(clicked)} points given, four are needed: give more, or a board with markers"
@@ -160,13 +163,25 @@ def _check_enough_observations(
         )
 
 
+def _check_swapped_markers(seen: Sequence[Marker], corners_mm: dict[int, Array]) -> None:
+    swapped = find_swapped(seen, corners_mm)
+    if swapped is not None:
+        names = f"markers {swapped[0]} and {swapped[1]}"
+        raise CannotMeasure(
+            f"{names} lie in each other's place: exchange the cards, or the two in the board file"
+        )
+
+
 def _are_collinear(points: Array, min_spread: float) -> bool:
     """Whether points (N, 2) spread across by less than `min_spread` of their spread along."""
     along, across = np.linalg.svd(points - points.mean(0), compute_uv=False)
     return bool(across < min_spread * along)
 
 
-def _too_few_markers_message(count: int) -> str:
+def _too_few_markers_message(frame: Frame, count: int, board: Board) -> str:
+    reason = explain_unreadable(frame, board)
+    if reason is not None:
+        return f"the markers cannot be read: {reason}"
     found = "no marker of the board was found"
     if count:
         found = "only one marker of the board was found, two are needed"
@@ -223,7 +238,7 @@ def _calibrate_free_markers(
     frame: Frame, board: Board, seen: Sequence[Marker], prior: LensPrior, has_lens_file: bool
 ) -> Calibration:
     if len(seen) < MIN_MARKERS:
-        raise CannotMeasure(_too_few_markers_message(len(seen)))
+        raise CannotMeasure(_too_few_markers_message(frame, len(seen), board))
     groups = [printed_marker_observation(marker, board) for marker in seen]
     corners_px = {id(group): marker.corners_px for group, marker in zip(groups, seen, strict=True)}
 

@@ -23,12 +23,19 @@ CARD_SCALE = 1.3
 CAMERA_MOVED_S = 1.0
 """Once its markers have been elsewhere for this long, the camera has moved, in s."""
 CAMERA_MOVED_NOTE = "the camera was moved, or its markers are hidden"
+MAX_LIGHT_RATIO = 1.6
+"""Largest ratio of the markers' brightness to that at rest: pieces look alike up to here."""
+LIGHT_CHANGED_NOTE = "the light or the camera's exposure has changed"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Landmarks:
     """The looks of a calibration's M markers at N points, which are ordered by marker."""
 
+    size_px: tuple[int, int]
+    """Width and height of the picture."""
+    level: float
+    """Mean brightness of the points."""
     points_px: tuple[NDArray[np.intp], NDArray[np.intp]]
     """(N,) each: the points' rows and columns in the picture."""
     first_point: NDArray[np.intp]
@@ -54,12 +61,14 @@ class Landmarks:
         first = np.cumsum([0, *sizes])[:-1]
         count = np.array(sizes)
         templates = _brightness_and_slopes(grey, rows, columns)
+        level = float(templates[0].mean()) if sizes else 0.0
         templates -= (_sum_per_marker(templates, first) / count)[:, marker]
         v, x, y = templates
         with_v = v * templates
         products = np.stack([*with_v, x * x, x * y, y * y])
         sums = np.vstack([count, _sum_per_marker(products, first)])
-        return cls((rows, columns), first, templates, sums)
+        size_px = grey.shape[1], grey.shape[0]
+        return cls(size_px, level, (rows, columns), first, templates, sums)
 
     def count_hidden(self, grey: GreyImage) -> int:
         """The number of markers that are not visible in a picture."""
@@ -75,12 +84,21 @@ class Landmarks:
             return True
         return float(np.median(np.hypot(*shifts[seen].T))) > MAX_SHIFT_PX
 
+    def light_changed(self, grey: GreyImage) -> bool:
+        """Whether the markers are far brighter or darker in a picture of the same size."""
+        if not self.level:
+            return False
+        ratio = float(grey[self.points_px].mean()) / self.level
+        return not 1 / MAX_LIGHT_RATIO <= ratio <= MAX_LIGHT_RATIO
+
     def shifts_px(self, grey: GreyImage) -> Array:
         """The shifts (M, 2) of the markers in a picture, good for a pixel or two; NaN where hidden.
 
         They follow from one step of least squares (Lucas and Kanade, 1981), with a gain by
-        correlation.
+        correlation. In a picture of another size all are hidden.
         """
+        if (grey.shape[1], grey.shape[0]) != self.size_px:
+            return np.full((len(self.first_point), 2), np.nan)
         seen = grey[self.points_px].astype(float)
         products = np.vstack([seen, seen * seen, self.templates * seen])
         total, squares, seen_v, seen_x, seen_y = _sum_per_marker(products, self.first_point)
@@ -134,7 +152,7 @@ class TableWatcher(Protocol):
 
     def close(self) -> Tick | None: ...
 
-    def remeasure_table(self) -> None: ...
+    def remeasure_table(self, why: str = ...) -> None: ...
 
 
 class CameraMotionGuard:
@@ -151,19 +169,33 @@ class CameraMotionGuard:
 
     def look(self, shot: Shot) -> Tick:
         """The tick of one more shot; while the markers are elsewhere, nothing is tracked."""
-        if self._marks is not None and self._marks.camera_moved(shot.grey):
+        if self._marks is not None and self._marks.size_px != shot.size_px:
+            self._marks = None
+            self._watch.remeasure_table("the picture's size has changed")
+        why = self._change(shot)
+        if why is not None:
             is_first = self._away_s is None
             since_s = shot.time_s if self._away_s is None else self._away_s
             self._away_s = since_s
             if shot.time_s - since_s < CAMERA_MOVED_S:
-                return Tick(shot.time_s, (), notes=(CAMERA_MOVED_NOTE,) if is_first else ())
+                return Tick(shot.time_s, (), notes=(why,) if is_first else ())
             self._marks = None
-            self._watch.remeasure_table()
+            self._watch.remeasure_table(
+                why if why == LIGHT_CHANGED_NOTE else "the camera was moved"
+            )
         self._away_s = None
         tick = self._watch.look(shot)
         if tick.rest is not None and self._marks is None:
             self._marks = Landmarks.of(tick.rest.calibration, shot.grey)
         return tick
+
+    def _change(self, shot: Shot) -> str | None:
+        """What is unlike the time when the table was measured; None where nothing is."""
+        if self._marks is None:
+            return None
+        if self._marks.camera_moved(shot.grey):
+            return CAMERA_MOVED_NOTE
+        return LIGHT_CHANGED_NOTE if self._marks.light_changed(shot.grey) else None
 
     def close(self) -> Tick | None:
         """The tick of the film's end."""

@@ -19,6 +19,8 @@ from overruler.vision.tracking.moves import MIN_MOVE_MM, build_move
 from overruler.vision.tracking.piece_track import MIN_IN_PLACE_SHARE, PieceTrack
 from overruler.vision.tracking.table_state import TableState
 
+FOLLOW_MARGIN_MM = 2.0
+"""A change this near to a piece may be about to take it, in mm."""
 SETTLE_S = 0.3
 """An area that has been still for this long is at rest, in s."""
 ALL_STILL_S = 0.8
@@ -175,3 +177,24 @@ def _similarities(
     grey, camera = table.shot.grey, table.camera
     rows = [[track.similarity_to(one, grey, camera) for one in found] for track in tracks]
     return np.array(rows)
+
+
+def follow_pieces(table: TableState, moving: Mask) -> None:
+    """Follow the pieces near which something moves, or has changed for the first time."""
+    changed = table.changed_blocks
+    busy = moving | changed
+    if not busy.any() and not any(track.trail for track in table.tracks):
+        return
+    before_s = table.shots[-2].time_s if len(table.shots) > 1 else table.shot.time_s
+    for track in table.tracks:
+        if track.away_s is not None and not track.seen and not track.trail:
+            continue
+        home = track.blocks(busy.shape, 0.0, home=True)
+        if track.trail and track.away_s is None and not busy[home].any():
+            # whatever hid it is gone, and nothing has changed
+            track.return_to_rest(table.shot.grey, table.camera, light=False)
+            continue
+        near = track.blocks(moving.shape, FOLLOW_MARGIN_MM)
+        newly_changed = changed[near].any() and not track.trail
+        if moving[near].any() or newly_changed:
+            track.follow(table.shot.grey, table.camera, table.shot.time_s, before_s)

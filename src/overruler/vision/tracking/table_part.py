@@ -66,4 +66,5 @@ def average_shots(shots: Sequence[Shot], box: PixelBox | None = None) -> Frame:
     assert total is not None
     mean = ((total + len(shots) // 2) // len(shots)).astype(np.uint8)
     mean.setflags(write=False)
-    return Frame(mean, shots[-1].name, time_s=shots[-1].time_s)
+    last = shots[-1]
+    return Frame(mean, last.name, orientation=last.orientation, time_s=last.time_s)

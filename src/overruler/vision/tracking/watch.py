@@ -30,16 +30,21 @@ from overruler.vision.tracking.change_detection import (
 )
 from overruler.vision.tracking.corrections import correct_table
 from overruler.vision.tracking.hands import OBJECT_STILL_S, is_disturbed
+from overruler.vision.tracking.moves import CameraChange
 from overruler.vision.tracking.newcomers import find_newcomer_moves
 from overruler.vision.tracking.piece_track import PieceTrack
-from overruler.vision.tracking.resolve import ALL_STILL_S, SETTLE_S, match_names, resolve_changes
+from overruler.vision.tracking.resolve import (
+    ALL_STILL_S,
+    SETTLE_S,
+    follow_pieces,
+    match_names,
+    resolve_changes,
+)
 from overruler.vision.tracking.table_part import average_shots
 from overruler.vision.tracking.table_state import AVERAGED_SHOTS, CoarseShot, TableState
 
 INITIAL_STILL_S = 0.4
 """The table must be still for this long before its first measurement, in s."""
-FOLLOW_MARGIN_MM = 2.0
-"""A change this near to a piece may be about to take it, in mm."""
 MAX_WAIT_S = 4.0
 """The first measurement waits for rest no longer than this, in s: people walk round the table."""
 SECOND_LOOK_S = 60.0
@@ -75,6 +80,8 @@ class Watch:
     """None until the table has been measured."""
     _before: Sequence[PieceTrack] = ()
     """The pieces that were known when the camera changed."""
+    _lost_s: float = 0.0
+    """Time of the last shot before the camera changed."""
     _began_s: float = 0.0
     """Time of the first shot of this camera."""
     _opened_s: float = 0.0
@@ -85,6 +92,8 @@ class Watch:
     """Why the last measurement failed."""
     _why: str = ""
     """Why the table must be measured anew, if that was asked for."""
+    _time_jump: bool = False
+    """Whether the source jumped to another time."""
     _disturbed: bool = False
     """Whether something has moved since the last rest."""
     _unreported: bool = False
@@ -117,16 +126,24 @@ class Watch:
         if self._disturbed:
             moves += find_newcomer_moves(self._table, self.kinds)
         self._unreported |= bool(moves)
+        table = self._table
+        still = table.changes.still_blocks(table.shot.time_s, ALL_STILL_S)
+        if still[table.on_table].all():
+            self._search_overlooked(table)
         rest = self._rest_report()
         if not moves and rest is None:
             return None
         time_s = self._table.shot.time_s
         return Tick(time_s, self._current_spots(time_s), moves, rest)
 
-    def remeasure_table(self, why: str = "the camera was moved") -> None:
-        """Measure the table anew when it is next still; the pieces keep their names."""
+    def remeasure_table(self, why: str = "the camera was moved", time_jump: bool = False) -> None:
+        """Measure the table anew when it is next still; the pieces keep their names.
+
+        After a `time_jump`, pieces that stand elsewhere have not moved.
+        """
         self._changes = None
         self._why = why
+        self._time_jump = time_jump
 
     def current_report(self) -> Report | None:
         """The table now, even under a hand, without pieces that are away; None if not measured."""
@@ -150,6 +167,7 @@ class Watch:
             why = self._why or "the picture's size has changed"
             notes.append(f"{why}: the table is measured anew")
             self._before = tuple(self._table.tracks)
+            self._lost_s = self._table.shot.time_s
         self._table = None
         self._began_s = shot.time_s
         self._retry_s = -np.inf
@@ -201,14 +219,19 @@ class Watch:
         self._unreported = True
         if not self._before:
             self._owned = {piece.id: piece for piece in report.scene.pieces}
+        sigmas_before = dict(self._sigmas)
         rest = self._rest_report()
-        return Tick(shot.time_s, self._current_spots(shot.time_s), rest=rest, notes=tuple(notes))
+        before = () if self._time_jump else self._before
+        change = CameraChange(before, table.tracks, sigmas_before, self._sigmas, self._lost_s)
+        moves = change.infer_moves(shot.time_s)
+        told = (*notes, *change.notes(len(moves)))
+        return Tick(shot.time_s, self._current_spots(shot.time_s), moves, rest, told)
 
     # --- tracking ---
 
     def _track(self, table: TableState, moving: Mask, notes: Sequence[str]) -> Tick:
         """Track the pieces of a known table."""
-        _follow_pieces(table, moving)
+        follow_pieces(table, moving)
         before = [track.away_s for track in table.tracks]
         moves = resolve_changes(table, self.measurer)
         moves += self._newcomer_moves(table, moving)
@@ -220,7 +243,7 @@ class Watch:
         return Tick(time_s, spots, moves, self._rest_report(moving), tuple(notes))
 
     def _newcomer_moves(self, table: TableState, moving: Mask) -> tuple[Move, ...]:
-        """The moves of unknown pieces, sought once each time that all of the table has come to rest."""
+        """The moves of unknown pieces, sought once each time that the whole table is at rest."""
         self._disturbed |= bool(moving.any())
         if moving.any() or is_disturbed(table, ALL_STILL_S):
             return ()
@@ -234,8 +257,14 @@ class Watch:
         if self._disturbed or table.shot.time_s < self._opened_s + self._search_after_s:
             return
         self._search_after_s *= LOOK_INTERVAL_FACTOR
-        for detection in find_overlooked(table, self.measurer):
+        self._search_overlooked(table)
+
+    def _search_overlooked(self, table: TableState) -> None:
+        """Track the pieces that were not found before, if it is patient."""
+        found = find_overlooked(table, self.measurer) if self._search_after_s < np.inf else ()
+        for detection in found:
             table.add_piece(table.next_id(), table.remeasure_base(detection))
+            self._unreported = True
 
     # --- reports ---
 
@@ -262,24 +291,3 @@ class Watch:
                 (xx, _), (_, yy) = piece.covariance_mm2
                 self._sigmas[piece.id] = float(np.sqrt((xx + yy) / 2))
         return report
-
-
-def _follow_pieces(table: TableState, moving: Mask) -> None:
-    """Follow the pieces near which something moves, or has changed for the first time."""
-    changed = table.changed_blocks
-    busy = moving | changed
-    if not busy.any() and not any(track.trail for track in table.tracks):
-        return
-    before_s = table.shots[-2].time_s if len(table.shots) > 1 else table.shot.time_s
-    for track in table.tracks:
-        if track.away_s is not None and not track.seen and not track.trail:
-            continue
-        home = track.blocks(busy.shape, 0.0, home=True)
-        if track.trail and track.away_s is None and not busy[home].any():
-            # whatever hid it is gone, and nothing has changed
-            track.return_to_rest(table.shot.grey, table.camera, light=False)
-            continue
-        near = track.blocks(moving.shape, FOLLOW_MARGIN_MM)
-        newly_changed = changed[near].any() and not track.trail
-        if moving[near].any() or newly_changed:
-            track.follow(table.shot.grey, table.camera, table.shot.time_s, before_s)

@@ -141,7 +141,7 @@ class TableWatcher:
         self._landmarks = None
         self._markers_away_since_s = None
         self._status = replace(self._status, report=None, spots=(), notes=())
-        self._watch.remeasure_table("the film begins again")
+        self._watch.remeasure_table("the film begins again", time_jump=True)
 
     def _apply_corrections(self) -> None:
         while not self._corrections.empty():

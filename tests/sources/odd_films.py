@@ -1,0 +1,74 @@
+"""Films of odd make, written packet by packet from a sound one."""
+
+import struct
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Pixels = NDArray[np.uint8]
+RATE = 10
+
+
+def corner_pictures(count: int, size: tuple[int, int]) -> list[Pixels]:
+    """Pictures with a bright upper left corner, each darker elsewhere than the one before."""
+    width, height = size
+    pictures = []
+    for number in range(count):
+        pixels = np.full((height, width, 3), 150 - number, np.uint8)
+        pixels[: height // 3, : width // 3] = 250
+        pictures.append(pixels)
+    return pictures
+
+
+def write_film(
+    path: Path, pictures: Sequence[Pixels], codec: str = "libx264", **stream_options: Any
+) -> Path:
+    """Write pictures as a film of `RATE` a second, with two B-frames between others."""
+    import av
+
+    options = stream_options.pop("options", {"crf": "10", "bf": "2", "g": "10"})
+    with av.open(str(path), "w", format=stream_options.pop("format", None)) as container:
+        stream: Any = container.add_stream(codec, rate=RATE, options=options)
+        stream.height, stream.width = pictures[0].shape[:2]
+        stream.pix_fmt = "yuv420p"
+        for key, value in stream_options.items():
+            setattr(stream.codec_context, key, value)
+        for number, pixels in enumerate(pictures):
+            frame = av.VideoFrame.from_ndarray(pixels, format="bgr24")
+            frame.pts, frame.time_base = number, Fraction(1, RATE)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path
+
+
+def with_display_matrix(path: Path, matrix: Sequence[int]) -> Path:
+    """Put a display matrix (nine numbers) into the header of an MP4's track."""
+    data = bytearray(path.read_bytes())
+    unit = struct.pack(">9i", 65536, 0, 0, 0, 65536, 0, 0, 0, 1 << 30)
+    track = data.index(b"tkhd")
+    at = data.index(unit, track)
+    data[at : at + 36] = struct.pack(">9i", *matrix)
+    path.write_bytes(data)
+    return path
+
+
+def remuxed(source: Path, path: Path, **changes: Any) -> Path:
+    """Copy a film's packets; `stamp` gives a packet's new times (pts, dts) by its number."""
+    import av
+
+    stamp = changes.get("stamp")
+    with av.open(str(source)) as old, av.open(str(path), "w") as new:
+        stream = old.streams.video[0]
+        copy = new.add_stream_from_template(stream)
+        packets = [packet for packet in old.demux(stream) if packet.size]
+        for number, packet in enumerate(packets):
+            if stamp is not None:
+                packet.pts, packet.dts = stamp(number)
+                packet.time_base = Fraction(1, RATE)
+            packet.stream = copy
+            new.mux(packet)
+    return path
