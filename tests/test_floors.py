@@ -23,7 +23,6 @@ FLOORS = (
         "bases",
         "chart",
         "lens",
-        "doubt",
         "calibration",
         "detections",
         "pieces",

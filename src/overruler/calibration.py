@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from overruler.doubt import NO_DOUBT, MarkerContrast, TableDoubt
 from overruler.geometry.camera import Camera
+from overruler.geometry.plane_doubt import NO_DOUBT, MarkerContrast, TableDoubt
 from overruler.geometry.pose import Array, Pose, skew
 
 SPEC_SHARE = 1 / 8

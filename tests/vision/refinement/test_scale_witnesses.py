@@ -7,14 +7,12 @@ import pytest
 
 from overruler.board import Board
 from overruler.detections import DetectedRuler
-from overruler.doubt import MarkerContrast
+from overruler.geometry.plane_doubt import MarkerContrast
 from overruler.vision.refinement.base_scale import RimMeasurement
 from overruler.vision.refinement.scale_doubt import scale_problems
+from overruler.vision.refinement.scale_estimate import COVERED_SIGMAS, Hypothesis, ScaleEstimate
 from overruler.vision.refinement.scale_witnesses import (
-    COVERED_SIGMAS,
     PRINT_SIGMA,
-    Hypothesis,
-    ScaleEstimate,
     estimate_scale,
 )
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from overruler.board import Board
 from overruler.calibration import Calibration, Covariances, TableBow
-from overruler.doubt import TableDoubt
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
+from overruler.geometry.plane_doubt import TableDoubt
 from overruler.geometry.pose import Array
 from overruler.vision.camera.bundle_adjustment import BundleAdjustment
 from overruler.vision.camera.cross_validation import estimate_error_field, leave_one_out_error_mm

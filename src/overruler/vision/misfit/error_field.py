@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overruler.doubt import STRAIN_SIZE, MarkerContrast, strain_jacobian
+from overruler.geometry.plane_doubt import STRAIN_SIZE, MarkerContrast, strain_jacobian
 from overruler.geometry.pose import Array
 
 LENGTH_SHARE = 1 / 3

@@ -8,20 +8,19 @@ import numpy as np
 from overruler.board import Board
 from overruler.calibration import Calibration, Problem
 from overruler.detections import DetectedRuler, Detection
-from overruler.doubt import STRAIN_SIZE
 from overruler.frame import Frame
+from overruler.geometry.plane_doubt import STRAIN_SIZE
 from overruler.vision.refinement.base_scale import (
     RimMeasurement,
     keep_consistent_rims,
     measure_rim,
 )
+from overruler.vision.refinement.scale_estimate import Hypothesis, ScaleEstimate
 from overruler.vision.refinement.scale_witnesses import (
     BASES,
     MAT,
     PLACES,
     PRINT,
-    Hypothesis,
-    ScaleEstimate,
     estimate_scale,
 )
 

@@ -8,7 +8,7 @@ from overruler.geometry.pose import Array
 
 STRAIN_SIZE = 3
 """Number of components of a plane strain: along x, along y, and the shear of the two."""
-ROUGH_SHARE = 0.5
+ROUGH_SHARE = 1.0
 """Variance of the field's rough part, as a share of the smooth part's: seams and steps are not smooth."""
 ROUGH_LENGTH_SHARE = 0.25
 """Length over which the rough part changes, as a share of the field's."""

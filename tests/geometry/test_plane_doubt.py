@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from overruler.doubt import NO_DOUBT, ROUGH_SHARE, TableDoubt
+from overruler.geometry.plane_doubt import NO_DOUBT, ROUGH_SHARE, TableDoubt
 from overruler.geometry.pose import Array
 
 PLACES = arrays(np.float64, (5, 2), elements=st.floats(-900, 900))
