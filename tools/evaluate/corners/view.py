@@ -33,16 +33,30 @@ class View:
         )
 
 
-def random_view(random: np.random.Generator) -> View:
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How many markers a picture has, and how large they are in it."""
+
+    columns: int = COLUMNS
+    rows: int = ROWS
+    least_px: float = LEAST_PX
+    most_px: float = MOST_PX
+
+
+USUAL_SPREAD = Spread()
+"""Twelve markers from 40 to 160 px."""
+
+
+def random_view(random: np.random.Generator, spread: Spread = USUAL_SPREAD) -> View:
     """A camera with a little distortion at any tilt, over markers turned every way and of every size."""
     tilt_deg, turn_deg = random.uniform(0, MOST_TILT_DEG), random.uniform(0, 360)
     camera = _camera(tilt_deg, turn_deg, random)
-    fields = random.uniform(-0.15, 0.15, (COLUMNS * ROWS, 2))
-    fields += [(column + 0.5, row + 0.5) for row in range(ROWS) for column in range(COLUMNS)]
-    middles = camera.unproject(fields * np.array(SIZE_PX) / (COLUMNS, ROWS))
-    return View(
-        camera, tilt_deg, {i: _square(camera, middle, random) for i, middle in enumerate(middles)}
-    )
+    columns, rows = spread.columns, spread.rows
+    fields = random.uniform(-0.15, 0.15, (columns * rows, 2))
+    fields += [(column + 0.5, row + 0.5) for row in range(rows) for column in range(columns)]
+    middles = camera.unproject(fields * np.array(SIZE_PX) / (columns, rows))
+    squares = [_square(camera, middle, spread, random) for middle in middles]
+    return View(camera, tilt_deg, dict(enumerate(squares)))
 
 
 def _camera(tilt_deg: float, turn_deg: float, random: np.random.Generator) -> Camera:
@@ -56,9 +70,10 @@ def _camera(tilt_deg: float, turn_deg: float, random: np.random.Generator) -> Ca
     return Camera(matrix, distortion, Pose(rotation, np.array([0.0, 0.0, 1000.0])))
 
 
-def _square(camera: Camera, middle_mm: Array, random: np.random.Generator) -> Array:
+def _square(camera: Camera, middle_mm: Array, spread: Spread, random: np.random.Generator) -> Array:
     """A square (4, 2) round `middle_mm`, as large as its mean side in the picture asks."""
-    turn, wanted_px = random.uniform(0, 2 * np.pi), random.uniform(LEAST_PX, MOST_PX)
+    turn = random.uniform(0, 2 * np.pi)
+    wanted_px = random.uniform(spread.least_px, spread.most_px)
     c, s = np.cos(turn), np.sin(turn)
     shape = np.array([(-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5)]) @ np.array(
         [[c, s], [-s, c]]
