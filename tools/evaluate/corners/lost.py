@@ -105,7 +105,7 @@ def _read(frame: Frame, family: str) -> dict[int, Array]:
     parameters.errorCorrectionRate = ERROR_CORRECTION
     detector = cv2.aruco.ArucoDetector(_code(family), parameters)
     corners, ids, _ = detector.detectMarkers(cv2.cvtColor(frame.pixels, cv2.COLOR_BGR2GRAY))
-    numbers = [] if ids is None else np.reshape(ids, -1).tolist()
+    numbers = [] if ids is None else [int(number) for number in np.reshape(ids, -1)]
     quads = [np.reshape(quad, (4, 2)).astype(float) for quad in corners]
     return {
         number: quad
@@ -173,7 +173,7 @@ def _draw_screen(spread: Spread, family: str, random: np.random.Generator) -> Pi
                 break
             grey[top : top + side, left : left + side] = code.generateImageMarker(number, side)
             square = side * np.array([(0, 0), (1, 0), (1, 1), (0, 1)], float)
-            truths[number] = square + (left - 0.5, top - 0.5)
+            truths[number] = square + np.array([left, top]) - 0.5
     grey = grey * random.uniform(0.4, 1) + random.uniform(0, 40)
     blur_px = float(random.choice([0.0, random.uniform(0.3, 1.5)]))
     if blur_px:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from overruler.errors import CannotMeasure
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.observations import Observation
@@ -23,6 +25,15 @@ CROPPED_LENS_PULL = 1.0
 """Deviation of the lens from its prior, in σ, above which the picture may be cropped. Of 60 whole
 pictures without a lens file, the worst has 0.9."""
 
+STRETCHED_LENS_PULL = 2.0
+"""Deviation of the lens from its prior, in σ, above which the picture may be stretched."""
+MIN_STRETCH = 0.01
+"""Smallest stretch of a picture that is told from a lens's own, as a share."""
+MIN_EVIDENCE_GAIN = 10.0
+"""What the log evidence of a stretched picture must be ahead."""
+MIN_MARKERS_FOR_STRETCH = 3
+"""Fewer markers fit a stretched picture and a tilted camera alike."""
+
 Solver = Callable[[Sequence[Observation]], Solution]
 """Solves for the state from some observations."""
 InlierFit = tuple[Solution, list[int]]
@@ -41,6 +52,32 @@ def fit_choosing_prior(
         return fit, prior
     other = fit_without_outliers(groups, lambda some: solve(some, cropped))
     return (other, cropped) if _merit(other) > _merit(fit) else (fit, prior)
+
+
+def fit_stretched(
+    groups: Sequence[Observation],
+    solve: Callable[[Sequence[Observation], LensPrior], Solution],
+    fit: InlierFit,
+    stretched: Sequence[LensPrior],
+) -> tuple[InlierFit, LensPrior] | None:
+    """Fit the inliers as in a picture resized along one side only; None unless `fit` is far worse."""
+    if fit[0].lens_pull_sigmas <= STRETCHED_LENS_PULL:
+        return None
+    if sum(group.is_marker for group in groups) < MIN_MARKERS_FOR_STRETCH:
+        return None
+    fits = []
+    for prior in stretched:
+        solution = _try_solve(lambda some, prior=prior: solve(some, prior), groups)
+        if solution is not None:
+            fits.append((solution, prior))
+    solution, prior = max(fits, key=lambda some: some[0].log_evidence)
+    fx, fy = solution.state.camera.matrix[[0, 1], [0, 1]]
+    if abs(np.log(fy / fx)) < MIN_STRETCH:
+        return None
+    best = fit_without_outliers(groups, lambda some: solve(some, prior))
+    gain = best[0].log_evidence - fit[0].log_evidence
+    is_better = len(best[1]) >= len(fit[1]) and gain > MIN_EVIDENCE_GAIN
+    return (best, prior) if is_better else None
 
 
 def _merit(fit: InlierFit) -> tuple[int, float]:

@@ -41,11 +41,11 @@ class SquareProblem:
 
     def limit_step(self, state: Array, moved: Array, spread_px: Callable[[Array], float]) -> Array:
         """Return `moved`, drawn back towards `state` until it is possible and no worse than that."""
-        start_px = spread_px(state)
-        for halvings in range(STEP_HALVINGS):
-            trial = state + (moved - state) / 2**halvings
+        start_px, trial = spread_px(state), moved
+        for _ in range(STEP_HALVINGS):
             if self._is_possible(trial) and spread_px(trial) <= start_px + MIN_EDGE_SIGMA_PX:
                 return trial
+            trial = (state + trial) / 2
         raise np.linalg.LinAlgError("the fit diverges")
 
     def _is_possible(self, state: Array) -> bool:
