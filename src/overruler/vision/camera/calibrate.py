@@ -1,6 +1,6 @@
 """Calibration of one photo: from markers and clicked points to the camera and its covariance."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,7 +38,12 @@ from overruler.vision.camera.marker_layout import (
     printed_marker_observation,
 )
 from overruler.vision.camera.observations import ClickedPoint, Observation, point_observations
-from overruler.vision.camera.outliers import InlierFit, fit_choosing_prior, fit_stretched
+from overruler.vision.camera.outliers import (
+    InlierFit,
+    PriorSolver,
+    fit_choosing_prior,
+    fit_stretched,
+)
 from overruler.vision.camera.problems import missing_marker_ids
 from overruler.vision.camera.state import Solution, State
 from overruler.vision.markers.detect import find_markers, fit_expected_marker
@@ -141,7 +146,7 @@ def _calibrate_known_layout(
 def _fit_inliers(
     frame: Frame,
     groups: Sequence[Observation],
-    solve: Callable[[Sequence[Observation], LensPrior], Solution],
+    solve: PriorSolver,
     prior: LensPrior,
 ) -> tuple[InlierFit, LensPrior]:
     """Fit the inliers as in a whole picture, a cropped or a stretched one; also the prior used."""

@@ -36,13 +36,15 @@ MIN_MARKERS_FOR_STRETCH = 3
 
 Solver = Callable[[Sequence[Observation]], Solution]
 """Solves for the state from some observations."""
+PriorSolver = Callable[[Sequence[Observation], LensPrior], Solution]
+"""Solves for the state from some observations under a prior of the lens."""
 InlierFit = tuple[Solution, list[int]]
 """The solution by the inliers, and their indices."""
 
 
 def fit_choosing_prior(
     groups: Sequence[Observation],
-    solve: Callable[[Sequence[Observation], LensPrior], Solution],
+    solve: PriorSolver,
     prior: LensPrior,
     cropped: LensPrior,
 ) -> tuple[InlierFit, LensPrior]:
@@ -56,7 +58,7 @@ def fit_choosing_prior(
 
 def fit_stretched(
     groups: Sequence[Observation],
-    solve: Callable[[Sequence[Observation], LensPrior], Solution],
+    solve: PriorSolver,
     fit: InlierFit,
     stretched: Sequence[LensPrior],
 ) -> tuple[InlierFit, LensPrior] | None:
@@ -65,19 +67,22 @@ def fit_stretched(
         return None
     if sum(group.is_marker for group in groups) < MIN_MARKERS_FOR_STRETCH:
         return None
-    fits = []
-    for prior in stretched:
-        solution = _try_solve(lambda some, prior=prior: solve(some, prior), groups)
-        if solution is not None:
-            fits.append((solution, prior))
-    solution, prior = max(fits, key=lambda some: some[0].log_evidence)
+    fits = [(_try_solve(_with_prior(solve, prior), groups), prior) for prior in stretched]
+    solved = [(solution, prior) for solution, prior in fits if solution is not None]
+    if not solved:
+        return None
+    solution, prior = max(solved, key=lambda some: some[0].log_evidence)
     fx, fy = solution.state.camera.matrix[[0, 1], [0, 1]]
     if abs(np.log(fy / fx)) < MIN_STRETCH:
         return None
-    best = fit_without_outliers(groups, lambda some: solve(some, prior))
+    best = fit_without_outliers(groups, _with_prior(solve, prior))
     gain = best[0].log_evidence - fit[0].log_evidence
     is_better = len(best[1]) >= len(fit[1]) and gain > MIN_EVIDENCE_GAIN
     return (best, prior) if is_better else None
+
+
+def _with_prior(solve: PriorSolver, prior: LensPrior) -> Solver:
+    return lambda some: solve(some, prior)
 
 
 def _merit(fit: InlierFit) -> tuple[int, float]:

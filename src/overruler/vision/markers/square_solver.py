@@ -13,6 +13,10 @@ MAX_BEND = 0.25
 """Largest bend at the marker's farthest corner. From a third on a barrel folds the picture over."""
 STEP_HALVINGS = 6
 """Most times that a step is halved because it makes the residuals worse."""
+MAX_SPREAD_GROWTH = 1.25
+"""Growth of the edges' spread from which a step is too long. Least squares may raise a median."""
+SPREAD_SLACK_PX = 0.02
+"""The same in px, on top."""
 MAX_SPREAD_PX = 50.0
 """Edges that scatter more about the fit are not the marker's, in px."""
 MIN_EDGE_SIGMA_PX = 0.005
@@ -40,10 +44,10 @@ class SquareProblem:
         return state - covariance @ gradient, covariance
 
     def limit_step(self, state: Array, moved: Array, spread_px: Callable[[Array], float]) -> Array:
-        """Return `moved`, drawn back towards `state` until it is possible and no worse than that."""
-        start_px, trial = spread_px(state), moved
+        """Return `moved`, drawn back towards `state` until it is possible and hardly worse."""
+        limit_px, trial = MAX_SPREAD_GROWTH * spread_px(state) + SPREAD_SLACK_PX, moved
         for _ in range(STEP_HALVINGS):
-            if self._is_possible(trial) and spread_px(trial) <= start_px + MIN_EDGE_SIGMA_PX:
+            if self._is_possible(trial) and spread_px(trial) <= limit_px:
                 return trial
             trial = (state + trial) / 2
         raise np.linalg.LinAlgError("the fit diverges")
