@@ -19,7 +19,7 @@ from overruler.vision.camera.marker_layout import (
     marker_budget,
 )
 from overruler.vision.camera.observations import Observation
-from overruler.vision.camera.plausibility import check_camera
+from overruler.vision.camera.plausibility import check_camera, check_pixel_shape
 from overruler.vision.camera.plumb_lines import refine_by_mat_edges
 from overruler.vision.camera.problems import (
     CalibrationDiagnostics,
@@ -138,6 +138,7 @@ def build_calibration(
     """
     calibration = _calibration_before_refinement(frame, board, fit, corners_mm)
     _check_calibration(calibration)
+    check_pixel_shape(calibration.camera, fit.bundle.prior)
     has_size = board is not None and board.width_mm and board.height_mm
     if has_size and not has_lens_file and not fit.has_free_markers:
         calibration = refine_by_mat_edges(frame, calibration)
@@ -227,4 +228,5 @@ def _collect_diagnostics(
         shape_scale=scales.shape,
         has_lens_file=has_lens_file,
         lens_disagrees=has_lens_file and bundle.prior.assumes_cropped,
+        is_stretched=bundle.prior.assumes_stretched,
     )

@@ -71,7 +71,7 @@ def fit_stretched(
     solved = [(solution, prior) for solution, prior in fits if solution is not None]
     if not solved:
         return None
-    solution, prior = max(solved, key=lambda some: some[0].log_evidence)
+    solution, prior = max(solved, key=_evidence_of_stretch)
     fx, fy = solution.state.camera.matrix[[0, 1], [0, 1]]
     if abs(np.log(fy / fx)) < MIN_STRETCH:
         return None
@@ -79,6 +79,13 @@ def fit_stretched(
     gain = best[0].log_evidence - fit[0].log_evidence
     is_better = len(best[1]) >= len(fit[1]) and gain > MIN_EVIDENCE_GAIN
     return (best, prior) if is_better else None
+
+
+def _evidence_of_stretch(fit: tuple[Solution, LensPrior]) -> float:
+    """The log evidence, less where the photo was not simply resized: that is rarer."""
+    solution, prior = fit
+    is_resized = prior.pixel_shape_sigma < MIN_STRETCH
+    return solution.log_evidence - (0.0 if is_resized else MIN_EVIDENCE_GAIN)
 
 
 def _with_prior(solve: PriorSolver, prior: LensPrior) -> Solver:

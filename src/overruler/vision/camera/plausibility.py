@@ -4,6 +4,7 @@ import numpy as np
 
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
+from overruler.vision.camera.lens_prior import LensPrior
 
 MIN_FOCAL_SHARE = 0.25
 """Shortest focal length, as a share of the picture's longer side: wider lenses are fisheyes."""
@@ -17,15 +18,39 @@ MIN_HEIGHT_MM = 30.0
 """Least height of a camera over the table."""
 MAX_HEIGHT_MM = 30_000.0
 """Greatest height of a camera over the table: a gallery's."""
-MIN_PICTURE_MM = 20.0
+MIN_PICTURE_MM = 5.0
 """Least length on the table of the picture's longer side."""
 MAX_PICTURE_MM = 50_000.0
 """Greatest length of it, at the middle of the picture's markers."""
+MAX_PIXEL_MISMATCH = 0.01
+"""Largest deviation of the pixels' shape from the expected one, as a share: sensors are square."""
 LIKELY_CAUSE = (
     "was the photo squeezed, straightened or stitched? measure it as the camera took it, "
     "and check the board file"
 )
 """What usually makes a photo fit no camera, and what to do."""
+
+
+def check_pixel_shape(camera: Camera, prior: LensPrior) -> None:
+    """Raise `CannotMeasure` if the pixels' shape is none that a camera or resizing gives."""
+    shape = float(camera.matrix[1, 1] / camera.matrix[0, 0])
+    if prior.pixel_shape_sigma > MAX_PIXEL_MISMATCH:
+        cause = f"the photo is {_describe_shape(shape)}, and not by resizing"
+        raise CannotMeasure(f"{cause}: {LIKELY_CAUSE}")
+    mismatch = shape * float(prior.mean[0] / prior.mean[1])
+    if not abs(mismatch - 1) <= MAX_PIXEL_MISMATCH:
+        raise CannotMeasure(f"the photo is {_describe_shape(mismatch)}: {LIKELY_CAUSE}")
+
+
+def describe_stretch(camera: Camera) -> str:
+    """How a picture was stretched, in a few words."""
+    return _describe_shape(float(camera.matrix[1, 1] / camera.matrix[0, 0]))
+
+
+def _describe_shape(shape: float) -> str:
+    if shape > 1:
+        return f"{100 * (1 - 1 / shape):.1f} % narrower than it was taken"
+    return f"{100 * (1 - shape):.1f} % lower than it was taken"
 
 
 def check_camera(camera: Camera, size_px: tuple[int, int], middle_mm: tuple[float, float]) -> None:
