@@ -69,7 +69,8 @@ def test_a_stretched_picture_is_measured_with_its_true_pixels(share: float, kind
     width, height = (np.array([1600, 1200]) * shrunk).round().astype(int).tolist()
     found = calibration_of(seen, (width, height))
     measured = found.camera.matrix
-    assert measured[1, 1] / measured[0, 0] == pytest.approx(share, rel=0.01)
+    assert measured[1, 1] / measured[0, 0] == pytest.approx(share, rel=0.003)
+    assert measured[:2, :2].max() == pytest.approx(1250, rel=0.02)
     texts = [problem.text for problem in found.problems if problem.flag == "stretched"]
     assert len(texts) == 1
     assert kind in texts[0]

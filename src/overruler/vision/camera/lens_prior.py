@@ -200,7 +200,6 @@ def _is_cropped(frame: Frame) -> bool:
     return mismatch_px > max(ASPECT_RATIO_TOLERANCE_SHARE * longer, ASPECT_RATIO_TOLERANCE_PX)
 
 
-
 def _is_whole(frame: Frame) -> bool:
     """Whether the metadata say that a picture is whole; then it is a phone's."""
     return frame.focal_px is not None and frame.focal_share <= PHONE_FOCAL_SIGMA

@@ -25,8 +25,6 @@ CROPPED_LENS_PULL = 1.0
 """Deviation of the lens from its prior, in σ, above which the picture may be cropped. Of 60 whole
 pictures without a lens file, the worst has 0.9."""
 
-STRETCHED_LENS_PULL = 2.0
-"""Deviation of the lens from its prior, in σ, above which the picture may be stretched."""
 MIN_STRETCH = 0.01
 """Smallest stretch of a picture that is told from a lens's own, as a share."""
 MIN_EVIDENCE_GAIN = 10.0
@@ -61,9 +59,13 @@ def fit_stretched(
     solve: PriorSolver,
     fit: InlierFit,
     stretched: Sequence[LensPrior],
+    is_odd: bool = False,
 ) -> tuple[InlierFit, LensPrior] | None:
-    """Fit the inliers as in a picture resized along one side only; None unless `fit` is far worse."""
-    if fit[0].lens_pull_sigmas <= STRETCHED_LENS_PULL:
+    """Fit the inliers as in a picture resized along one side only; None unless `fit` is far worse.
+
+    It is tried where the lens of `fit` is far from its prior, or the picture `is_odd` otherwise.
+    """
+    if fit[0].lens_pull_sigmas <= CROPPED_LENS_PULL and not is_odd:
         return None
     if sum(group.is_marker for group in groups) < MIN_MARKERS_FOR_STRETCH:
         return None
