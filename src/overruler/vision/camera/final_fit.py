@@ -137,8 +137,8 @@ def build_calibration(
     markers is moved to the lower left of their bounding box.
     """
     calibration = _calibration_before_refinement(frame, board, fit, corners_mm)
-    _check_calibration(calibration)
     check_pixel_shape(calibration.camera, fit.bundle.prior)
+    _check_calibration(calibration)
     has_size = board is not None and board.width_mm and board.height_mm
     if has_size and not has_lens_file and not fit.has_free_markers:
         calibration = refine_by_mat_edges(frame, calibration)

@@ -79,7 +79,8 @@ def fit_stretched(
         return None
     best = fit_without_outliers(groups, _with_prior(solve, prior))
     gain = best[0].log_evidence - fit[0].log_evidence
-    is_better = len(best[1]) >= len(fit[1]) and gain > MIN_EVIDENCE_GAIN
+    fits_well = best[0].unit_weight_sigma <= OUTLIER_SEARCH_SIGMA
+    is_better = fits_well and len(best[1]) >= len(fit[1]) and gain > MIN_EVIDENCE_GAIN
     return (best, prior) if is_better else None
 
 
