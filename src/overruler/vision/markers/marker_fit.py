@@ -22,7 +22,7 @@ MIN_VISIBLE_CELL_SHARE = 0.4
 """Least share of the cells that must lie in the picture."""
 MAX_CORNER_SIGMA_SHARE = 0.02
 """Largest σ of a corner, as a share of the side. With a larger one too few sides are seen."""
-MIN_READ_SCORE = 0.85
+MIN_READ_SCORE = 0.75
 """Least correlation of a marker with its code where its edges do not fit a square."""
 PATCH_MARGIN_PX = 16
 """Margin of the patch around a marker, in px."""
