@@ -36,16 +36,30 @@ class MarkerView:
         )
 
 
-def random_view(random: Rng) -> MarkerView:
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How many markers a picture has, and how large they are in it."""
+
+    columns: int = COLUMNS
+    rows: int = ROWS
+    least_px: float = LEAST_PX
+    most_px: float = MOST_PX
+
+
+USUAL_SPREAD = Spread()
+"""Twelve markers from 40 to 160 px."""
+
+
+def random_view(random: Rng, spread: Spread = USUAL_SPREAD) -> MarkerView:
     """A camera with a little distortion at any tilt, over markers turned every way and of every size."""
     tilt_deg, turn_deg = random.uniform(0, MOST_TILT_DEG), random.uniform(0, 360)
     camera = _camera(tilt_deg, turn_deg, random)
-    fields = random.uniform(-0.15, 0.15, (COLUMNS * ROWS, 2))
-    fields += [(column + 0.5, row + 0.5) for row in range(ROWS) for column in range(COLUMNS)]
-    middles = camera.unproject(fields * np.array(SIZE_PX) / (COLUMNS, ROWS))
-    return MarkerView(
-        camera, tilt_deg, {i: _square(camera, middle, random) for i, middle in enumerate(middles)}
-    )
+    columns, rows = spread.columns, spread.rows
+    fields = random.uniform(-0.15, 0.15, (columns * rows, 2))
+    fields += [(column + 0.5, row + 0.5) for row in range(rows) for column in range(columns)]
+    middles = camera.unproject(fields * np.array(SIZE_PX) / (columns, rows))
+    squares = [_square(camera, middle, spread, random) for middle in middles]
+    return MarkerView(camera, tilt_deg, dict(enumerate(squares)))
 
 
 def _camera(tilt_deg: float, turn_deg: float, random: Rng) -> Camera:
@@ -55,9 +69,10 @@ def _camera(tilt_deg: float, turn_deg: float, random: Rng) -> Camera:
     return camera_above((0, 0), 1000.0, tilt_deg, turn_deg, matrix, distortion)
 
 
-def _square(camera: Camera, middle_mm: Array, random: Rng) -> Array:
+def _square(camera: Camera, middle_mm: Array, spread: Spread, random: Rng) -> Array:
     """A square (4, 2) round `middle_mm`, as large as its mean side in the picture asks."""
-    heading_deg, wanted_px = random.uniform(0, 360), random.uniform(LEAST_PX, MOST_PX)
+    heading_deg = random.uniform(0, 360)
+    wanted_px = random.uniform(spread.least_px, spread.most_px)
     shape = square_mm(0, 0, 1.0, heading_deg)[:, :2]
     side_mm = wanted_px * float(camera.mm_per_px(np.append(middle_mm, 0.0)))
     for _ in range(3):

@@ -21,6 +21,7 @@ RARE_PROBABILITY_BY_FLAG: Mapping[str, float] = MappingProxyType(
         "large_residuals": SURE,
         "uneven_picture": SURE,
         "lens_disagrees": SURE,
+        "stretched": SURE,
         "cropped": SURE,
         "scale_disagrees": SURE,
         "marker_size": SURE,

@@ -12,7 +12,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.calibrators.sheet_warp import SheetWarp
 from overruler.vision.imaging.subpixel_edges import SLOPE_WINDOW_SIGMA_PX, Floats, edge_offsets
 from overruler.vision.markers.marker_fit import SMOOTHING_SIGMA_PX
-from overruler.vision.markers.square_fit import tukey_weights
+from overruler.vision.markers.square_solver import tukey_weights
 
 ARM_START = 0.12
 """Start of the measured part of an edge from its corner, in squares."""

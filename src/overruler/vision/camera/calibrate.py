@@ -25,7 +25,12 @@ from overruler.vision.camera.initial_pose import (
     pose_from_free_squares,
     pose_from_points,
 )
-from overruler.vision.camera.lens_prior import LensPrior, cropped_prior, lens_prior
+from overruler.vision.camera.lens_prior import (
+    LensPrior,
+    cropped_prior,
+    lens_prior,
+    stretched_priors,
+)
 from overruler.vision.camera.marker_layout import (
     add_height_uncertainty,
     laid_marker_observation,
@@ -33,7 +38,12 @@ from overruler.vision.camera.marker_layout import (
     printed_marker_observation,
 )
 from overruler.vision.camera.observations import ClickedPoint, Observation, point_observations
-from overruler.vision.camera.outliers import fit_choosing_prior
+from overruler.vision.camera.outliers import (
+    InlierFit,
+    PriorSolver,
+    fit_choosing_prior,
+    fit_stretched,
+)
 from overruler.vision.camera.problems import missing_marker_ids
 from overruler.vision.camera.state import Solution, State
 from overruler.vision.markers.detect import find_markers, fit_expected_marker
@@ -123,9 +133,7 @@ def _calibrate_known_layout(
     _check_enough_observations(frame, len(seen), clicked, board)
     _check_swapped_markers(seen, corners_mm)
     groups = [laid_marker_observation(marker, board) for marker in seen] + clicked
-    (first, kept), prior = fit_choosing_prior(
-        groups, _solve_known_layout, prior, cropped_prior(prior, frame.size_px)
-    )
+    (first, kept), prior = _fit_inliers(frame, groups, _solve_known_layout, prior)
     inliers = [marker for k, marker in enumerate(seen) if k in kept]
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
     hidden = _find_hidden_markers(frame, corners_mm, inliers, left_out, first.state)
@@ -137,6 +145,20 @@ def _calibrate_known_layout(
     fit = solve_with_noise_scales(frame, groups, markers, prior, state, contradicting)
     squares_mm = [corners_mm[marker.id] for marker in markers]
     return build_calibration(frame, board, fit, squares_mm, left_out, has_lens_file)
+
+
+def _fit_inliers(
+    frame: Frame,
+    groups: Sequence[Observation],
+    solve: PriorSolver,
+    prior: LensPrior,
+) -> tuple[InlierFit, LensPrior]:
+    """Fit the inliers as in a whole picture, a cropped or a stretched one; also the prior used."""
+    size_px = frame.size_px
+    fit, chosen = fit_choosing_prior(groups, solve, prior, cropped_prior(prior, size_px))
+    is_odd = chosen.assumes_cropped and not prior.assumes_cropped
+    stretched = fit_stretched(groups, solve, fit, stretched_priors(prior, size_px), is_odd)
+    return stretched or (fit, chosen)
 
 
 def _check_enough_observations(
@@ -246,9 +268,7 @@ def _calibrate_free_markers(
         squares_px = np.stack([corners_px[id(group)] for group in some])
         return _solve_free_markers(some, squares_px, board.marker_mm, prior)
 
-    (first, kept), prior = fit_choosing_prior(
-        groups, solve, prior, cropped_prior(prior, frame.size_px)
-    )
+    (first, kept), prior = _fit_inliers(frame, groups, solve, prior)
     square_mm = printed_corners_mm(board)
     state = replace(first.state, bow=flat_bow_under_markers(first.state, square_mm))
     inliers = [seen[k] for k in kept]

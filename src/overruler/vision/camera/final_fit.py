@@ -20,6 +20,7 @@ from overruler.vision.camera.marker_layout import (
     marker_budget,
 )
 from overruler.vision.camera.observations import Observation
+from overruler.vision.camera.plausibility import check_camera, check_pixel_shape
 from overruler.vision.camera.plumb_lines import refine_by_mat_edges
 from overruler.vision.camera.problems import (
     CalibrationDiagnostics,
@@ -144,9 +145,12 @@ def build_calibration(
     markers is moved to the lower left of their bounding box.
     """
     calibration = _calibration_before_refinement(frame, board, fit, corners_mm)
+    check_pixel_shape(calibration.camera, fit.bundle.prior)
+    _check_calibration(calibration)
     has_size = board is not None and board.width_mm and board.height_mm
     if has_size and not has_lens_file and not fit.has_free_markers:
         calibration = refine_by_mat_edges(frame, calibration)
+        _check_calibration(calibration)
     field = _error_field(fit, max(calibration.board_mm))
     diagnostics = _collect_diagnostics(frame, board, fit, left_out, has_lens_file)
     unsure = find_unsure_distances(calibration, has_lens_file)
@@ -165,6 +169,16 @@ def _error_field(fit: FinalFit, longer_side_mm: float) -> FieldEstimate | None:
     if len(fit.contradicting) >= SEVERAL_CONTRADICTING:
         bundle = BundleAdjustment((*bundle.groups, *fit.contradicting), bundle.prior, bundle.scales)
     return estimate_error_field(bundle, fit.state, LENGTH_SHARE * longer_side_mm)
+
+
+def _check_calibration(calibration: Calibration) -> None:
+    """Raise `CannotMeasure` if the camera is none that people have."""
+    size_px = calibration.size_px
+    middle_px = (np.array(size_px) - 1) / 2
+    if calibration.corners_px:
+        middle_px = np.concatenate(calibration.corners_px).mean(0)
+    x_mm, y_mm = calibration.camera.unproject(middle_px).tolist()
+    check_camera(calibration.camera, size_px, (x_mm, y_mm))
 
 
 def _calibration_before_refinement(
@@ -236,4 +250,5 @@ def _collect_diagnostics(
         shape_scale=scales.shape,
         has_lens_file=has_lens_file,
         lens_disagrees=has_lens_file and bundle.prior.assumes_cropped,
+        is_stretched=bundle.prior.assumes_stretched,
     )

@@ -25,12 +25,18 @@ CROPPED_FOCAL_SIGMA = 0.25
 """1 σ of a cropped picture's focal length, as a share of it."""
 CROPPED_PRINCIPAL_POINT_SIGMA = 0.1
 """1 σ of a cropped picture's principal point, as a share of the longer side."""
+STRETCHES = (0.5, 0.65, 0.8, 1.0, 1.25, 1.55, 2.0)
+"""Heights of a stretched picture's pixels against their widths that are tried."""
+STRETCH_SIGMA = 0.15
+"""1 σ about each of them, as a share."""
 CAMERA_ASPECT_RATIOS = (1.0, 4 / 3, 3 / 2, 16 / 10, 16 / 9, 2.0, 13 / 6, 20 / 9)
 """Aspect ratios of cameras' pictures, longer side to shorter one."""
 ASPECT_RATIO_TOLERANCE_SHARE = 0.0015
 """A picture has one of these ratios if its longer side is as near as this, as a share of it."""
 ASPECT_RATIO_TOLERANCE_PX = 1.5
 """The same in pixels, if that is more: scaled copies are rounded."""
+RESIZED_SIGMA = 1e-3
+"""1 σ about a stretch that resizing a camera's picture gives, as a share: sizes are rounded."""
 BARREL = np.array([1.0, -0.25, 0, 0, 0.04])
 """Distortion mode of wide lenses over k1 k2 p1 p2 k3; one published: (-0.31, 0.08, 0, 0, 0)."""
 MOUSTACHE = np.array([1.0, -2.4, 0, 0, 1.5])
@@ -64,6 +70,14 @@ class LensPrior:
     """(9, 9): covariance."""
     assumes_cropped: bool = False
     """Whether the prior assumes that the picture was cropped."""
+    assumes_stretched: bool = False
+    """Whether the prior assumes that the picture was resized along one side only."""
+
+    @property
+    def pixel_shape_sigma(self) -> float:
+        """1 σ of fy against fx, as a share."""
+        share = np.array([1 / self.mean[0], -1 / self.mean[1]])
+        return float(np.sqrt(share @ self.covariance[:2, :2] @ share))
 
     @property
     def matrix(self) -> Array:
@@ -142,6 +156,39 @@ def cropped_prior(prior: LensPrior, size_px: tuple[int, int]) -> LensPrior:
     covariance[4:, 4:] = prior.covariance[4:, 4:]
     mean = np.concatenate([focal, centre, prior.mean[4:]])
     return LensPrior(mean, covariance, assumes_cropped=True)
+
+
+def stretched_priors(prior: LensPrior, size_px: tuple[int, int]) -> list[LensPrior]:
+    """Priors of the same lens for a picture resized along one side only, or stretched anyhow.
+
+    Resizing started from a camera's picture, so the stretch is one of few; the others are a net of
+    any stretch, for pictures that were straightened.
+    """
+    width_px, height_px = size_px
+    ratios = {ratio**sign for ratio in CAMERA_ASPECT_RATIOS for sign in (-1, 1)}
+    resized = sorted(ratio * height_px / width_px for ratio in ratios)
+    some = [
+        _stretched_prior(prior, size_px, stretch, RESIZED_SIGMA)
+        for stretch in resized
+        if STRETCHES[0] * 0.9 < stretch < STRETCHES[-1] * 1.1
+    ]
+    anyhow = [_stretched_prior(prior, size_px, stretch, STRETCH_SIGMA) for stretch in STRETCHES]
+    return some + anyhow
+
+
+def _stretched_prior(
+    prior: LensPrior, size_px: tuple[int, int], stretch: float, sigma: float
+) -> LensPrior:
+    """The prior where a pixel stands for `stretch` times more across than up and down."""
+    shrunk = np.array([min(1.0, 1 / stretch), min(1.0, stretch)])
+    before_px = np.array(size_px) / shrunk
+    focal = float(prior.mean[:2].mean()) / max(size_px) * before_px.max() * shrunk
+    covariance = prior.covariance.copy()
+    covariance[:2, 2:] = covariance[2:, :2] = 0.0
+    common = DEFAULT_FOCAL_SIGMA**2 * np.outer(focal, focal)
+    covariance[:2, :2] = common + np.diag(sigma * focal) ** 2
+    mean = np.concatenate([focal, prior.mean[2:]])
+    return LensPrior(mean, covariance, assumes_stretched=True)
 
 
 def _is_cropped(frame: Frame) -> bool:

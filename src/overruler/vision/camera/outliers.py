@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from overruler.errors import CannotMeasure
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.observations import Observation
@@ -23,15 +25,24 @@ CROPPED_LENS_PULL = 1.0
 """Deviation of the lens from its prior, in σ, above which the picture may be cropped. Of 60 whole
 pictures without a lens file, the worst has 0.9."""
 
+MIN_STRETCH = 0.01
+"""Smallest stretch of a picture that is told from a lens's own, as a share."""
+MIN_EVIDENCE_GAIN = 10.0
+"""What the log evidence of a stretched picture must be ahead."""
+MIN_MARKERS_FOR_STRETCH = 3
+"""Fewer markers fit a stretched picture and a tilted camera alike."""
+
 Solver = Callable[[Sequence[Observation]], Solution]
 """Solves for the state from some observations."""
+PriorSolver = Callable[[Sequence[Observation], LensPrior], Solution]
+"""Solves for the state from some observations under a prior of the lens."""
 InlierFit = tuple[Solution, list[int]]
 """The solution by the inliers, and their indices."""
 
 
 def fit_choosing_prior(
     groups: Sequence[Observation],
-    solve: Callable[[Sequence[Observation], LensPrior], Solution],
+    solve: PriorSolver,
     prior: LensPrior,
     cropped: LensPrior,
 ) -> tuple[InlierFit, LensPrior]:
@@ -41,6 +52,47 @@ def fit_choosing_prior(
         return fit, prior
     other = fit_without_outliers(groups, lambda some: solve(some, cropped))
     return (other, cropped) if _merit(other) > _merit(fit) else (fit, prior)
+
+
+def fit_stretched(
+    groups: Sequence[Observation],
+    solve: PriorSolver,
+    fit: InlierFit,
+    stretched: Sequence[LensPrior],
+    is_odd: bool = False,
+) -> tuple[InlierFit, LensPrior] | None:
+    """Fit the inliers as in a picture resized along one side only; None unless `fit` is far worse.
+
+    It is tried where the lens of `fit` is far from its prior, or the picture `is_odd` otherwise.
+    """
+    if fit[0].lens_pull_sigmas <= CROPPED_LENS_PULL and not is_odd:
+        return None
+    if sum(group.is_marker for group in groups) < MIN_MARKERS_FOR_STRETCH:
+        return None
+    fits = [(_try_solve(_with_prior(solve, prior), groups), prior) for prior in stretched]
+    solved = [(solution, prior) for solution, prior in fits if solution is not None]
+    if not solved:
+        return None
+    solution, prior = max(solved, key=_evidence_of_stretch)
+    fx, fy = solution.state.camera.matrix[[0, 1], [0, 1]]
+    if abs(np.log(fy / fx)) < MIN_STRETCH:
+        return None
+    best = fit_without_outliers(groups, _with_prior(solve, prior))
+    gain = best[0].log_evidence - fit[0].log_evidence
+    fits_well = best[0].unit_weight_sigma <= OUTLIER_SEARCH_SIGMA
+    is_better = fits_well and len(best[1]) >= len(fit[1]) and gain > MIN_EVIDENCE_GAIN
+    return (best, prior) if is_better else None
+
+
+def _evidence_of_stretch(fit: tuple[Solution, LensPrior]) -> float:
+    """The log evidence, less where the photo was not simply resized: that is rarer."""
+    solution, prior = fit
+    is_resized = prior.pixel_shape_sigma < MIN_STRETCH
+    return solution.log_evidence - (0.0 if is_resized else MIN_EVIDENCE_GAIN)
+
+
+def _with_prior(solve: PriorSolver, prior: LensPrior) -> Solver:
+    return lambda some: solve(some, prior)
 
 
 def _merit(fit: InlierFit) -> tuple[int, float]:

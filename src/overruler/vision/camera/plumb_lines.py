@@ -42,6 +42,8 @@ STATION_COUNT = 120
 """Number of stations along an edge at which it is measured."""
 STEP_PX = 0.5
 """Spacing of the samples across an edge."""
+MIN_MM_PER_PX = 0.005
+"""Least size of a pixel on the table at an edge. It bounds the number of samples across."""
 OVERSAMPLING = 8
 """Factor of oversampling along an edge; the samples are averaged."""
 STRIPE_WIDTH_MM = 1.2
@@ -115,7 +117,7 @@ def _measure_edge(
     s = np.linspace(-1, 1, STATION_COUNT)
     places = middle + s[:, None] * (end_mm - start_mm) / 2
     mm_per_px = float(camera.mm_per_px(np.array([*places[STATION_COUNT // 2], 0.0])))
-    if not np.isfinite(mm_per_px):
+    if not MIN_MM_PER_PX < mm_per_px < SEARCH_REACH_MM:
         return None
     across = np.arange(-SEARCH_REACH_MM, SEARCH_REACH_MM + 1e-9, STEP_PX * mm_per_px)
     steps, seen = _sample_colour_steps(frame, calibration, places, outwards, across)

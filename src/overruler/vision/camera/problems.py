@@ -9,6 +9,7 @@ from overruler.calibration import Calibration, Problem
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.camera.plausibility import describe_stretch
 from overruler.vision.camera.precision_map import REFERENCE_LENGTH_MM, doubt_map
 from overruler.vision.camera.state import Solution
 from overruler.vision.markers.edge_noise import SHAPE_SIGMA_PX
@@ -40,7 +41,7 @@ UNSURE_DISTANCE_SIGMA_MM = 0.6
 MAP_STEP_MM = 100.0
 """Grid step of that search: precision changes slowly."""
 FLAGS_BY_SEVERITY = (
-    "large_residuals", "uneven_picture", "lens_disagrees", "cropped", "scale_disagrees",
+    "large_residuals", "uneven_picture", "lens_disagrees", "stretched", "cropped", "scale_disagrees",
     "marker_size", "ruler_disagrees", "few_markers", "markers_not_flat",
     "marker_left_out", "blurred", "low_view", "low_light", "unsure_distances", "points_alone",
     "markers_close_together", "markers_hidden", "overhead_without_lens", "grid_turned",
@@ -82,6 +83,8 @@ class CalibrationDiagnostics:
     """Whether there was a lens file."""
     lens_disagrees: bool
     """Whether the photo does not look like a whole picture by the lens of the file."""
+    is_stretched: bool = False
+    """Whether the photo was resized along one side only."""
 
     @property
     def camera(self) -> Camera:
@@ -212,6 +215,9 @@ def _quality_problems(facts: CalibrationDiagnostics) -> Iterator[Problem]:
     if facts.lens_disagrees:
         question = "was another camera, zoom or picture size used?"
         yield Problem("lens_disagrees", f"the photo does not fit the lens file; {question}")
+    elif facts.is_stretched:
+        how = describe_stretch(facts.camera)
+        yield Problem("stretched", f"the photo is {how}; measure it as the camera took it")
     elif not facts.has_lens_file and facts.is_cropped:
         text = (
             "the photo looks cropped, its lens's axis lies far off its middle; "

@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 
@@ -14,6 +15,10 @@ Image = NDArray[np.float32]
 
 WARP_GRID_PX = 16
 """Spacing of the grid on which the warp is exact, in px. Between its nodes the warp is linear."""
+MAX_SIDE_PX = 32_000
+"""Largest side of a rectified picture in px: OpenCV warps no larger ones."""
+MAX_PIXELS = 150_000_000
+"""Largest area of a rectified picture in px; it bounds the memory to a few gigabytes."""
 UNKNOWN_PX = -1e4
 """Photo coordinate of grid nodes that the camera cannot see: far outside of any picture."""
 
@@ -57,6 +62,11 @@ def rectify_photo(
     left, bottom, right, top = box_mm
     width = max(1, round((right - left) / mm_per_px))
     height = max(1, round((top - bottom) / mm_per_px))
+    if max(width, height) > MAX_SIDE_PX or width * height > MAX_PIXELS:
+        raise CannotMeasure(
+            f"the board would be {right - left:.0f} × {top - bottom:.0f} mm large: "
+            "check the board file and that all markers lie on one table"
+        )
     coarse = _project_warp_grid(camera, left, top, width, height, mm_per_px)
     centre = np.array([[(left + right) / 2, (bottom + top) / 2, 0.0]])
     photo_mm_per_px = float(camera.mm_per_px(centre)[0])

@@ -55,7 +55,7 @@ def find_markers(frame: Frame, board: Board) -> tuple[Marker, ...]:
     wanted = set(board.corners_mm) if board.corners_mm is not None else None
     fitted: list[Marker] = []
     for name, number, corners_px in _read_markers(grey, board.dictionary, wanted):
-        marker = fit_marker(grey, name, number, corners_px, MIN_SCORE)
+        marker = fit_marker(grey, name, number, corners_px, MIN_SCORE, was_read=True)
         if marker is not None:
             fitted.append(marker)
     return _reject_odd_sizes(resolve_duplicates(fitted, board.corners_mm))

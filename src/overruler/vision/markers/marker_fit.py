@@ -8,7 +8,12 @@ from overruler.geometry.pose import Array
 from overruler.vision.imaging.subpixel_edges import SLOPE_WINDOW_SIGMA_PX, Floats
 from overruler.vision.markers.dictionaries import GreyPicture
 from overruler.vision.markers.marker import Marker, marker_cells
-from overruler.vision.markers.square_fit import Square, fit_square, side_px
+from overruler.vision.markers.square_fit import (
+    Square,
+    fit_square,
+    side_px,
+    square_as_read,
+)
 from overruler.vision.markers.square_model import square_to_quad
 
 FLIPPED_CELL_TOLERANCE = 0.2
@@ -17,6 +22,8 @@ MIN_VISIBLE_CELL_SHARE = 0.4
 """Least share of the cells that must lie in the picture."""
 MAX_CORNER_SIGMA_SHARE = 0.02
 """Largest σ of a corner, as a share of the side. With a larger one too few sides are seen."""
+MIN_READ_SCORE = 0.75
+"""Least correlation of a marker with its code where its edges do not fit a square."""
 PATCH_MARGIN_PX = 16
 """Margin of the patch around a marker, in px."""
 SMOOTHING_SIGMA_PX = 0.4
@@ -26,19 +33,29 @@ CELL_SAMPLES = 8
 
 
 def fit_marker(
-    grey: GreyPicture, name: str, number: int, corners: Array, least_score: float
+    grey: GreyPicture,
+    name: str,
+    number: int,
+    corners: Array,
+    least_score: float,
+    was_read: bool = False,
 ) -> Marker | None:
-    """Fit a marker near `corners` (4, 2); None if too little is seen or it is not this marker."""
+    """Fit a marker near `corners` (4, 2); None if too little is seen or it is not this marker.
+
+    Where its id `was_read` there, and no square fits its edges, the corners are those read.
+    """
     height, width = grey.shape
     low = np.floor(corners.min(0) - PATCH_MARGIN_PX).astype(int).clip(0)
     high = np.ceil(corners.max(0) + PATCH_MARGIN_PX).astype(int) + 1
     crop = grey[low[1] : high[1], low[0] : high[0]].astype(np.float32)
     patch = np.asarray(cv2.GaussianBlur(crop, (0, 0), SMOOTHING_SIGMA_PX), np.float32)
-    cells = marker_cells(name, number)
-    square = fit_square(patch, corners, cells, (width, height), low.astype(float))
+    cells, size_px = marker_cells(name, number), (width, height)
+    square = fit_square(patch, corners, cells, size_px, low.astype(float))
     if square is None or not _is_valid_square(square):
-        return None
-    inside = _cells_in_picture(square.corners_px, len(cells), (width, height))
+        if not was_read:
+            return None
+        square, least_score = square_as_read(corners, cells, size_px), MIN_READ_SCORE
+    inside = _cells_in_picture(square.corners_px, len(cells), size_px)
     code = cells[inside]
     if inside.mean() < MIN_VISIBLE_CELL_SHARE or code.all() or not code.any():
         return None
@@ -102,9 +119,10 @@ def _cell_means(patch: Floats, corners: Array, count: int) -> Array:
 def _blur_px(contrast: float, steepness: float) -> float:
     """Return the blur of an edge, 1 σ in px, without that of our own smoothing.
 
-    A step blurred by σ climbs by at most contrast / (σ √2π) per px.
+    A step blurred by σ climbs by at most contrast / (σ √2π) per px. It is 0 for an unknown slope.
     """
-    steepest = max(steepness, 1e-9)
-    total = contrast / (steepest * np.sqrt(2 * np.pi))
+    if steepness <= 0:
+        return 0.0
+    total = contrast / (steepness * np.sqrt(2 * np.pi))
     variance = total**2 - SMOOTHING_SIGMA_PX**2 - SLOPE_WINDOW_SIGMA_PX**2
     return float(np.sqrt(max(variance, 0.0)))

@@ -7,21 +7,24 @@ from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.subpixel_edges import Floats, edge_offsets
-from overruler.vision.markers.print_edges import EdgeStations, place_stations
+from overruler.vision.markers.print_edges import place_stations
 from overruler.vision.markers.square_model import STATE_SIZE, SquareModel
+from overruler.vision.markers.square_solver import (
+    MIN_EDGE_SIGMA_PX,
+    SquareProblem,
+    robust_spread_px,
+    tukey_weights,
+)
 
-BEND_SIGMA = 0.1
-"""Prior 1 σ of the bend: how much the lens bends lines at the picture's corner."""
+BEND_SIGMAS = (0.1, 0.01)
+"""Prior 1 σ of the bend: how much the lens bends lines at the picture's corner. The second is tried
+where the fit with the first fails: cells printed in whole pixels look like a bend."""
 SHIFT_SIGMA_PX = 0.5
 """Prior 1 σ of the edge shift, in px."""
 SEARCH_REACHES = ((0.45, 8.0), (0.35, 3.0), (0.35, 2.0))
 """Search reach of each pass: in cells, and at most in px."""
 ROBUST_ITERATIONS = 8
 """Iterations of the robust fit."""
-MAX_SPREAD_PX = 50.0
-"""Edges that scatter more about the fit are not the marker's, in px."""
-MIN_EDGE_SIGMA_PX = 0.005
-"""Least 1 σ of an average over one edge, in px, whatever the print and the lens."""
 PROFILE_CORRELATION_INFLATION = 1.1
 """Factor on an edge's σ: grain and JPEG blocks correlate neighbouring profiles."""
 MAX_SPREAD_CELLS = 0.15
@@ -32,6 +35,8 @@ MIN_STEEPNESS_SHARE = 0.3
 """Edges less steep than this share of the marker's median are not its print's."""
 MIN_EDGES = 10
 """Least number of cell edges seen."""
+READ_SIGMA_PX = 1.0
+"""1 σ of a corner as OpenCV reads it, along u and along v, in px: its corners lie on whole pixels."""
 MIN_WEIGHT_PER_EDGE = 1.5
 """Least total weight of the stations of an edge that counts."""
 
@@ -93,39 +98,78 @@ def fit_square(
     picture's `corner_px` (2,). `cells` (N, N) is the marker's print with its frame, True for white.
     Corners may lie beyond the picture: the fit uses the part inside.
     """
-    model, cell_px = SquareModel(size_px), side_px(corners_px) / len(cells)
-    stations = place_stations(cells, cell_px)
+    target = _Target(grey, corner_px, size_px, cells)
+    for bend_sigma in BEND_SIGMAS:
+        try:
+            square = _fit_from(target, corners_px, bend_sigma)
+        except np.linalg.LinAlgError:  # the observations do not determine a square
+            square = None
+        if square is not None:
+            return square
+    return None
+
+
+def square_as_read(corners_px: Array, cells: NDArray[np.bool_], size_px: tuple[int, int]) -> Square:
+    """Return a square with the corners as they were read, for a marker whose edges do not fit.
+
+    Its covariance is that of OpenCV's corners. Its edges are those of the outline. Its steepness is
+    not known, and 0.
+    """
+    model = SquareModel(size_px)
+    stations = place_stations(cells, side_px(corners_px) / len(cells))
     state = np.concatenate([np.ravel(corners_px), [0.0, 0.0]])
-    try:
-        for reach_cells, most_px in SEARCH_REACHES:
-            xy, normal = model.normals(state, stations.place, stations.across)
-            reach_px = min(reach_cells * cell_px, most_px)
-            seen, steepness = _observe_edges(grey, xy, normal, reach_px, corner_px, size_px)
-            if len(np.unique(stations.edge[seen.weight > 0])) < MIN_EDGES:
-                return None
-            state, seen, spread_px = _fit_robustly(model, state, stations, seen)
-        if spread_px > MAX_SPREAD_CELLS * cell_px:
+    outline = stations.outer[stations.edge]
+    xy, normal = model.normals(state, stations.place[outline], stations.across[outline])
+    # one corner's error moves all of its side: each of the stations knows as little
+    sigma = np.full(len(xy), READ_SIGMA_PX * np.sqrt(len(xy) / 8))
+    line = stations.line[stations.edge[outline]]
+    edges = MarkerEdges(stations.place[outline], xy, normal, sigma, line)
+    covariance = np.eye(8) * READ_SIGMA_PX**2
+    return Square(np.array(corners_px, float), covariance, 0.0, edges, steepness=0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Target:
+    """Where a marker is looked for, and what it looks like."""
+
+    grey: Floats
+    """(H, W): the patch."""
+    corner_px: Array
+    """(2,): the place of its upper left pixel in the picture."""
+    size_px: tuple[int, int]
+    """The picture's size."""
+    cells: NDArray[np.bool_]
+    """(N, N): the print."""
+
+
+def _fit_from(target: _Target, corners_px: Array, bend_sigma: float) -> Square | None:
+    """Fit a square from `corners_px`; None or `LinAlgError` where the fit fails."""
+    cell_px = side_px(corners_px) / len(target.cells)
+    model, stations = SquareModel(target.size_px), place_stations(target.cells, cell_px)
+    problem = SquareProblem(model, stations, np.array([bend_sigma, SHIFT_SIGMA_PX]))
+    state = np.concatenate([np.ravel(corners_px), [0.0, 0.0]])
+    for reach_cells, most_px in SEARCH_REACHES:
+        xy, normal = model.normals(state, stations.place, stations.across)
+        reach_px = min(reach_cells * cell_px, most_px)
+        seen, steepness = _observe_edges(target, xy, normal, reach_px)
+        if len(np.unique(stations.edge[seen.weight > 0])) < MIN_EDGES:
             return None
-        edges = _average_by_edge(model, state, stations, seen, spread_px)
-        state, covariance = _fit_to_edges(model, state, edges)
-    except np.linalg.LinAlgError:  # the observations do not determine a square
+        state, seen, spread_px = _fit_robustly(problem, state, seen)
+    if spread_px > MAX_SPREAD_CELLS * cell_px:
         return None
+    edges = _average_by_edge(problem, state, seen, spread_px)
+    state, covariance = _fit_to_edges(problem, state, edges)
     corners, shift_px = state[:8].reshape(4, 2), float(state[9])
     return Square(corners, covariance[:8, :8], shift_px, edges, steepness)
 
 
 def _observe_edges(
-    grey: Floats,
-    xy: Array,
-    normal: Array,
-    reach_px: float,
-    corner_px: Array,
-    size_px: tuple[int, int],
+    target: _Target, xy: Array, normal: Array, reach_px: float
 ) -> tuple[_Observations, float]:
     """Locate edges near `xy` (S, 2) along their normals (S, 2); also their median slope."""
-    offset, steep = edge_offsets(grey, xy - corner_px, normal, reach_px)
+    offset, steep = edge_offsets(target.grey, xy - target.corner_px, normal, reach_px)
     seen = xy + normal * np.nan_to_num(offset)[:, None]
-    limit = np.array(size_px) - 1 - PICTURE_BORDER_PX
+    limit = np.array(target.size_px) - 1 - PICTURE_BORDER_PX
     inside = ((seen > PICTURE_BORDER_PX) & (seen < limit)).all(1)
     found = np.isfinite(offset) & inside
     typical = float(np.median(steep[found])) if found.any() else 0.0
@@ -143,60 +187,50 @@ def side_px(corners_px: Array) -> float:
 
 
 def _fit_robustly(
-    model: SquareModel, state: Array, stations: EdgeStations, seen: _Observations
+    problem: SquareProblem, state: Array, seen: _Observations
 ) -> tuple[Array, _Observations, float]:
     """Fit the state to the stations that agree; also their weights and their spread in px."""
-    first = model.residuals(state, stations.place, seen.xy_px, seen.normal_px)
+    model, place = problem.model, problem.stations.place
+    first = model.residuals(state, place, seen.xy_px, seen.normal_px)
     # the Jacobian hardly changes over the few px that are left
-    jacobian = model.residual_jacobian(state, stations.place, seen.normal_px)
+    jacobian = model.residual_jacobian(state, place, seen.normal_px)
     used = seen.weight > 0
     moved = state
     for _ in range(ROBUST_ITERATIONS):
         residual = first + jacobian @ (moved - state)
-        deviation = 1.4826 * float(np.median(np.abs(residual[used])))
-        spread = max(deviation, MIN_EDGE_SIGMA_PX)
-        if not spread < MAX_SPREAD_PX:
-            raise np.linalg.LinAlgError("the fit diverges")
+        spread = robust_spread_px(residual[used])
         weight = used * tukey_weights(residual / spread)
-        moved, _ = _gauss_newton_step(moved, jacobian, residual, weight / spread**2)
+        moved, _ = problem.solve_linear(moved, jacobian, residual, weight / spread**2)
+
+    def true_spread_px(state: Array) -> float:
+        return robust_spread_px(model.residuals(state, place, seen.xy_px, seen.normal_px)[used])
+
+    moved = problem.limit_step(state, moved, true_spread_px)
     return moved, _Observations(seen.xy_px, seen.normal_px, weight), spread
 
 
-def _fit_to_edges(model: SquareModel, state: Array, edges: MarkerEdges) -> tuple[Array, Array]:
+def _fit_to_edges(problem: SquareProblem, state: Array, edges: MarkerEdges) -> tuple[Array, Array]:
     """Fit the state to whole edges; also its covariance (10, 10)."""
+    model = problem.model
+
+    def residuals(state: Array) -> Array:
+        return model.residuals(state, edges.place, edges.xy_px, edges.normal_px)
+
     jacobian = model.residual_jacobian(state, edges.place, edges.normal_px)
-    residual = model.residuals(state, edges.place, edges.xy_px, edges.normal_px)
-    return _gauss_newton_step(state, jacobian, residual, 1 / edges.sigma_px**2)
-
-
-def _gauss_newton_step(
-    state: Array, jacobian: Array, residual: Array, weight: Array
-) -> tuple[Array, Array]:
-    prior = np.zeros(STATE_SIZE)
-    prior[8:] = 1 / BEND_SIGMA**2, 1 / SHIFT_SIGMA_PX**2
-    information = jacobian.T @ (jacobian * weight[:, None]) + np.diag(prior)
-    covariance = np.asarray(np.linalg.inv(information))
-    gradient = jacobian.T @ (weight * residual) + prior * state
-    return state - covariance @ gradient, covariance
-
-
-def tukey_weights(z: Array) -> Array:
-    """Return the weights of residuals given in σ: Tukey's biweight at 4.7."""
-    share = np.clip(1 - (z / 4.7) ** 2, 0, None)
-    return np.asarray(share**2)
+    moved, covariance = problem.solve_linear(
+        state, jacobian, residuals(state), 1 / edges.sigma_px**2
+    )
+    return problem.limit_step(state, moved, lambda at: robust_spread_px(residuals(at))), covariance
 
 
 # --- stations to edges ---
 
 
 def _average_by_edge(
-    model: SquareModel,
-    state: Array,
-    stations: EdgeStations,
-    seen: _Observations,
-    spread_px: float,
+    problem: SquareProblem, state: Array, seen: _Observations, spread_px: float
 ) -> MarkerEdges:
     """Average each edge's stations to one observation, at the centre of its visible part."""
+    model, stations = problem.model, problem.stations
     total = np.bincount(stations.edge, seen.weight, len(stations.line))
     keep = np.nonzero(total > MIN_WEIGHT_PER_EDGE)[0]
 
