@@ -36,8 +36,6 @@ LABELS = {True: "ok     ", False: "DIFFERS", None: "UNKNOWN"}
 
 STANDARD_INPUT = "-"
 """Name of the bundle that comes through standard input."""
-_BLOCK_BYTES = 4096
-"""Bytes that are compared at once."""
 
 ProgressCallback = Callable[[str], None]
 Members = Mapping[str, bytes]
@@ -101,7 +99,8 @@ def check_bundle(
     if all(result.matches for result in file_results):  # also the bytes between the files
         packed = bundles.pack_zip(members)
         if packed != data:
-            where = f"byte {_first_difference(packed, data)} of the ZIP file, in none of its files"
+            byte = len(os.path.commonprefix([packed, data]))
+            where = f"byte {byte} of the ZIP file, in none of its files"
             yield CheckResult(False, f"{where}, was changed")
     say("asking again")
     yield _run_check("answer.json", lambda: check_answer(members))
@@ -145,17 +144,6 @@ def check_file_hashes(members: Members) -> Iterator[CheckResult]:
             yield CheckResult(False, f"{name} is not the file that was packed")
         else:
             yield CheckResult(True, f"{name} is as it was packed")
-
-
-def _first_difference(first: bytes, second: bytes) -> int:
-    start = 0
-    while first[start : start + _BLOCK_BYTES] == second[start : start + _BLOCK_BYTES]:
-        start += _BLOCK_BYTES
-    blocks = (data[start : start + _BLOCK_BYTES] for data in (first, second))
-    for position, (a, b) in enumerate(zip(*blocks, strict=False), start):
-        if a != b:
-            return position
-    return min(len(first), len(second))
 
 
 def _node_of(members: Members, name: str) -> Node:

@@ -33,3 +33,13 @@ def unit_vectors(angles: Array) -> Array:
 def left_normals(directions: Array) -> Array:
     """Return directions (..., 2) turned a quarter turn to the left."""
     return np.stack([-directions[..., 1], directions[..., 0]], -1)
+
+
+def distance(one: Array, other: Array) -> float:
+    """Return the distance of two points (2,)."""
+    return float(np.hypot(*(one - other)))
+
+
+def step_lengths(points: Array) -> Array:
+    """Return the distances (N - 1,) from each point of a path (N, 2) to the next."""
+    return vector_lengths(np.diff(points, axis=0))

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.fixes import Fix, next_piece_id
+from overruler.geometry.batched.vectors import distance
 from overruler.geometry.covariance import Matrix2
-from overruler.geometry.vectors import distance
 from overruler.records import MEASURED_KEYS, CorrectionRecord, PieceRecord
 from overruler.report import Report
 from overruler.scene import Piece, Scene

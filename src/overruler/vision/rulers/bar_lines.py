@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import directions
 from overruler.vision.rulers.structure_tensor import (
     Floats,
     StructureTensor,
@@ -77,7 +77,7 @@ def find_edge_points(slopes: StructureTensor) -> EdgePoints:
     at = row * power.shape[1] + column
     xx, xy, yy = (part.ravel()[at] for part in (xx, xy, yy))
     angle = 0.5 * np.arctan2(2 * xy, xx - yy)
-    du, dv = np.rint(directions(angle)).astype(int).T
+    du, dv = np.rint(unit_vectors(angle)).astype(int).T
     aside = dv * power.shape[1] + du
     flat, last = power.ravel(), power.size - 1
     steep = flat[at]
@@ -113,7 +113,7 @@ def find_lines(
 
 def _cast_votes(slopes: StructureTensor, edges: EdgePoints, width_px: float) -> _Votes:
     """Votes for the lines half a width beside each edge, weighted by the fainter of two edges."""
-    normal = directions(edges.normal_angle)
+    normal = unit_vectors(edges.normal_angle)
     weights, points = [], []
     for sign in (-1.0, 1.0):
         nearer = slopes.gradient_along(edges.xy_px + sign * width_px * normal, normal)
@@ -216,7 +216,7 @@ def _hough_peaks(votes: Floats, reach: int) -> Array:
 def _suppress_duplicate_lines(rows: Array) -> Array:
     """The best of the lines (N, 4) without duplicates: points and normals' angles (K, 3)."""
     rows = rows[np.argsort(-rows[:, 0], kind="stable")]
-    normal = directions(rows[:, 3])
+    normal = unit_vectors(rows[:, 3])
     min_cosine = np.cos(np.radians(MIN_LINE_ANGLE_DEG))
     kept: list[int] = []
     for i in range(len(rows)):

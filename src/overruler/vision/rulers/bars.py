@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.geometry.batched.vectors import left_normals, unit_vectors
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import directions, left_normals
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.rulers.bar_lines import find_edge_points, find_lines
 from overruler.vision.rulers.structure_tensor import Floats, StructureTensor, clearness_of_gradient
@@ -70,7 +70,7 @@ def _trace_bars(
     """Trace the bars along lines (K, 3), from which they may deviate a little."""
     if not len(lines):
         return []
-    normal = directions(lines[:, 2])
+    normal = unit_vectors(lines[:, 2])
     along = left_normals(normal)
     line = _stations(view, lines, normal, along)
     slack = round(MAX_SIDE_DEVIATION_MM / view.mm_per_px)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import directions
 from overruler.vision.imaging.orthophoto import Orthophoto
 
 SIZE_RANGE_MM = (10.0, 60.0)
@@ -52,7 +52,7 @@ def reciprocal_lattice(size_mm: float, orientation: str, rotation_deg: float = 0
     """The three longest waves (3, 2) of a hex grid in cycles a mm; they sum to zero."""
     first = 90.0 if orientation == "pointy" else 0.0
     angle = np.radians(first + rotation_deg + np.array([0.0, 120.0, 240.0]))
-    return np.asarray(2 / (3 * size_mm) * directions(angle))
+    return np.asarray(2 / (3 * size_mm) * unit_vectors(angle))
 
 
 def candidate_lattices(lines: Array, mm_per_px: float) -> list[tuple[float, str]]:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from overruler.geometry.batched.vectors import left_normals, unit_vectors
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import directions, left_normals
 from overruler.vision.rulers.bars import STATION_SPACING_PX
 from overruler.vision.rulers.structure_tensor import (
     StructureTensor,
@@ -67,7 +67,7 @@ def _next_joints(
     turn = np.radians(turns_deg)
     way = joint - before
     angle = np.arctan2(way[:, 1], way[:, 0])[:, None] + turn
-    along = directions(angle)
+    along = unit_vectors(angle)
     ends = joint[:, None] + segment_px * along
     start = np.broadcast_to(joint[:, None], along.shape)
     gradient = _fainter_edge_gradient(slopes, start, along, width_px, segment_px)

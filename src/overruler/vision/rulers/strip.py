@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.frame import Frame
+from overruler.geometry.batched.vectors import left_normals
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import left_normals
 
 WIDTH_TOLERANCE_MM = 1.4
 """Allowed error of the apparent width, in mm: wear, chamfers, and light that leaks over an edge."""

@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.geometry.batched.vectors import left_normals
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import left_normals
 from overruler.vision.imaging.orthophoto import Orthophoto
 
 HALF_CLEAR_GRADIENT = 5.0

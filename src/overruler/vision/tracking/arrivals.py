@@ -10,8 +10,8 @@ import numpy as np
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.frame import Frame
+from overruler.geometry.batched.vectors import distance
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import distance
 from overruler.report import Report
 from overruler.vision.tracking.change_detection import Mask
 from overruler.vision.tracking.piece_track import MIN_IN_PLACE_SHARE, PieceTrack

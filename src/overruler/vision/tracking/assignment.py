@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.bases import Base
+from overruler.geometry.batched.vectors import distance
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import distance
 
 DISTANCE_SCALE_MM = 150.0
 """Distance between where a piece was last seen and where it is found that costs about 1.7, in mm."""

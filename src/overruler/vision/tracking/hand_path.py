@@ -15,9 +15,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.geometry.batched.vectors import distance, step_lengths
 from overruler.geometry.parabola import parabolic_peak_offset
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import distance, step_lengths
 from overruler.vision.tracking.change_detection import GreyImage
 from overruler.vision.tracking.path import MovePath, estimate_path
 from overruler.vision.tracking.table_state import CoarseShot, TableState

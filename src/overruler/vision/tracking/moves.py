@@ -10,8 +10,8 @@ from math import hypot
 import numpy as np
 
 from overruler.detections import Detection
+from overruler.geometry.batched.vectors import distance
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import distance
 from overruler.track import Move
 from overruler.vision.assembly.to_scene import rare_covariance
 from overruler.vision.rounds.remeasure import shared_error_variance_mm2

@@ -13,8 +13,8 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.detections import Detection
+from overruler.geometry.batched.vectors import distance
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import distance
 from overruler.track import Move
 from overruler.vision.tracking.appearance import Patch, align_patch, cut_patch, find_patch
 from overruler.vision.tracking.change_detection import (

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from overruler.geometry.batched.vectors import distance, vector_lengths
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import distance, lengths
 from overruler.vision.tracking.polyline_fit import (
     MIN_PLACES_PER_LEG,
     PathObservations,
@@ -96,13 +96,13 @@ def _trim_trail(trail: Array, start_mm: Array, end_mm: Array) -> Array:
 
     A trail that does not reach it is a hand's: then only its beginning and the end remain.
     """
-    to_end = lengths(trail[:-1, 1:] - end_mm)
+    to_end = vector_lengths(trail[:-1, 1:] - end_mm)
     if len(trail) < 3 or to_end[-1] < ARRIVAL_DISTANCE_MM:
         return trail
     nearest = int(np.argmin(to_end[1:])) + 1
     if to_end[nearest] < RELEASE_DISTANCE_MM:  # the rest is the hand, as it left
         return np.vstack([trail[: nearest + 1], trail[-1:]])
-    at_start = lengths(trail[:, 1:] - start_mm) < START_DISTANCE_MM
+    at_start = vector_lengths(trail[:, 1:] - start_mm) < START_DISTANCE_MM
     first = int(np.argmin(at_start)) if not at_start.all() else len(trail)
     return np.vstack([trail[: max(first, 1)], trail[-1:]])
 
@@ -118,8 +118,8 @@ def _correct_drift(trail: Array, start_mm: Array, end_mm: Array) -> tuple[Array,
     arrival_mm = min(ARRIVAL_DISTANCE_MM, total_mm / 3)
     if not len(places) or distance(places[-1], end_mm) > arrival_mm:
         return trail, 0.0
-    near_end = lengths(places - end_mm) < min(RESTING_NEAR_END_MM, total_mm / 3)
-    resting = near_end | (lengths(places - places[-1]) < RESTING_SCATTER_MM)
+    near_end = vector_lengths(places - end_mm) < min(RESTING_NEAR_END_MM, total_mm / 3)
+    resting = near_end | (vector_lengths(places - places[-1]) < RESTING_SCATTER_MM)
     if not near_end.any() and resting.sum() < 2:
         return trail, 0.0
     drift = np.median(places[resting], axis=0) - end_mm
@@ -134,8 +134,8 @@ def _start_and_end_times(trail: Array, start_mm: Array, end_mm: Array) -> tuple[
     """When the piece left the one place and reached the other, each between two shots."""
     near = min(START_DISTANCE_MM, distance(start_mm, end_mm) / 3)
     times, places = trail[:, 0], trail[:, 1:]
-    start = _crossing_time(times, lengths(places - start_mm), near)
-    end = -_crossing_time(-times[::-1], lengths(places[::-1] - end_mm), near)
+    start = _crossing_time(times, vector_lengths(places - start_mm), near)
+    end = -_crossing_time(-times[::-1], vector_lengths(places[::-1] - end_mm), near)
     if start < end:
         return start, end
     return float(times[0]), float(times[-1])

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from overruler.detections import Detection
+from overruler.geometry.batched.vectors import distance
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import distance
 from overruler.track import TrackedPosition
 from overruler.vision.tracking.appearance import HALF_GRID, Patch, grid_to_pixels
 from overruler.vision.tracking.change_detection import BlockSlices, blocks_near

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.detections import Detection
+from overruler.geometry.batched.vectors import distance
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import distance
 from overruler.vision.tracking.appearance import (
     CARRIED_WEIGHT,
     DISC_MASK,

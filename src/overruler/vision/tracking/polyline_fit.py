@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.geometry.batched.vectors import step_lengths, vector_lengths
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import lengths, step_lengths
 
 MIN_PLACES_PER_LEG = 3
 """Least number of places for each leg."""
@@ -260,7 +260,7 @@ def _project_onto_legs(corners: Array, places: Array, before: Array) -> tuple[Ar
     (K + 1,) is the length of the path up to each corner.
     """
     legs = np.diff(corners, axis=0)
-    leg_mm = np.maximum(lengths(legs), 1e-9)
+    leg_mm = np.maximum(vector_lengths(legs), 1e-9)
     relative = places[:, None] - corners[:-1]
     along = np.clip((relative * legs).sum(-1) / leg_mm**2, 0, 1)
     gap = relative - along[..., None] * legs
@@ -270,7 +270,7 @@ def _project_onto_legs(corners: Array, places: Array, before: Array) -> tuple[Ar
     rows = np.arange(len(places))
     leg_x, leg_y = legs[leg].T
     x, y = relative[rows, leg].T
-    off = np.sign(leg_x * y - leg_y * x) * lengths(gap[rows, leg])
+    off = np.sign(leg_x * y - leg_y * x) * vector_lengths(gap[rows, leg])
     done_mm = before[leg] + along[rows, leg] * leg_mm[leg]
     return np.asarray(off), np.asarray(done_mm / max(float(before[-1]), 1e-9))
 

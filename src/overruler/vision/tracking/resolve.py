@@ -8,8 +8,8 @@ import numpy as np
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.fixes import next_piece_id
+from overruler.geometry.batched.vectors import distance
 from overruler.geometry.pose import Array
-from overruler.geometry.vectors import distance
 from overruler.track import Move
 from overruler.vision.tracking.arrivals import ArrivalSearch, TableMeasurer
 from overruler.vision.tracking.assignment import MissingPiece, assign_pieces
