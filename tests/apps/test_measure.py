@@ -113,7 +113,7 @@ def test_questions_are_parsed() -> None:
         (["--marker-mm", "60", "--bases", "27;50"], "27,50 say"),
         (["--marker-mm", "60", "--bases", "27,-50"], "--bases"),
         (["--marker-mm", "60", "--bases", "nan"], "--bases"),
-        (["--marker-mm", "60", "--ask", "range p01 p02"], "--ask 1: not JSON"),
+        (["--marker-mm", "60", "--ask", '{"question": '], "--ask 1: not JSON"),
         (["--marker-mm", "60", "--ask", "[]"], "--ask 1"),
         (["--marker-mm", "60", "--ask", "{}"], "--ask 1: question: is missing"),
         (["--marker-mm", "60", "--lens", "nowhere.toml"], "nowhere.toml"),
