@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra
+from overruler.reading import check_is_file
 
 
 def import_av() -> ModuleType:
@@ -80,8 +81,7 @@ def _rank(stream: Any) -> tuple[bool, int, int]:
 def _check_file(path: Path) -> None:
     if path.is_dir():
         raise BadInput(f"{path}: is a folder, not a film")
-    if path.exists() and not path.is_file():
-        raise BadInput(f"{path}: is no file: give a recording (overruler live takes cameras)")
+    check_is_file(path)
     try:
         with path.open("rb") as file:
             is_empty = not file.read(1)

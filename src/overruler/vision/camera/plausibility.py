@@ -12,8 +12,10 @@ MAX_FOCAL_SHARE = 30.0
 """Longest focal length, as a share of it: a long lens, and a picture cropped to a third."""
 MAX_PRINCIPAL_POINT_SHARE = 1.0
 """Largest distance of the lens's axis from the picture's middle, as a share of the longer side."""
-MAX_EDGE_GROWTH = 0.8
-"""Largest shift by distortion at the picture's farthest corner, as a share of its distance."""
+MAX_EDGE_GROWTH = 1.5
+"""Largest shift by distortion at the picture's farthest corner, as a share of its distance.
+
+The model of an ultra-wide lens reaches 0.9 there, extrapolated beyond what the markers show."""
 MIN_HEIGHT_MM = 30.0
 """Least height of a camera over the table."""
 MAX_HEIGHT_MM = 30_000.0
@@ -24,6 +26,8 @@ MAX_PICTURE_MM = 50_000.0
 """Greatest length of it, at the middle of the picture's markers."""
 MAX_PIXEL_MISMATCH = 0.01
 """Largest deviation of the pixels' shape from the expected one, as a share: sensors are square."""
+MAX_PIXEL_MISMATCH_SIGMAS = 4.0
+"""The same in σ of what a lens file says of the shape, where that is more."""
 LIKELY_CAUSE = (
     "was the photo squeezed, straightened or stitched? measure it as the camera took it, "
     "and check the board file"
@@ -34,11 +38,12 @@ LIKELY_CAUSE = (
 def check_pixel_shape(camera: Camera, prior: LensPrior) -> None:
     """Raise `CannotMeasure` if the pixels' shape is none that a camera or resizing gives."""
     shape = float(camera.matrix[1, 1] / camera.matrix[0, 0])
-    if prior.pixel_shape_sigma > MAX_PIXEL_MISMATCH:
+    if prior.assumes_stretched and prior.pixel_shape_sigma > MAX_PIXEL_MISMATCH:
         cause = f"the photo is {_describe_shape(shape)}, and not by resizing"
         raise CannotMeasure(f"{cause}: {LIKELY_CAUSE}")
     mismatch = shape * float(prior.mean[0] / prior.mean[1])
-    if not abs(mismatch - 1) <= MAX_PIXEL_MISMATCH:
+    limit = max(MAX_PIXEL_MISMATCH, MAX_PIXEL_MISMATCH_SIGMAS * prior.pixel_shape_sigma)
+    if not abs(mismatch - 1) <= limit:
         raise CannotMeasure(f"the photo is {_describe_shape(mismatch)}: {LIKELY_CAUSE}")
 
 
