@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overruler.games import facts_of
 from overruler.reading import Node
-from overruler.rules.areas.answer import answer_area
 from overruler.rules.areas.fields import AREA_FIELDS, AREA_SHAPE
 from overruler.rules.fields import Question, Tap
 from overruler.rules.measure import between, verdict_on
@@ -115,6 +114,13 @@ def answer_distance(scene: Scene, question: Node) -> Verdict:
         headline="in contact" if measure.closest.touches else length,
         rules=("any.edge_to_edge", *closest),
     )
+
+
+def answer_area(scene: Scene, question: Node) -> Verdict:
+    """The ground near a piece, unit or terrain, and which other pieces lie in it."""
+    from overruler.rules.areas import answer  # few questions need it
+
+    return answer.answer_area(scene, question)
 
 
 COMMON: Mapping[str, Question] = {

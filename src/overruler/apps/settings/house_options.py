@@ -2,13 +2,16 @@
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.bases import Base, catalogue
 from overruler.errors import BadInput, UnknownName
 from overruler.games import GAMES
 from overruler.house_rules import OWNER_SIGNS, HouseRules
 from overruler.rules import game_of
+
+if TYPE_CHECKING:
+    from overruler.apps.settings.measure_request import MeasureRequest
 
 
 def add_house_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +42,7 @@ def _add_repeatable(
     parser.add_argument(name, action="append", default=[], metavar=metavar, help=text)
 
 
-def read_house(args: argparse.Namespace | MeasureRequest) -> HouseRules:
+def read_house(args: "argparse.Namespace | MeasureRequest") -> HouseRules:
     """Read players and house rules from the options; `BadInput` names what is wrong."""
     players = _parse_players(getattr(args, "player", ()))
     return HouseRules(players, dict(map(_parse_house_rule, args.house_rule)))
