@@ -84,7 +84,8 @@ def test_the_hands_way_is_the_pieces(turn_deg: float, first: float, second: floa
     assert (way.start_s, way.end_s) == pytest.approx((STARTS_S, ENDS_S), abs=0.2)
     assert abs(way.length_mm - first - second) < max(2.5 * way.sigma_mm, 2.0)
     off = np.min(np.hypot(*(trail[:, None, 1:] - on(corners)).transpose(2, 0, 1)), axis=1)
-    assert off.max() < 2.5
+    assert np.sqrt(np.mean(off**2)) < 1.0  # 0.5 to 0.85 mm on twelve other paths
+    assert off.max() < 2.5  # three pixels of this film; 1.2 to 2.3 mm there
 
 
 def test_errors_of_single_steps_do_not_add_up() -> None:
