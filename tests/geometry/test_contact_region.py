@@ -12,23 +12,10 @@ from scipy import stats
 from overruler.geometry.batched.distances import gaps_at_shifts
 from overruler.geometry.contact_region import gap_moments_mm, probability_within_mm
 from overruler.geometry.covariance import Matrix2
-from overruler.geometry.shapes import Disc, Ellipse, Shape, gap, rectangle, translate_shape
+from overruler.geometry.shapes import Disc, Shape, gap, rectangle, translate_shape
+from tests.geometry.doubtful_shapes import DOUBTS, SHAPES
 
 DRAWN = np.random.default_rng(5).standard_normal((200_000, 2))
-SHAPES: dict[str, Shape] = {
-    "disc": Disc((0, 0), 13.5),
-    "point": Disc((0, 0), 0.0),
-    "plate": rectangle((0, 0), 40, 40, 20),
-    "plank": rectangle((0, 0), 60, 6, -30),
-    "oval": Ellipse((0, 0), 70, 40, 75),
-}
-DOUBTS: dict[str, Matrix2] = {
-    "round": ((0.09, 0.0), (0.0, 0.09)),
-    "slanted": ((0.5, 0.45), (0.45, 0.6)),
-    "thin": ((0.25, 0.0), (0.0, 1e-6)),
-    "line": ((0.25, 0.4), (0.4, 0.64)),
-    "wide": ((90.0, 20.0), (20.0, 30.0)),
-}
 
 
 def displaced(doubt: Matrix2, count: int) -> np.ndarray:

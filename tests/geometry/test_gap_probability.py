@@ -15,26 +15,12 @@ from overruler.geometry.gap_probability import (
     normal_cdf,
     slice_gaussian,
 )
-from overruler.geometry.shapes import Disc, Ellipse, Shape, gap, rectangle
+from overruler.geometry.shapes import Disc, Ellipse, Shape, gap
 from overruler.units import CONTACT_TOLERANCE_MM
+from tests.geometry.doubtful_shapes import DOUBTS, SHAPES
 
 AGREED = 0.003
 DRAWN = np.random.default_rng(11).standard_normal((500_000, 2))
-
-SHAPES: dict[str, Shape] = {
-    "disc": Disc((0, 0), 13.5),
-    "point": Disc((0, 0), 0.0),
-    "plate": rectangle((0, 0), 40, 40, 20),
-    "plank": rectangle((0, 0), 60, 6, -30),
-    "oval": Ellipse((0, 0), 70, 40, 75),
-}
-DOUBTS: dict[str, Matrix2] = {
-    "round": ((0.09, 0.0), (0.0, 0.09)),
-    "slanted": ((0.5, 0.45), (0.45, 0.6)),
-    "thin": ((0.25, 0.0), (0.0, 1e-6)),
-    "line": ((0.25, 0.4), (0.4, 0.64)),
-    "wide": ((90.0, 20.0), (20.0, 30.0)),
-}
 
 
 def moved(shape: Shape, x: float, y: float) -> Shape:

@@ -28,6 +28,8 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("xwing", {"question": "range", "from": "a", "to": "b"}),
 ]
 
+THREE_SEGMENTS = {"segment_mm": 100, "segments": 3}
+
 
 def three(heights: dict[str, tuple[float, float]]) -> list[dict[str, Any]]:
     places = {"a": (100, 150, "one"), "b": (130, 150, "two"), "c": (200, 150, "two")}
@@ -107,10 +109,11 @@ def test_a_unit_on_two_levels_is_touched_by_those_at_its_height() -> None:
     assert both.probability["0"] == pytest.approx(alone.probability["0"], abs=0.005)
 
 
-def test_the_matrix_knows_heights_as_single_rulings_do() -> None:
+@pytest.mark.parametrize("game", ["xwing", "bands"])
+def test_the_matrix_knows_heights_as_single_rulings_do(game: str) -> None:
     pieces = three({"a": (0.0, 30.0), "b": (31.0, 30.0), "c": (0.0, 30.0)})
     for covariance in (None, np.eye(6) * 0.5):
-        scene = scene_of(pieces, covariance, game="xwing")
+        scene = scene_of(pieces, covariance, game=game, ruler=THREE_SEGMENTS)
         found = matrix(scene)
         assert found.band is not None
         for i, j in ((0, 1), (0, 2), (1, 2)):
@@ -119,4 +122,4 @@ def test_the_matrix_knows_heights_as_single_rulings_do() -> None:
             assert found.band[i, j] == verdict.answer["range"]
             if verdict.probability is not None and found.probability is not None:
                 zero = found.probability[i, j, found.ranges.index(0)]
-                assert zero == pytest.approx(verdict.probability["0"], abs=1e-6)
+                assert zero == pytest.approx(verdict.probability.get("0", 0.0), abs=1e-6)

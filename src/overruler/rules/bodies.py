@@ -40,6 +40,11 @@ class Body:
         """How far the two overlap in height; negative where one stands above the other."""
         return min(self.top_z_mm, other.top_z_mm) - max(self.z_mm, other.z_mm)
 
+    def is_near_in_height(self, other: "Body", limit_mm: float) -> bool:
+        """Whether the gap in height between the two is at most a limit; 0 where they overlap."""
+        gap_mm = max(-self.height_overlap_mm(other), 0.0)
+        return gap_mm <= limit_mm + CONTACT_TOLERANCE_MM
+
 
 def piece_body(scene: Scene, index: int) -> Body:
     """A piece as a body."""

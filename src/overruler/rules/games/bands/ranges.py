@@ -21,9 +21,10 @@ def pair_ranges(scene: Scene) -> "PairRanges | None":
     """How `rules.matrix` reads distances as ranges: contact is range 0. None without a ruler."""
     if scene.range_ruler is None:
         return None
-    from overruler.rules.pair_ranges import RulerRanges
+    from overruler.rules.pair_ranges import RulerRanges, apart_in_height
 
-    return RulerRanges((0.0, *ruler_of(scene).lines_mm), contact_range=0)
+    lines_mm = (0.0, *ruler_of(scene).lines_mm)
+    return RulerRanges(lines_mm, 0, apart_in_height=apart_in_height(scene))
 
 
 def answer_range(scene: Scene, question: Node) -> Verdict:

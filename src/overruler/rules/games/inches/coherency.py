@@ -16,7 +16,6 @@ from overruler.rules.games.inches.fields import (
     UNIT,
     VERTICAL_IN,
 )
-from overruler.rules.games.inches.heights import is_near_in_height
 from overruler.rules.measure import gap_between
 from overruler.rules.sampling import max_relative_shift_mm, yes_no_probabilities
 from overruler.scene import Scene
@@ -66,12 +65,8 @@ class Formation:
     @cached_property
     def level_links(self) -> frozenset[Link]:
         """The pairs that are near enough in height to be neighbours."""
-        scene, bodies, limit_mm = self.scene, self.bodies, self.vertical_mm
-        near = (
-            (i, j)
-            for i, j in self.gaps_mm
-            if is_near_in_height(scene, bodies[i], bodies[j], limit_mm)
-        )
+        bodies, limit_mm = self.bodies, self.vertical_mm
+        near = ((i, j) for i, j in self.gaps_mm if bodies[i].is_near_in_height(bodies[j], limit_mm))
         return frozenset(near)
 
     @cached_property

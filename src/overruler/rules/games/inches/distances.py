@@ -9,7 +9,6 @@ from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.contact import Contact
 from overruler.rules.game import answer_distance
 from overruler.rules.games.inches.fields import HORIZONTAL_IN, VERTICAL_IN, WITHIN_IN
-from overruler.rules.games.inches.heights import is_near_in_height
 from overruler.rules.measure import Measure, between, verdict_on
 from overruler.rules.uncertainty import distance_uncertainty
 from overruler.scene import Scene
@@ -72,9 +71,7 @@ def answer_engaged(scene: Scene, question: Node) -> Verdict:
     """Whether a piece of one and a piece of the other are near enough, level and in height."""
     measure = between(scene, question)
     horizontal_mm, vertical_mm = HORIZONTAL_IN.read(question), VERTICAL_IN.read(question)
-    pairs = tuple(
-        pair for pair in measure.pairs if is_near_in_height(scene, pair.a, pair.b, vertical_mm)
-    )
+    pairs = tuple(pair for pair in measure.pairs if pair.a.is_near_in_height(pair.b, vertical_mm))
     contact = Contact(scene, pairs, (horizontal_mm,) * len(pairs))
     shown = Measure(pairs) if pairs else measure
     uncertainty = distance_uncertainty(scene, shown, (horizontal_mm,))
