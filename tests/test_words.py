@@ -165,7 +165,13 @@ def test_names_in_files_are_told_the_nearest_too() -> None:
             3,
             "text.jpg: is not a picture that can be read; use JPEG",
         ),
-        (["measure", "text.jpg"], 2, "nothing says how large things are: give --board"),
+        (["measure", "text.jpg"], 3, "text.jpg: is not a picture that can be read; use JPEG"),
+        (["measure", "text.jpg", "--board=4x5"], 2, "is neither a file nor a known board"),
+        (
+            ["analyze", "g.mp4", "--board=auto", "--out=o"],
+            2,
+            "--board auto is for photos: name the board",
+        ),
         (["measure", "text.jpg", "--board=text.jpg"], 2, "text.jpg: not TOML"),
         (["measure", "text.jpg", "--marker-mm=60", "--game=legoin"], 2, "did you mean 'legion'?"),
         (

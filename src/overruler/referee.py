@@ -143,7 +143,9 @@ class Referee:
         calibration = replace(calibration, problems=sort_by_severity(problems))
         grid = seen_grid.grid if seen_grid is not None and seen_grid.is_aligned else None
         scene = build_scene(calibration, in_order, self.game, rulers, grid, areas)
-        report = Report(frame, calibration, in_order, scene, rulers=rulers, areas=areas)
+        report = Report(
+            frame, calibration, in_order, scene, rulers=rulers, areas=areas, board=self.board
+        )
         return apply_corrections(apply_house_rules(report, self.house), self.fixes)
 
     def watch(self, source: Iterable[Frame | Shot]) -> Iterator[Report]:

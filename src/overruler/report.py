@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.detections import DetectedRuler, Detection, RaisedArea
 from overruler.frame import Frame
@@ -24,3 +25,5 @@ class Report:
     """Range rulers that lie in the photo."""
     areas: tuple[RaisedArea, ...] = ()
     """Raised areas that pieces may stand on."""
+    board: Board | None = None
+    """The board that the photo was measured on; None where points told the places."""

@@ -184,3 +184,13 @@ def test_nothing_heavy_is_loaded(
     command = [sys.executable, "-c", LOADED, saved(tmp_path, scene), question, *heavy]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stderr.split() == []
+
+
+def test_strict_tells_by_its_status_that_a_line_was_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved(tmp_path, SCENE)
+    for lines, status in ((RANGE.encode() + b"\nnonsense\n", 1), (RANGE.encode() + b"\n", 0)):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines)))
+        assert main(["ask", path, "-", "--strict"]) == status
+    assert capsys.readouterr().out.count("\n") == 3

@@ -7,7 +7,7 @@ import pytest
 
 from overruler.apps import doctor
 from overruler.apps.cli import main
-from overruler.apps.doctor import check_libraries, check_python, check_wheels, run_check
+from overruler.apps.doctor import Finding, check_libraries, check_python, check_wheels, run_check
 from overruler.picture import selftest
 from overruler.vision.learned import inference
 
@@ -141,3 +141,11 @@ def test_no_check_is_silent() -> None:
     findings = list(doctor.run_checks())
     assert len({finding.what for finding in findings}) == len(findings)
     assert all(finding.found for finding in findings)
+
+
+def test_the_remedy_of_an_extra_is_printed_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    """The name of an extra stands in square brackets, which the table must not take for a style."""
+    doctor._print_findings(
+        [Finding("warn", "av", "not installed", "pip install 'overruler[video]'")]
+    )
+    assert "pip install 'overruler[video]'" in capsys.readouterr().out

@@ -6,7 +6,7 @@ from typing import NoReturn, Protocol
 COMMANDS = {
     "measure": (
         "measure a photo of the table",
-        "overruler measure table.jpg --board calibration/boards/legion-6x3.toml --game legion --picture ruling.png",
+        "overruler measure table.jpg --board legion-6x3 --game legion --picture ruling.png",
     ),
     "ask": (
         "ask a scene file for a ruling",
@@ -18,11 +18,11 @@ COMMANDS = {
     ),
     "analyze": (
         "turn a film of a game into moves, positions, rulings and a page",
-        "overruler analyze game.mp4 --board calibration/boards/legion-6x3.toml --game legion --out games",
+        "overruler analyze game.mp4 --board legion-6x3 --game legion --out games",
     ),
     "live": (
         "put range lines and rulings over a camera's picture, for a stream",
-        "overruler live 0 --board calibration/boards/legion-6x3.toml --game legion",
+        "overruler live 0 --board legion-6x3 --game legion",
     ),
     "obs": ("put the live overlay into a running OBS", "overruler obs setup"),
     "calibrate": (

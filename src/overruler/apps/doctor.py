@@ -136,11 +136,14 @@ def _one_line(error: Exception) -> str:
 
 def _print_findings(findings: list[Finding]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table("", "checked", "found", "remedy", box=None, header_style="bold", pad_edge=False)
     for finding in findings:
-        table.add_row(LEVEL_MARKS[finding.level], finding.what, finding.found, finding.remedy)
+        # an extra's name stands in square brackets, as markup does
+        told = (escape(text) for text in (finding.what, finding.found, finding.remedy))
+        table.add_row(LEVEL_MARKS[finding.level], *told)
     Console().print(table)
     Console(soft_wrap=True, highlight=False).print(f"\n{summarize_findings(findings)}")
 

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     table = Table(*names)
     for row in rows:
         table.add_row(*("" if value is None else str(value) for value in row))
-    Console().print(table)
+    Console(markup=False).print(table)
     return 0
 
 

@@ -79,6 +79,8 @@ def _write_overlay_video(video: Path, film: FilmResults, out: Path) -> None:
 def make_referee(args: argparse.Namespace) -> Referee:
     """Make a referee of the options about the table, read as `measure` reads them."""
     options = measure.load_options(MeasureRequest.from_namespace(args))
+    if options.known_boards:
+        raise BadInput("--board auto is for photos: name the board of a film or a camera")
     return Referee(
         options.board,
         options.points,

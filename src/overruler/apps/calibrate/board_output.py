@@ -21,7 +21,7 @@ from overruler.vision.calibrators.marker_map import UNMEASURED_SCALE_SHARE, Mark
 
 def show_board(fit: MarkerMapFit, left_out: Mapping[str, str], written: Path) -> None:
     """Print where the markers lie, and how sure that is."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     console.print(_marker_table(fit))
     console.print()
     for line in _board_lines(fit):

@@ -38,7 +38,7 @@ def show_lens(
     written: Sequence[Path],
 ) -> None:
     """Print the photos, the lens, and how far to trust it."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     console.print(_photo_table(fit))
     console.print()
     console.print(_lens_table(fit))

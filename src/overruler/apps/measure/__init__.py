@@ -13,6 +13,8 @@ from overruler.apps.settings.table_options import add_table_arguments
 from overruler.writing import write_atomically
 
 if TYPE_CHECKING:
+    from overruler.board import Board
+    from overruler.frame import Frame
     from overruler.report import Report
 
 __all__ = [
@@ -80,7 +82,7 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
     frame = reading.result()
     pool.shutdown(wait=False)
     referee = Referee(
-        board=options.board,
+        board=_find_board(frame, options),
         points=options.points,
         lens=options.lens,
         game=options.game,
@@ -92,6 +94,15 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
     )
     report = referee.look(frame, progress)
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
+
+
+def _find_board(frame: "Frame", options: MeasureOptions) -> "Board | None":
+    """The board of the options, or the known one that the photo shows."""
+    if not options.known_boards:
+        return options.board
+    from overruler.vision.markers.recognize import recognize_board
+
+    return recognize_board(frame, options.known_boards)
 
 
 def _render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Path, bytes | str]]:

@@ -3,11 +3,12 @@
 import argparse
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from overruler.apps.settings.house_options import read_house, read_own_bases, select_bases
+from overruler.apps.settings.known_boards import AUTO_BOARD, known_boards, load_board
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.bases import Base
 from overruler.board import AUTO_DICTIONARY, DICTIONARIES, Board
@@ -36,6 +37,8 @@ class MeasureOptions:
     beside: tuple[Path, ...]
     """Other photos by the same camera."""
     board: Board | None
+    known_boards: tuple[Board, ...]
+    """The boards of which the photo shows one, for `--board auto`."""
     points: tuple[PointCorrespondence, ...]
     """Clicked correspondences, for a photo without markers."""
     lens: Lens | None
@@ -59,7 +62,10 @@ class MeasureOptions:
 
 def read_options(args: argparse.Namespace) -> MeasureOptions:
     """Read and check the options of the command line."""
-    return load_options(MeasureRequest.from_namespace(args))
+    request = MeasureRequest.from_namespace(args)
+    if not _given_scale_options(request):
+        request = replace(request, board=Path(AUTO_BOARD))
+    return load_options(request)
 
 
 def load_options(args: MeasureRequest) -> MeasureOptions:
@@ -73,6 +79,7 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
         photo=args.photo,
         beside=args.beside,
         board=_read_board(args),
+        known_boards=tuple(known_boards()) if _is_auto(args) else (),
         points=tuple(_parse_point(text) for text in args.point),
         lens=Lens.load(args.lens) if args.lens else None,
         game=_check_game(args.game),
@@ -99,8 +106,7 @@ def read_free_markers(marker_mm: float, dictionary: str | None) -> Board:
 
 
 def _check_scale_options(args: MeasureRequest) -> None:
-    values = {"--board": args.board, "--marker-mm": args.marker_mm, "--point": args.point or None}
-    given = [option for option, value in values.items() if value is not None]
+    given = _given_scale_options(args)
     if not given:
         raise BadInput(
             "nothing says how large things are: give --board BOARD.toml, or --marker-mm SIZE "
@@ -116,6 +122,15 @@ def _check_scale_options(args: MeasureRequest) -> None:
         raise BadInput("--dictionary goes with --marker-mm; a board file names its own")
     if args.point and len(args.point) < MIN_POINTS:
         raise BadInput(f"--point: {MIN_POINTS} points or more are needed, {len(args.point)} given")
+
+
+def _given_scale_options(args: MeasureRequest) -> list[str]:
+    values = {"--board": args.board, "--marker-mm": args.marker_mm, "--point": args.point or None}
+    return [option for option, value in values.items() if value is not None]
+
+
+def _is_auto(args: MeasureRequest) -> bool:
+    return args.board == Path(AUTO_BOARD)
 
 
 def _check_outputs(args: MeasureRequest) -> None:
@@ -135,8 +150,8 @@ def check_picture_ending(option: str, path: Path) -> None:
 
 
 def _read_board(args: MeasureRequest) -> Board | None:
-    if args.board:
-        return Board.load(args.board)
+    if args.board and not _is_auto(args):
+        return load_board(args.board)
     if args.marker_mm is None:
         return None
     return read_free_markers(args.marker_mm, args.dictionary)

@@ -29,7 +29,7 @@ DIM_BELOW_VISIBLE_SHARE = 0.5
 
 def print_report(report: Report, written: Sequence[Path]) -> None:
     """Print the summary of a report, and the files that were written."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     console.soft_wrap = not console.is_terminal  # whoever shows a file breaks its lines
     console.print(piece_table(report) if report.scene.pieces else NO_BASES_TEXT, soft_wrap=False)
     console.print()
@@ -39,6 +39,7 @@ def print_report(report: Report, written: Sequence[Path]) -> None:
     for line in (
         *raised_ground_lines(report),
         *ruler_lines(report),
+        *board_lines(report),
         *calibration_lines(report.calibration),
         assumed_ground_line(report),
     ):
@@ -139,6 +140,13 @@ def _ruler_line(ruler: DetectedRuler) -> str:
     if abs(ruler.segment_mm - ruler.nominal_mm) <= doubt_mm:
         text += ": the scale is confirmed"
     return text
+
+
+def board_lines(report: Report) -> list[Text]:
+    """The board whose markers tell the places; none where they lie anywhere."""
+    if report.board is None or not report.board.layout_known:
+        return []
+    return [Text(f"board: {report.board.name}")]
 
 
 def calibration_lines(calibration: Calibration) -> list[Text]:

@@ -29,8 +29,11 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_scale_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is known of the table (one of the three)")
-    board = "a board file: markers whose places are known"
-    group.add_argument("--board", type=Path, metavar="BOARD.toml", help=board)
+    board = (
+        "a board by name (3x3, 6x3, one of your own) or a board file: markers whose places are known; "
+        "auto finds it by the markers"
+    )
+    group.add_argument("--board", type=Path, metavar="BOARD", help=board)
     marker_mm = "side of the markers' black squares; they may lie anywhere"
     group.add_argument("--marker-mm", type=float, metavar="SIZE", help=marker_mm)
     point = (

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-import cv2
 import numpy as np
 
 from overruler.geometry.pose import Array
+from overruler.vision.markers.homography import perspective_rms_px
 from overruler.vision.markers.marker import Marker
 
 MIN_MARKERS = 4
@@ -27,26 +27,15 @@ def find_swapped(
     in_photo = np.stack([marker.corners_px for marker in markers])
     on_board = np.stack([np.asarray(corners_mm[marker.id])[:, :2] for marker in markers])
     side_px = float(np.median([marker.side_px for marker in markers]))
-    as_filed_px = _perspective_rms_px(on_board, in_photo)
+    as_filed_px = perspective_rms_px(on_board, in_photo)
     if as_filed_px < MAX_FIT_SHARE * side_px:
         return None
     errors_px = {}
     for i, j in combinations(range(len(markers)), 2):
         exchanged = on_board.copy()
         exchanged[[i, j]] = on_board[[j, i]]
-        errors_px[i, j] = _perspective_rms_px(exchanged, in_photo)
+        errors_px[i, j] = perspective_rms_px(exchanged, in_photo)
     i, j = min(errors_px, key=lambda pair: errors_px[pair])
     if errors_px[i, j] > min(MAX_RATIO * as_filed_px, MAX_FIT_SHARE * side_px):
         return None
     return markers[i].id, markers[j].id
-
-
-def _perspective_rms_px(on_board: Array, in_photo: Array) -> float:
-    """RMS error of the best homography between corners (N, 4, 2); infinite where there is none."""
-    source, target = on_board.reshape(-1, 2), in_photo.reshape(-1, 2)
-    homography, _ = cv2.findHomography(source, target)
-    if homography is None:
-        return float("inf")
-    predicted = np.column_stack([source, np.ones(len(source))]) @ homography.T
-    error = predicted[:, :2] / predicted[:, 2:] - target
-    return float(np.sqrt((error**2).sum(1).mean()))

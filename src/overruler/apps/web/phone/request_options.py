@@ -10,16 +10,13 @@ from functools import cache
 from pathlib import Path
 
 from overruler.apps.markers import board_file
+from overruler.apps.settings.known_boards import USUAL_TABLES_FT, mm_from_feet
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import UploadRefused
 from overruler.errors import UnknownName
 from overruler.games import GAMES
 from overruler.picture.marker_cards import CardSet
 
-MM_PER_FOOT = 304.8
-"""Millimetres in a foot."""
-USUAL_TABLES_FT = ((6, 3), (6, 4), (4, 4), (3, 3), (2, 2))
-"""Width and height of the tables that the usual cards lie round: those of `overruler markers --board-mm`."""
 BOARD_FILE = "board.toml"
 """Name of the board file beside a photo."""
 LENS_FILE = "lens.toml"
@@ -63,7 +60,7 @@ def usual_boards() -> dict[str, str]:
     boards = {}
     for width, height in USUAL_TABLES_FT:
         name = f"{width}x{height} ft"
-        boards[name] = board_file(CardSet(), width * MM_PER_FOOT, height * MM_PER_FOOT, name)
+        boards[name] = board_file(CardSet(), mm_from_feet(width), mm_from_feet(height), name)
     return boards
 
 
