@@ -1,7 +1,66 @@
 """Settles tabletop measurements by camera: a photo of the table in, the ruling and its doubt out.
 
+    import overruler
+
+    table = overruler.measure("table.jpg", board="6x3", game="legion")
+    print(table.ask("range p01 p02").sentence())
+
 The modules at the root of this package follow the flow of the data:
 frame → board → lens → calibration → detections → scene → verdict → report. The referee runs it.
 """
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from overruler.apps.library import Measurement, measure
+    from overruler.board import Board
+    from overruler.errors import BadInput, CannotMeasure, OverrulerError
+    from overruler.referee import Referee
+    from overruler.rules import ask, matrix
+    from overruler.scene import Scene
+    from overruler.verdict import Verdict
+
 __version__ = "0.1.0"
+__all__ = [
+    "BadInput",
+    "Board",
+    "CannotMeasure",
+    "Measurement",
+    "OverrulerError",
+    "Referee",
+    "Scene",
+    "Verdict",
+    "__version__",
+    "ask",
+    "matrix",
+    "measure",
+]
+
+_HOMES = {
+    "Measurement": "overruler.apps.library",
+    "measure": "overruler.apps.library",
+    "Board": "overruler.board",
+    "BadInput": "overruler.errors",
+    "CannotMeasure": "overruler.errors",
+    "OverrulerError": "overruler.errors",
+    "Referee": "overruler.referee",
+    "ask": "overruler.rules",
+    "matrix": "overruler.rules",
+    "Scene": "overruler.scene",
+    "Verdict": "overruler.verdict",
+}
+"""The module of each public name, imported when the name is first used."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

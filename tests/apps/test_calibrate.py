@@ -102,7 +102,7 @@ def test_too_few_good_photos_say_why_and_write_nothing(
         (["lens", "a.png", "--square-mm", "nan"], "more than 0 mm"),
         (["lens", "a.png", "--square-mm", "20", "--marker-mm", "20"], "do not lie within"),
         (["lens", "a.png", "--dictionary", "DICT_9X9"], "DICT_4X4_50"),
-        (["lens", "a.png", "--picture", "a.gif"], ".png or .svg"),
+        (["lens", "a.png", "--picture", "a.gif"], ".jpeg, .png or .svg"),
         (["lens", "a.png", "--out", "nowhere/lens.toml"], "nowhere"),
         (["board", "a.png"], "--marker-mm SIZE"),
         (["board", "a.png", "--marker-mm", "-3"], "greater than 0"),

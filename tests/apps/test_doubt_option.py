@@ -25,14 +25,14 @@ def look(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "measure_photo", pretend)
 
 
-@pytest.mark.parametrize("ending", [".png", ".svg"])
+@pytest.mark.parametrize("ending", [".jpg", ".png", ".svg"])
 def test_the_map_is_written(
     look: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
 ) -> None:
     path = tmp_path / f"doubt{ending}"
     assert main(["measure", "table.jpg", "--marker-mm", "60", "--doubt", str(path)]) == 0
     data = path.read_bytes()
-    assert data.startswith(b"\x89PNG" if ending == ".png" else b"<svg")
+    assert data.startswith({".jpg": b"\xff\xd8", ".png": b"\x89PNG", ".svg": b"<svg"}[ending])
     assert re.search(r"written:\s", capsys.readouterr().out)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 

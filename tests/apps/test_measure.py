@@ -100,7 +100,6 @@ def test_questions_are_parsed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "--board BOARD.toml, or --marker-mm SIZE"),
         (["--board", "nowhere.toml"], "nowhere.toml"),
         (["--marker-mm", "60", "--point", "0,0=0,0"], "exclude each other"),
         (["--marker-mm", "0"], "--marker-mm"),
@@ -117,7 +116,7 @@ def test_questions_are_parsed() -> None:
         (["--marker-mm", "60", "--ask", "[]"], "--ask 1"),
         (["--marker-mm", "60", "--ask", "{}"], "--ask 1: question: is missing"),
         (["--marker-mm", "60", "--lens", "nowhere.toml"], "nowhere.toml"),
-        (["--marker-mm", "60", "--picture", "out.bmp"], ".png or .svg"),
+        (["--marker-mm", "60", "--picture", "out.bmp"], ".jpeg, .png or .svg"),
         (["--marker-mm", "60", "--picture", "nowhere/out.png"], "there is no folder"),
         (["--marker-mm", "60", "--scene", "."], "is a folder"),
         (["--marker-mm", "60", "--scene", "table.jpg"], "different files"),
@@ -251,3 +250,10 @@ def test_sigma_is_that_of_the_worst_direction() -> None:
         for i in range(0, 8, 2)
     ]
     assert largest_sigmas_mm(table)[:4] == pytest.approx(expected)
+
+
+def test_without_a_scale_the_photo_must_show_a_known_board() -> None:
+    read = options()
+    assert read.board is None
+    assert {board.name for board in read.known_boards} >= {"6x3 ft", "3x3 ft"}
+    assert options("--marker-mm", "60").known_boards == ()

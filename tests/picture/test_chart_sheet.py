@@ -95,6 +95,9 @@ def test_coverage_shows_every_corner_and_the_errors_in_words() -> None:
     row = drawn[-200, ::80].astype(int).sum(1)
     assert row[1] > row[-2] + 60
     assert encode_drawing(svg, ".svg") == svg.encode()
+    small = cv2.imdecode(np.frombuffer(encode_drawing(svg, ".jpg"), np.uint8), cv2.IMREAD_COLOR)
+    assert small is not None
+    assert np.abs(small.astype(float) - drawn).mean() < 3
 
 
 def test_greater_errors_are_darker() -> None:

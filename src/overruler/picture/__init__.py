@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from overruler.picture.raster import Pixels
     from overruler.report import Report
 
-ENDINGS = (".png", ".svg")
+ENDINGS = (".jpg", ".jpeg", ".png", ".svg")
 """The endings of file names that an annotated photo can be written to."""
+ENDINGS_RULE = f"the name must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+"""What a message says of a name with another ending."""
 
 
 def annotated_svg(report: "Report") -> str:
@@ -36,12 +38,12 @@ def annotated_bytes(report: "Report", ending: str) -> bytes:
 
     if ending == ".svg":
         return report_drawing.draw_report(report).encode()
-    return raster.composite_png(report_drawing.draw_overlay(report), report.frame.pixels)
+    return raster.composite_bytes(report_drawing.draw_overlay(report), report.frame.pixels, ending)
 
 
 def save(report: "Report", path: str | Path) -> None:
     """Write the annotated photo, whole or not at all; raises `BadInput` for other endings."""
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
-        raise BadInput(f"{path}: the name must end in {' or '.join(ENDINGS)}")
+        raise BadInput(f"{path}: {ENDINGS_RULE}")
     write_atomically(path, annotated_bytes(report, ending))

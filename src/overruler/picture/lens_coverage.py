@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.picture.raster import font_face_css, render_png
+from overruler.picture.raster import drawing_bytes, font_face_css
 from overruler.picture.svg import BLACK, WHITE, element, group, text_line
 
 WIDTH_PX = 1200
@@ -60,8 +60,8 @@ def _title_lines(title: Sequence[str]) -> list[str]:
 
 
 def encode_drawing(svg: str, ending: str) -> bytes:
-    """Return the bytes of a file whose name ends in `.png` or `.svg`."""
-    return svg.encode() if ending == ".svg" else render_png(svg, WIDTH_PX)
+    """Return the bytes of a file with one of the endings of pictures."""
+    return svg.encode() if ending == ".svg" else drawing_bytes(svg, WIDTH_PX, ending)
 
 
 def error_colour(error_mm: float) -> str:

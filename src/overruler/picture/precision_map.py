@@ -5,7 +5,7 @@ import numpy as np
 from overruler.calibration import Advice, Calibration, PrecisionMap
 from overruler.picture import ENDINGS
 from overruler.picture.lens_coverage import mean_of_neighbours, shade_colour
-from overruler.picture.raster import Pixels, composite_png, data_uri, font_face_css, output_size
+from overruler.picture.raster import Pixels, composite_bytes, data_uri, font_face_css, output_size
 from overruler.picture.svg import (
     BLACK,
     WHITE,
@@ -42,8 +42,8 @@ def encode_map(calibration: Calibration, doubt: PrecisionMap, pixels: Pixels, en
     """Return the map over its photo, as the bytes of a file with one of `ENDINGS`."""
     if ending not in ENDINGS:
         raise ValueError(f"{ending} is none of {ENDINGS}")
-    if ending == ".png":
-        return composite_png(draw_map(calibration, doubt), pixels)
+    if ending != ".svg":
+        return composite_bytes(draw_map(calibration, doubt), pixels, ending)
     width, height = calibration.size_px
     href = data_uri(pixels, output_size((width, height)))
     size = {"width": width, "height": height, "preserveAspectRatio": "none"}

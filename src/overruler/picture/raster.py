@@ -44,10 +44,21 @@ def render_layer(overlay_svg: str, size_px: tuple[int, int]) -> Pixels:
     return np.asarray(layer, np.uint8)
 
 
-def composite_png(overlay_svg: str, pixels: Pixels) -> bytes:
-    """Return the PNG of a photo under a transparent drawing, no larger than `MAX_SIDE_PX`."""
+def composite_bytes(overlay_svg: str, pixels: Pixels, ending: str) -> bytes:
+    """Return the PNG or JPEG of a photo under a transparent drawing, no larger than `MAX_SIDE_PX`."""
     size_px = output_size((pixels.shape[1], pixels.shape[0]))
-    return _encode_image(".png", composite_pixels(overlay_svg, pixels, size_px))
+    return _encode_image(ending, composite_pixels(overlay_svg, pixels, size_px))
+
+
+def drawing_bytes(svg: str, width_px: int, ending: str) -> bytes:
+    """Return the PNG or JPEG of an opaque drawing, `width_px` wide."""
+    import cv2
+
+    png = render_png(svg, width_px)
+    if ending == ".png":
+        return png
+    pixels = cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_COLOR)
+    return _encode_image(ending, np.asarray(pixels, np.uint8))
 
 
 def composite_pixels(overlay_svg: str, pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
@@ -136,7 +147,7 @@ def resize_by_area(pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
 def _encode_image(ending: str, pixels: Pixels) -> bytes:
     import cv2
 
-    options = [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY] if ending == ".jpg" else []
+    options = [] if ending == ".png" else [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY]
     done, data = cv2.imencode(ending, pixels, options)
     if not done:
         raise RuntimeError(f"the picture could not be coded as {ending}")

@@ -43,9 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ask = "a question (JSON or words), as to overruler ask (absent: what the closest opponents' range is)"
     option("--ask", action="append", default=[], metavar="QUESTION", help=ask)
     option("--scene", type=Path, metavar="OUT.json", help="write the scene file")
-    picture = "write the annotated photo (.png or .svg)"
+    picture = "write the annotated photo (.jpg, .png or .svg)"
     option("--picture", type=Path, metavar="OUT.png", help=picture)
-    doubt = "draw how sure distances are over the board (.png or .svg)"
+    doubt = "draw how sure distances are over the board (.jpg, .png or .svg)"
     option("--doubt", type=Path, metavar="OUT.png", help=doubt)
     option("--json", action="store_true", help="print the scene and nothing else")
 

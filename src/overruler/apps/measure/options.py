@@ -18,7 +18,7 @@ from overruler.fixes import Fix, load_fixes
 from overruler.games import DEFAULT_GAME, GAMES
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
-from overruler.picture import ENDINGS
+from overruler.picture import ENDINGS, ENDINGS_RULE
 from overruler.rules import game_of, read_question
 from overruler.writing import check_writable
 
@@ -62,10 +62,14 @@ class MeasureOptions:
 
 def read_options(args: argparse.Namespace) -> MeasureOptions:
     """Read and check the options of the command line."""
-    request = MeasureRequest.from_namespace(args)
-    if not _given_scale_options(request):
-        request = replace(request, board=Path(AUTO_BOARD))
-    return load_options(request)
+    return load_options(with_default_board(MeasureRequest.from_namespace(args)))
+
+
+def with_default_board(request: MeasureRequest) -> MeasureRequest:
+    """The request with `--board auto` where nothing else tells the scale."""
+    if _given_scale_options(request):
+        return request
+    return replace(request, board=Path(AUTO_BOARD))
 
 
 def load_options(args: MeasureRequest) -> MeasureOptions:
@@ -146,7 +150,7 @@ def _check_outputs(args: MeasureRequest) -> None:
 def check_picture_ending(option: str, path: Path) -> None:
     """Raise `BadInput` where the name of a picture to write has no known ending."""
     if path.suffix.lower() not in ENDINGS:
-        raise BadInput(f"{option}: {path}: the name must end in {' or '.join(ENDINGS)}")
+        raise BadInput(f"{option}: {path}: {ENDINGS_RULE}")
 
 
 def _read_board(args: MeasureRequest) -> Board | None:

@@ -1,0 +1,88 @@
+"""`import overruler` has a front door: one call measures, and what it returns shows itself and answers."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import overruler
+from overruler.apps.library import Measurement
+from overruler.errors import MissingExtra
+from tests.reports import report
+
+SAMPLES = Path(__file__).parents[2] / "sample_images"
+
+
+@pytest.fixture(scope="module")
+def table() -> Measurement:
+    return Measurement(report())
+
+
+def test_every_public_name_is_there() -> None:
+    for name in overruler.__all__:
+        assert getattr(overruler, name) is not None
+        assert name in dir(overruler)
+    with pytest.raises(AttributeError, match="has no attribute 'meazure'"):
+        _ = overruler.meazure
+
+
+def test_the_import_alone_loads_nothing_heavy() -> None:
+    code = (
+        "import overruler, sys; print([m for m in ('numpy', 'cv2', 'scipy') if m in sys.modules])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_questions_in_words_and_as_objects_have_one_answer(table: Measurement) -> None:
+    first, second = (piece.id for piece in table.scene.pieces[:2])
+    in_words = table.ask(f"range {first} {second}")
+    as_object = table.ask({"question": "range", "from": first, "to": second})
+    assert in_words.to_json() == as_object.to_json()
+    with pytest.raises(overruler.BadInput, match="question"):
+        table.ask("rage p01 p02")
+
+
+def test_its_repr_fits_a_line_and_its_page_shows_picture_and_pieces(table: Measurement) -> None:
+    assert "\n" not in repr(table)
+    assert len(repr(table)) < 200
+    page = table._repr_html_()
+    assert "data:image/jpeg;base64," in page
+    assert page.count("<tr>") == 1 + len(table.scene.pieces)
+    for piece in table.scene.pieces:
+        assert f"<td>{piece.id}</td>" in page
+
+
+def test_rows_hold_the_pieces_with_their_doubt(table: Measurement) -> None:
+    rows = table.rows()
+    assert [row["id"] for row in rows] == [piece.id for piece in table.scene.pieces]
+    assert all(row["reach_mm"] > 0 for row in rows)
+
+
+def test_a_data_frame_without_its_library_is_one_line(
+    table: Measurement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for library, convert in (("pandas", table.to_pandas), ("polars", table.to_polars)):
+        monkeypatch.setitem(sys.modules, library, None)
+        with pytest.raises(MissingExtra, match=f"{library} is not installed: pip install"):
+            convert()
+
+
+def test_a_sample_is_measured_in_one_call(tmp_path: Path) -> None:
+    sample = SAMPLES / "legion_desert.jpg"
+    table = overruler.measure(sample, board=SAMPLES / "legion_desert.toml", game="legion")
+    assert len(table.scene.pieces) > 5
+    table.save_scene(tmp_path / "scene.json")
+    scene = overruler.Scene.load(tmp_path / "scene.json")
+    first, second = (piece.id for piece in scene.pieces[:2])
+    question = {"question": "distance", "from": first, "to": second}
+    assert overruler.ask(scene, question).distance_mm == pytest.approx(
+        table.ask(question).distance_mm, abs=1e-3
+    )
+
+
+def test_wrong_arguments_are_one_line() -> None:
+    with pytest.raises(overruler.BadInput, match="exclude each other"):
+        overruler.measure("table.jpg", board="6x3", marker_mm=60)
+    with pytest.raises(overruler.BadInput, match="did you mean 'legion'"):
+        overruler.measure("table.jpg", board="6x3", game="legoin")
