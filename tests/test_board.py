@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from overruler.board import Board, PrintMeasurement
 from overruler.errors import BadInput
-from overruler.picture.marker_cards import CardSet
+from overruler.picture.sheets.marker_cards import CardSet
 
 CORNERS = {
     0: np.array([[14, 74, 0], [74, 74, 0], [74, 14, 0], [14, 14, 0]], float),

@@ -7,7 +7,7 @@ import pytest
 from overruler.apps.cli import main
 from overruler.apps.markers import board_file
 from overruler.board import Board
-from overruler.picture.marker_cards import CardSet
+from overruler.picture.sheets.marker_cards import CardSet
 
 
 def confirmed(path: Path, *more: str) -> int:

@@ -14,8 +14,13 @@ from hypothesis import strategies as st
 from overruler.apps.cli import main
 from overruler.apps.markers import board_file
 from overruler.board import DICTIONARIES, Board
-from overruler.picture.marker_cards import MARKER_PLACES, CardSet, marker_pattern, trace_outlines
-from overruler.picture.marker_sheet import PAPERS_MM, marker_sheet_pdf
+from overruler.picture.sheets.marker_cards import (
+    MARKER_PLACES,
+    CardSet,
+    marker_pattern,
+    trace_outlines,
+)
+from overruler.picture.sheets.marker_sheet import PAPERS_MM, marker_sheet_pdf
 
 ROOT = Path(__file__).parents[2]
 DPI = 300

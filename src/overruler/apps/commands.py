@@ -16,6 +16,10 @@ COMMANDS = {
         "make a sheet of markers to print",
         "overruler markers --paper a4 --size-mm 60 --out markers.pdf",
     ),
+    "gauge": (
+        "print a page that tells how accurate it is with your own camera",
+        "overruler gauge --out gauge.pdf",
+    ),
     "analyze": (
         "turn a film of a game into moves, positions, rulings and a page",
         "overruler analyze game.mp4 --board legion-6x3 --game legion --out games",

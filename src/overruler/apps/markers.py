@@ -17,8 +17,8 @@ from overruler.board import (
     PrintMeasurement,
 )
 from overruler.errors import BadInput, UnknownName
-from overruler.picture.marker_cards import CardSet
-from overruler.picture.marker_sheet import CHECK_BAR_MM, PAPERS_MM, marker_sheet_pdf
+from overruler.picture.sheets.marker_cards import CardSet
+from overruler.picture.sheets.marker_sheet import CHECK_BAR_MM, PAPERS_MM, marker_sheet_pdf
 from overruler.reading import read_text
 from overruler.writing import check_writable, write_atomically
 
@@ -92,7 +92,7 @@ def _write_card_sheet(args: argparse.Namespace) -> int:
 
 
 def _write_chart_sheet(args: argparse.Namespace) -> int:
-    from overruler.picture.chart_sheet import chart_for_paper, chart_sheet_pdf
+    from overruler.picture.sheets.chart_sheet import chart_for_paper, chart_sheet_pdf
 
     for name in ("count", "size_mm", "dictionary", "board_mm"):
         if getattr(args, name) is not None:

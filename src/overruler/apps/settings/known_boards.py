@@ -8,7 +8,7 @@ import numpy as np
 
 from overruler.board import Board
 from overruler.errors import BadInput, did_you_mean
-from overruler.picture.marker_cards import CardSet
+from overruler.picture.sheets.marker_cards import CardSet
 
 AUTO_BOARD = "auto"
 """Stands for a board that the markers in the photo tell."""

@@ -15,7 +15,7 @@ from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import UploadRefused
 from overruler.errors import UnknownName
 from overruler.games import GAMES
-from overruler.picture.marker_cards import CardSet
+from overruler.picture.sheets.marker_cards import CardSet
 
 BOARD_FILE = "board.toml"
 """Name of the board file beside a photo."""

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from overruler.errors import BadInput, MissingExtra
-from overruler.picture.marker_cards import (
+from overruler.picture.sheets.marker_cards import (
     LABEL_STRIP_MM,
     MARKER_PLACES,
     CardSet,

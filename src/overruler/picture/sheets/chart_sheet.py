@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from overruler.chart import Chart
-from overruler.picture.marker_cards import Loop, marker_pattern, trace_outlines
-from overruler.picture.marker_sheet import (
+from overruler.picture.sheets.marker_cards import Loop, marker_pattern, trace_outlines
+from overruler.picture.sheets.marker_sheet import (
     BAR_STRIP_MM,
     CHECK_BAR_MM,
     FOOTER_MM,

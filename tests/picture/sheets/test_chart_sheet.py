@@ -7,7 +7,6 @@ import numpy as np
 import pypdfium2  # type: ignore[import-untyped]
 import pytest
 
-from overruler.picture.chart_sheet import chart_for_paper, chart_sheet_pdf
 from overruler.picture.lens_coverage import (
     GREATEST_ERROR_RGB,
     LEAST_ERROR_RGB,
@@ -15,9 +14,10 @@ from overruler.picture.lens_coverage import (
     encode_drawing,
     error_colour,
 )
-from overruler.picture.marker_sheet import PAPERS_MM
+from overruler.picture.sheets.chart_sheet import chart_for_paper, chart_sheet_pdf
+from overruler.picture.sheets.marker_sheet import PAPERS_MM
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DPI = 200
 MM_PER_PX = 25.4 / DPI
 

@@ -1,0 +1,1 @@
+"""Sheets to print at true scale: marker cards, the lens sheet, the gauge sheet."""
