@@ -37,8 +37,10 @@ PIPE_WAIT_S = 10.0
 """Longest wait for the next bytes of a pipe."""
 _PIPE_READ_BYTES = 65_536
 """Bytes of one read from a pipe."""
-_BYTE_ORDER_MARK = "\ufeff"
-"""What some editors put at the beginning of a UTF-8 text."""
+_OPEN_FLAGS = os.O_RDONLY | sum(
+    getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
+)
+"""Flags of the system under which no file makes the program wait; Windows has only the last."""
 
 
 def _refuse_constant(constant: str) -> NoReturn:
@@ -47,7 +49,6 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 def parse_json(text: str, name: str) -> Any:
     """Parse JSON; raise `BadInput` with `name` in it for NaN, infinities and text that is not JSON."""
-    text = text.removeprefix(_BYTE_ORDER_MARK)
     try:
         return json.loads(text.removeprefix(BYTE_ORDER_MARK), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -60,7 +61,7 @@ def parse_json(text: str, name: str) -> Any:
 def read_text(path: Path) -> str:
     """Read a UTF-8 text file, with or without a byte order mark; `BadInput` where that fails."""
     try:
-        return read_bytes(path, MAX_TEXT_BYTES).decode().removeprefix(_BYTE_ORDER_MARK)
+        return read_bytes(path, MAX_TEXT_BYTES).decode().removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError:
         raise BadInput(f"{path}: is not UTF-8 text: save it as such") from None
 
@@ -68,7 +69,7 @@ def read_text(path: Path) -> str:
 def read_bytes(path: Path, most_bytes: int) -> bytes:
     """Read a file, or a pipe that a program writes into; raise `BadInput` where that fails or is too much."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        handle = os.open(path, _OPEN_FLAGS)
         with os.fdopen(handle, "rb", buffering=0) as file:
             mode = os.fstat(handle).st_mode
             _check_mode(path, mode, pipes=True)

@@ -113,7 +113,7 @@ def _give_owner_and_mode(temporary: str, target: Path, mode: int) -> None:
     if target.exists():
         before, now = target.stat(), os.stat(temporary)
         if (before.st_uid, before.st_gid) != (now.st_uid, now.st_gid):
-            with suppress(OSError):  # only root may give files away
+            with suppress(OSError, AttributeError):  # only root may; Windows has no such owners
                 os.chown(temporary, before.st_uid, before.st_gid)
     os.chmod(temporary, mode)
 

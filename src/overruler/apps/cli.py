@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import NoReturn
 
 from overruler import __version__
@@ -53,6 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run_process() -> NoReturn:
     """Run `main` and end the process."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # an old console lacks some of our signs
+            stream.reconfigure(errors="replace")
     # More threads gain nothing here, and they wait by spinning.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     skips_teardown = next(iter(sys.argv[1:]), "") in COMMANDS_WITHOUT_TEARDOWN

@@ -1,7 +1,9 @@
-"""Memory settings of short and of long-running processes; without glibc they have no effect."""
+"""Memory and priority of short and of long-running processes; what the system lacks has no effect."""
 
 import ctypes
 import gc
+import os
+import sys
 
 _TRIM_THRESHOLD = -1
 """`M_TRIM_THRESHOLD` of `mallopt` (malloc.h)."""
@@ -31,6 +33,22 @@ def limit_malloc_arenas() -> None:
 def give_back_memory() -> None:
     """Return free memory to the system: in fragments, it does not fit the next request."""
     _call_libc("malloc_trim", 0)
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has had at once; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def lower_priority(by: int) -> None:
+    """Let other processes go first, where the system has such priorities."""
+    if hasattr(os, "nice"):
+        os.nice(by)
 
 
 def _call_libc(function: str, *numbers: int) -> None:

@@ -1,6 +1,6 @@
 """What keeps a store safe from other servers and from jumps of the clock."""
 
-import fcntl
+import os
 import time
 from pathlib import Path
 from typing import IO
@@ -15,8 +15,8 @@ def lock_folder(folder: Path) -> IO[bytes]:
     """Lock a store for this process; `BadInput` if another server has it."""
     file = (folder / LOCK_FILE).open("ab")
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        _lock_file(file)
+    except (BlockingIOError, PermissionError):
         file.close()
         raise BadInput(
             f"--store: {folder}: another server uses it: end that one, or give another folder"
@@ -24,6 +24,19 @@ def lock_folder(folder: Path) -> IO[bytes]:
     except OSError:
         pass  # a file system without locks
     return file
+
+
+def _lock_file(file: IO[bytes]) -> None:
+    """Lock a file, or raise `BlockingIOError` (on Windows `PermissionError`) at once."""
+    if os.name == "nt":
+        import msvcrt
+
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
+        return
+    import fcntl
+
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 class SteadyClock:

@@ -5,7 +5,6 @@ A process does one task at a time, with the measurement's folder as its working 
 
 import json
 import os
-import resource
 import signal
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overruler.apps.memory import lower_priority, peak_bytes
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import CannotMeasure, OverrulerError
 from overruler.reading import Node
@@ -53,7 +53,7 @@ def serve_tasks(connection: Connection) -> None:
     The answers are ("said", text) for progress, then one `Outcome`.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C
-    os.nice(NICENESS)
+    lower_priority(NICENESS)
     if not connection.poll():  # a photo that waits goes before the warm-up
         _warm_up()
 
@@ -108,7 +108,7 @@ def _run_task(
 
 
 def _has_grown() -> bool:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > MAX_PROCESS_BYTES
+    return peak_bytes() > MAX_PROCESS_BYTES
 
 
 # --- tasks ---
