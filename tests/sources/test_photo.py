@@ -3,7 +3,6 @@
 import io
 import os
 import struct
-import sys
 import tempfile
 import zlib
 from contextlib import suppress
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pillow_heif
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -242,17 +242,6 @@ def test_a_picture_too_large_is_refused_by_its_header(tmp_path: Path, name: str)
         load_photo(tmp_path / name)
 
 
-def test_without_the_extra_a_heic_picture_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pillow_heif", None)
-    (tmp_path / "a.jpg").write_bytes(BROKEN["photo.heic"])
-    with pytest.raises(
-        CannotMeasure, match=r"HEIC picture: .*overruler\[heic\].*, or save it as JPEG"
-    ):
-        load_photo(tmp_path / "a.jpg")
-
-
 def test_an_avif_picture_is_named_as_one(tmp_path: Path) -> None:
     (tmp_path / "a.jpg").write_bytes(BROKEN["photo.avif"])
     with pytest.raises(CannotMeasure, match="AVIF"):
@@ -261,14 +250,13 @@ def test_an_avif_picture_is_named_as_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("orientation", [1, 3, 6, 8])
 def test_a_heic_picture_is_seen_as_a_jpeg_is(tmp_path: Path, orientation: int) -> None:
-    heif = pytest.importorskip("pillow_heif", reason="HEIC needs the extra 'heic'")
     shown = Image.new("RGB", (320, 240), "white")
     shown.paste("red", (0, 0, 40, 40))
     exif = Image.Exif()
     exif[0x0112] = orientation
     exif.get_ifd(0x8769)[0xA405] = 26  # the focal length, as on film
     shown.save(tmp_path / "a.jpg", quality=98, exif=exif.tobytes())
-    heif.from_pillow(shown).save(tmp_path / "a.heic", quality=98, exif=exif.tobytes())
+    pillow_heif.from_pillow(shown).save(tmp_path / "a.heic", quality=98, exif=exif.tobytes())
     jpeg, found = load_photo(tmp_path / "a.jpg"), load_photo(tmp_path / "a.heic")
     assert found.size_px == jpeg.size_px
     assert found.focal_px == jpeg.focal_px is not None
@@ -289,9 +277,8 @@ def test_a_damaged_heic_picture_is_refused_as_any_other(at: int, by: int) -> Non
 
 @cache
 def heic_bytes() -> bytes:
-    heif = pytest.importorskip("pillow_heif", reason="HEIC needs the extra 'heic'")
     out = io.BytesIO()
-    heif.from_pillow(Image.new("RGB", (96, 80), "teal")).save(out)
+    pillow_heif.from_pillow(Image.new("RGB", (96, 80), "teal")).save(out)
     return out.getvalue()
 
 

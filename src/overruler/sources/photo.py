@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
-from overruler.errors import BadInput, CannotMeasure, install_command
+from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.reading import check_is_file
 from overruler.sources.jpeg_damage import find_jpeg_damage
@@ -43,7 +43,6 @@ _BIT_DEPTHS = (1.0, 255.0, 1023.0, 4095.0, 16383.0, 65535.0)
 """Full scales: floats, then 8, 10, 12, 14 and 16 bits, often kept in 16."""
 _MAX_DARK = 63
 """Brightest level of a picture of 14 bits kept in 16, of which only the upper 8 are read."""
-_JPEG_REMEDY = "save it as JPEG (iPhone: Camera, Most Compatible)"
 
 _ORIENTATION = 0x0112
 _EXIF_IFD = 0x8769
@@ -133,11 +132,8 @@ def _open_image(path: Path) -> Image.Image:
         if not head.startswith(_START_OF_JPEG):
             return Image.open(path, formats=_FORMATS)
         return Image.open(BytesIO(path.read_bytes() + _END_OF_JPEG), formats=("JPEG",))
-    try:
-        from pillow_heif import HeifImageFile
-    except ImportError:
-        remedy = f"{install_command('heic')}, or {_JPEG_REMEDY}"
-        raise CannotMeasure(f"{path}: is a HEIC picture: {remedy}") from None
+    from pillow_heif import HeifImageFile
+
     image: Image.Image = HeifImageFile(path)  # type: ignore[no-untyped-call]
     return image
 

@@ -154,12 +154,8 @@ def _exif_number(value: Any, tag: int) -> float | None:
 
 def _heic_to_jpeg(data: bytes) -> bytes:
     """Convert a HEIC picture to a JPEG of high quality, the right way up."""
-    try:
-        from pillow_heif import HeifImageFile
-    except ImportError:
-        raise UploadRefused(
-            "HEIC needs a part that is not installed here (pip install pillow-heif): send JPEG"
-        ) from None
+    from pillow_heif import HeifImageFile
+
     try:
         with warnings.catch_warnings(), HeifImageFile(io.BytesIO(data)) as image:  # type: ignore[no-untyped-call]
             warnings.simplefilter("ignore")
