@@ -11,7 +11,6 @@ from overruler.rules.changes import Outcome, smallest_changes
 from overruler.rules.measure import Measure, band_of, verdict_on
 from overruler.rules.sampling import yes_no_probabilities
 from overruler.rules.uncertainty import DistanceUncertainty, distance_uncertainty
-from overruler.rules.uncertainty_within import probability_within
 from overruler.scene import Ruler, Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
@@ -106,6 +105,8 @@ class Reading:
             lines = [lower, upper]
         probability = None
         if self.scene.covariance is not None:
+            from overruler.rules.uncertainty_within import probability_within
+
             yes = probability_within(self.scene, measure, lower, upper)
             probability = yes_no_probabilities(yes)
         return self._verdict(is_within, probability, margin, lines)
