@@ -12,7 +12,7 @@ from overruler.geometry.gap_probability import (
 from overruler.geometry.shapes import Point, Polygon
 from overruler.rules.measure import Measure
 from overruler.rules.sampling import ClosestCandidate, max_relative_shift_mm
-from overruler.rules.uncertainty import closest_candidates
+from overruler.rules.uncertainty import closest_candidates, distance_uncertainty
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 
@@ -43,6 +43,27 @@ def probability_within(
     from overruler.rules.sampled.closest import probability_all_within
 
     return probability_all_within(scene, measure, candidates, (lower, upper_mm), reach)
+
+
+def probability_any_part(
+    scene: Scene, measure: Measure, lower_mm: float | None, upper_mm: float
+) -> float:
+    """The probability that any part of the second side lies past `lower_mm` and not past `upper_mm`.
+
+    `lower_mm` None: there is no lower end. A base in one piece has such a part unless it is all past
+    the upper end or all before the lower one.
+    """
+    uncertainty = distance_uncertainty(scene, measure, (upper_mm,))
+    near = uncertainty.band_probabilities[0] if uncertainty else 1.0
+    if lower_mm is None:
+        return near
+    if len(measure.to_bodies) == 1:
+        return max(near - probability_within(scene, measure, None, lower_mm), 0.0)
+    from overruler.rules.sampled.closest import probability_any_between
+
+    parts = [measure.of_body(body) for body in measure.to_bodies]
+    candidates = [closest_candidates(scene, part) for part in parts]
+    return probability_any_between(scene, parts, candidates, (lower_mm, upper_mm))
 
 
 def _pair_probability_within(
