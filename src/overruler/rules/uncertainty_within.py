@@ -40,6 +40,12 @@ def probability_within(
     if one_pair and len(measure.pairs[0].b.parts) == 1 and scene.covariance:
         slices = _slice_displacement(scene.covariance, candidates[0])
         return _pair_probability_within(slices, candidates[0], lower_mm, upper_mm)
+    if lower_mm is None or measure.distance_mm - lower_mm > reach:
+        from overruler.rules.sampled.linear_within import probability_all_near
+
+        linear = probability_all_near(scene, measure, upper_mm + CONTACT_TOLERANCE_MM)
+        if linear is not None:
+            return linear
     from overruler.rules.sampled.closest import probability_all_within
 
     return probability_all_within(scene, measure, candidates, (lower, upper_mm), reach)

@@ -17,6 +17,8 @@ from overruler.geometry.shapes import Disc, Ellipse, Shape
 
 BISECTIONS = 24
 """Halvings of half a turn: a direction to 2e-7 rad, which changes no σ by 1e-6 of it."""
+MIN_REACH_MM = 1e-90
+"""Stands in for the reach of a point, whose third power is divided by."""
 UNKNOWN_ROW = (math.nan,) * 6
 """The columns of a polygon that is no rectangle."""
 
@@ -75,8 +77,8 @@ class SupportColumns(NamedTuple):
         """Return the radii of curvature at the support points in unit directions; 0 of a rectangle."""
         along, across = self._local_direction(ux, uy)
         p, q = self.half_length * along, self.half_width * across
-        square = np.maximum(p * p + q * q, SMALLEST_DIVISOR)
-        radius = (self.half_length * self.half_width) ** 2 / (square * np.sqrt(square))
+        reach = np.maximum(np.sqrt(p * p + q * q), MIN_REACH_MM)
+        radius = (self.half_length * self.half_width) ** 2 / (reach * reach * reach)
         return np.where(self.is_box, 0.0, radius)
 
     def _local_direction(self, ux: Array, uy: Array) -> tuple[Array, Array]:
