@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import shapely
+from shapely.affinity import translate
 
 from overruler.rules import ask, matrix
 from overruler.scene import Scene
@@ -43,10 +44,7 @@ def _pair_loop() -> float:
     disc = shapely.Point(0, 0).buffer(16)
     box = shapely.box(168.3, -20, 228.3, 20)
     shifts = np.random.default_rng(1).normal(0, SIGMA_MM, (DRAWS, 2))
-    near = [
-        shapely.distance(disc, shapely.transform(box, lambda xy, s=shift: xy + s)) <= 152.4
-        for shift in shifts
-    ]
+    near = [shapely.distance(disc, translate(box, *shift)) <= 152.4 for shift in shifts.tolist()]
     return float(np.mean(near))
 
 
