@@ -10,7 +10,6 @@ import os
 import select
 import stat
 import time
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,6 +138,8 @@ class Node:
 
     @classmethod
     def of_toml(cls, path: Path) -> "Node":
+        import tomllib  # most files are JSON
+
         try:
             return cls(tomllib.loads(read_text(path)), str(path))
         except tomllib.TOMLDecodeError as error:

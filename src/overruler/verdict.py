@@ -90,6 +90,14 @@ class Verdict:
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is neither true nor false: look at its answer, and at its call")
 
+    def negated(self) -> "Verdict":
+        """The verdict on the opposite of a question that is answered by yes or no."""
+        odds = self.probability
+        if odds is not None:
+            odds = {"true": odds["false"], "false": odds["true"]}
+        margin = None if self.margin_mm is None else -self.margin_mm
+        return replace(self, value=not self.value, probability=odds, margin_mm=margin)
+
     def mixed_with(self, other: "Verdict", share: float) -> "Verdict":
         """This verdict with its probabilities averaged with `other`'s, which has the weight `share`."""
         if self.probability is None or other.probability is None:

@@ -7,7 +7,6 @@ A pipe, a terminal or `/dev/null` is written to, and never replaced by a file.
 import errno
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -85,6 +84,8 @@ def check_writable(path: str | Path) -> None:
 @contextmanager
 def _replacing_file(path: Path) -> Iterator[Path]:
     """Yield a temporary file beside the file that `path` leads to, and replace that one at the end."""
+    import tempfile  # many commands write nothing
+
     target = Path(os.path.realpath(path))
     mode = _mode_to_have(target)
     prefix = f".{target.name[:MAX_PREFIX_CHARS]}."
@@ -141,6 +142,8 @@ def _is_stream(path: Path) -> bool:
 @contextmanager
 def _copied_to_stream(path: Path) -> Iterator[Path]:
     """Yield a temporary file, and write its bytes to a pipe or a device at the end."""
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="overruler-") as folder:
         temporary = Path(folder, "data")
         temporary.touch()

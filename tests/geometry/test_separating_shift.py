@@ -15,7 +15,7 @@ from overruler.geometry.separating_shift import (
     shortest_separating_shift,
 )
 from overruler.geometry.shapes import Disc, Shape, gap, rectangle, translate_shape
-from overruler.geometry.sweep import signed_separation
+from overruler.geometry.tangents import signed_gap_mm
 from tests.geometry.test_shapes import discs, shapes
 
 reaches = st.floats(0.001, 200)
@@ -37,9 +37,7 @@ def out_by(pairs: list[ShapePair], reach_mm: float, shifts: np.ndarray) -> np.nd
 @given(shapes, shapes, reaches)
 def test_out_of_one_the_way_is_what_is_short(a: Shape, b: Shape, reach_mm: float) -> None:
     way = shortest_separating_shift([(a, b)], reach_mm)
-    assert shift_length_mm(way) == pytest.approx(
-        max(reach_mm - signed_separation(a, b), 0), abs=1e-8
-    )
+    assert shift_length_mm(way) == pytest.approx(max(reach_mm - signed_gap_mm(a, b), 0), abs=1e-8)
     assert is_separated([(a, b)], way, reach_mm - 1e-8)
 
 

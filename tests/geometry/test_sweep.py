@@ -24,8 +24,8 @@ from overruler.geometry.sweep import (
     first_contact_distance,
     lateral_overlap_mm,
     overlaps,
-    signed_separation,
 )
+from overruler.geometry.tangents import signed_gap_mm
 
 places = st.tuples(st.floats(-80, 80), st.floats(-80, 80))
 sizes = st.floats(2, 70)
@@ -115,7 +115,7 @@ def test_sliding_along_a_side_is_contact_from_its_one_end_to_its_other() -> None
 
 def test_corners_that_only_touch_slide_by() -> None:
     a, b = rectangle((0.0, 0.0), 20, 20), rectangle((20.0, 20.0), 20, 20)
-    assert signed_separation(a, b) == pytest.approx(0, abs=1e-12)
+    assert signed_gap_mm(a, b) == pytest.approx(0, abs=1e-12)
     for line in ((1.0, 0.0), (0.0, 1.0), (math.sqrt(0.5), -math.sqrt(0.5)), (-1.0, 0.0)):
         assert entry_distance(a, b, *line) is None
     assert entry_distance(a, b, math.sqrt(0.5), math.sqrt(0.5)) == 0
@@ -149,11 +149,11 @@ def test_a_graze_is_met_but_not_entered() -> None:
 
 
 def test_depth_is_the_shortest_way_apart() -> None:
-    assert signed_separation(A_DISC, Disc((10.0, 0.0), 15)) == pytest.approx(-20)
-    assert signed_separation(at(A_DISC, RIGHT, 80), WALL) == pytest.approx(-5, abs=1e-9)
-    assert signed_separation(rectangle((95.0, 29.0), 20, 60), WALL) == pytest.approx(-15, abs=1e-9)
-    assert signed_separation(Ellipse((100.0, 0.0), 6, 10), WALL) == pytest.approx(-13, abs=1e-9)
-    assert signed_separation(A_DISC, A_DISC) == -30
+    assert signed_gap_mm(A_DISC, Disc((10.0, 0.0), 15)) == pytest.approx(-20)
+    assert signed_gap_mm(at(A_DISC, RIGHT, 80), WALL) == pytest.approx(-5, abs=1e-9)
+    assert signed_gap_mm(rectangle((95.0, 29.0), 20, 60), WALL) == pytest.approx(-15, abs=1e-9)
+    assert signed_gap_mm(Ellipse((100.0, 0.0), 6, 10), WALL) == pytest.approx(-13, abs=1e-9)
+    assert signed_gap_mm(A_DISC, A_DISC) == -30
 
 
 # --- laws ---
@@ -166,9 +166,9 @@ def test_at_both_ends_of_a_stretch_the_shapes_just_touch(a: Shape, b: Shape, lin
     assume(met is not None and lateral_overlap_mm(a, b, *line) > 1e-3)
     assert met is not None
     for along, outwards in ((met.first_mm, -1e-3), (met.last_mm, 1e-3)):
-        assert signed_separation(at(a, line, along), b) == pytest.approx(0, abs=1e-9)
-        assert signed_separation(at(a, line, along + outwards), b) > 0
-        assert signed_separation(at(a, line, along - outwards), b) < 0
+        assert signed_gap_mm(at(a, line, along), b) == pytest.approx(0, abs=1e-9)
+        assert signed_gap_mm(at(a, line, along + outwards), b) > 0
+        assert signed_gap_mm(at(a, line, along - outwards), b) < 0
 
 
 @settings(max_examples=150, deadline=None)
@@ -185,17 +185,17 @@ def test_a_sweep_agrees_with_shapely(a: Shape, b: Shape, line: Point, length: fl
 @settings(max_examples=100, deadline=None)
 @given(shapes, shapes)
 def test_separation_agrees_with_shapely(a: Shape, b: Shape) -> None:
-    apart = signed_separation(a, b)
+    apart = signed_gap_mm(a, b)
     assert (apart > 0) or outline(a, False).intersects(outline(b, False))
     assert (apart <= 0) or outline(a, False).distance(outline(b, False)) <= apart + 1e-9
-    assert signed_separation(b, a) == pytest.approx(apart, abs=1e-9)
+    assert signed_gap_mm(b, a) == pytest.approx(apart, abs=1e-9)
     assert overlaps(a, b) == (apart < -1e-6)
 
 
 @settings(max_examples=40, deadline=None)
 @given(shapes, shapes, lines)
 def test_depth_is_how_far_one_must_move_to_be_apart(a: Shape, b: Shape, line: Point) -> None:
-    depth = -signed_separation(a, b)
+    depth = -signed_gap_mm(a, b)
     assume(depth > 0)
     met = contact_interval(a, b, *line)
     assert met is not None
@@ -253,9 +253,9 @@ def test_many_at_once_say_what_each_says(a: Shape, b: Shape, seed: int, length: 
     over = sweeps.overlap_mask(a, b, shifts)
     for k in range(20):
         there, line = translate_shape(b, *shifts[k]), (float(u[k, 0]), float(u[k, 1]))
-        if min(abs(signed_separation(a, there)), abs(lateral_overlap_mm(a, there, *line))) < 1e-5:
+        if min(abs(signed_gap_mm(a, there)), abs(lateral_overlap_mm(a, there, *line))) < 1e-5:
             continue
-        assert apart[k] == pytest.approx(signed_separation(a, there), abs=1e-7)
+        assert apart[k] == pytest.approx(signed_gap_mm(a, there), abs=1e-7)
         assert over[k] == overlaps(a, there)
         stretch = contact_interval(a, there, *line)
         assert (firsts[k], lasts[k]) == pytest.approx(stretch or (math.inf, -math.inf), abs=1e-5)

@@ -195,7 +195,8 @@ def test_the_scene_s_ruler_goes_before_the_game_s() -> None:
         ),
         (
             {"odd": True},
-            "scene: state.settings.odd: Legion has no such setting; it has: ranged_in_contact",
+            "scene: state.settings.odd: Legion has no such setting; "
+            "it has: ranged_in_contact, any_part_within",
         ),
         ([], "scene: state.settings: expected an object"),
     ],

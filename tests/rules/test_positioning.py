@@ -552,3 +552,15 @@ def test_an_exact_scene_is_ruled_without_numpy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
+
+
+def test_each_target_is_repositioned_in_its_own_direction() -> None:
+    pieces = [disc("a", 0, 0), disc("t", 80, 0), disc("p", 80, -100)]
+    force = {"question": "force", "kind": "reposition", "actor": "a", "targets": ["t", "p"]}
+    found = scene(pieces)
+    verdict = ask(found, force | {"distance_in": 1, "direction_deg": [90, 0]})
+    ends = [result["end_mm"] for result in verdict.answer["results"]]
+    assert ends[0] == pytest.approx((80, 25.4))
+    assert ends[1] == pytest.approx((105.4, -100))
+    with pytest.raises(BadInput, match="one for each of 2 targets, found 3"):
+        ask(found, force | {"distance_in": 1, "direction_deg": [90, 0, 10]})

@@ -9,7 +9,8 @@ import pytest
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import translate_shape
-from overruler.geometry.visibility import Hull, ObstructedView, widest_separation
+from overruler.geometry.tangents import Hull, widest_separation
+from overruler.geometry.visibility import ObstructedView
 from overruler.reading import Node
 from overruler.rules.sight import answer_cover, answer_los
 from overruler.scene import Scene

@@ -329,3 +329,24 @@ def test_every_answer_of_a_doubtful_scene_says_how_sure_it_is(kind: str) -> None
     assert all(
         isinstance(json.loads(key), int | bool | None) for key in answer.get("probability", {})
     )
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_any_part_within_is_as_likely_as_draws_say(count: int) -> None:
+    pieces = [
+        disc("r", 0, 0),
+        disc("e0", 152.5, 0, unit="empire", leader=True),
+        disc("e1", -331.9, 0, unit="empire"),
+    ][: count + 1]
+    choice = {"settings": {"any_part_within": True}}
+    found = scene(pieces, joint(count + 1, 0.5), state=choice)
+    ends = {"from": "r", "to": "empire", "range": [2]}
+    odds = ask(found, {"question": "within", **ends}).probability
+    none = ask(found, {"question": "not_within", **ends}).probability
+    assert odds is not None
+    assert none == {"true": odds["false"], "false": odds["true"]}
+    gaps = [drawn_gaps(found, [0], [k]) for k in range(1, count + 1)]
+    # The far side of a base lies its diameter past its near side.
+    inside = [(gap <= 2 * SEGMENT_MM) & (gap + 27 > SEGMENT_MM) for gap in gaps]
+    assert odds["true"] == pytest.approx(np.any(inside, 0).mean(), abs=0.005)
+    assert 0.2 < odds["true"] < 0.95

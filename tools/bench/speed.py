@@ -5,6 +5,7 @@
     uv run tools/bench/speed.py calibrate sample_images/legion_grass.jpg
     uv run tools/bench/speed.py analyze game.mp4 --minutes 10
     uv run tools/bench/speed.py rules
+    uv run tools/bench/speed.py doubt
 
 Seconds are this machine's and its load's; the ratios can be compared. Every row is the median of several rounds
 in which all rows take turns.
@@ -275,7 +276,8 @@ def main() -> int:
             "photo", type=Path, help="NAME.jpg with its board file NAME.toml beside it"
         )
     of_rules = what.add_parser("rules", help="distances in bulk, one ruling, one process")
-    for each, rounds in ((of_photo, 5), (of_camera, 9), (of_rules, 9)):
+    of_doubt = what.add_parser("doubt", help="rulings in doubt against loops over draws")
+    for each, rounds in ((of_photo, 5), (of_camera, 9), (of_rules, 9), (of_doubt, 5)):
         each.add_argument("--rounds", type=int, default=rounds)
     of_film = what.add_parser("analyze", help="watching a film against decoding it")
     of_film.add_argument("film", type=Path, help="NAME.mp4 with its board file NAME.toml beside it")
@@ -309,6 +311,13 @@ def main() -> int:
         from bench.film import analyze
 
         Console().print(analyze(args.film, args.minutes, args.threads))
+    elif args.what == "doubt":
+        from bench.doubt import doubt_tasks
+
+        table = Table("", "ms")
+        for name, seconds in side_by_side(doubt_tasks(), args.rounds).items():
+            table.add_row(name, f"{1000 * seconds:.2f}")
+        Console().print(table)
     elif args.what == "rules":
         Console().print(rules(args.rounds))
     else:

@@ -1,7 +1,8 @@
 """The program's commands, and the interface of their modules."""
 
 import argparse
-from typing import NoReturn, Protocol
+import os
+from typing import Any, NoReturn, Protocol
 
 COMMANDS = {
     "measure": (
@@ -68,6 +69,25 @@ COMMANDS_WITHOUT_TEARDOWN = ("measure",)
 """The commands that leave nothing to close: their process exits without teardown, 60 ms sooner."""
 
 
+DEFAULT_COLUMNS = 80
+"""Columns of a terminal that does not tell them."""
+RIGHT_MARGIN_CHARS = 2
+"""Columns that argparse leaves free at the right."""
+MIN_HELP_CHARS = 40
+"""Narrowest help: in a smaller terminal lines wrap."""
+
+
+def _terminal_columns() -> int:
+    """The terminal's columns: as `COLUMNS` says, else as the terminal does."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size().columns or DEFAULT_COLUMNS
+    except OSError:
+        return DEFAULT_COLUMNS
+
+
 class Command(Protocol):
     """The module of a command."""
 
@@ -81,6 +101,13 @@ class Parser(argparse.ArgumentParser):
 
     example = ""
     """The example."""
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        """The formatter, which is told the width: argparse loads much to find it, for each option."""
+        width = max(_terminal_columns() - RIGHT_MARGIN_CHARS, MIN_HELP_CHARS)
+        formatter: Any = self.formatter_class
+        made: argparse.HelpFormatter = formatter(prog=self.prog, width=width)
+        return made
 
     def format_help(self) -> str:
         text = super().format_help()

@@ -39,6 +39,8 @@ LEAST_PIECES = 8
 """Fewest pieces of a whole turn."""
 MAX_HALVINGS = 40
 """Most halvings of a piece."""
+ROUNDING = 1e-9
+"""Rounding of a probability: a gap that is longer with less probability never is."""
 MOMENT_REACH_SIGMAS = 5.0
 """How far from its nominal length a gap is followed for its moments, in σ."""
 MOMENT_STEPS = 3
@@ -210,6 +212,7 @@ def gap_moments_mm(a: Shape, b: Shape, covariance: Matrix2) -> tuple[float, floa
         for place, weight in GAUSS_NODES:
             line = low + step * (2 * k + 1 + place)
             above = 1 - ContactRegion(a, b, line, whitening).probability()
+            above = above if above > ROUNDING else 0.0
             first += weight * step * above
             second += weight * step * 2 * (line - low) * above
     return low + first, math.sqrt(max(second - first * first, 0.0))

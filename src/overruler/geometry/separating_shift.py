@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from overruler.geometry.shapes import Disc, Point, Polygon, Shape, gap, translate_shape
-from overruler.geometry.visibility import widest_separation
+from overruler.geometry.tangents import widest_separation
 
 ShapePair = tuple[Shape, Shape]
 """A shape that is shifted and one that stays."""

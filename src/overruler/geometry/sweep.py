@@ -13,17 +13,14 @@ Lengths are millimetres in the board frame, directions are unit vectors. Pure Py
 import math
 from typing import NamedTuple
 
-from overruler.geometry.direction_search import candidate_maxima, sample_turn
-from overruler.geometry.farthest import SAMPLE_DIRECTIONS
-from overruler.geometry.shapes import Disc, Point, Shape, gap, support_difference, translate_shape
+from overruler.geometry.shapes import Point, Shape, translate_shape
+from overruler.geometry.tangents import signed_gap_mm
 from overruler.units import CONTACT_TOLERANCE_MM
 
 ROUNDING_MM = 1e-11
 """Rounding error of a length on a table, in mm."""
 PROBE_STEP_MM = 0.001
 """Length of a step, in mm, that shows whether a move leads deeper into a shape."""
-BISECTIONS = 40
-"""Halvings of the bracket round a maximum."""
 
 
 class ContactInterval(NamedTuple):
@@ -100,32 +97,6 @@ def _ray_exit(mover: Shape, other: Shape, ux: float, uy: float, grown_mm: float)
     return below[0] + share * (above[0] - below[0])
 
 
-# --- overlap ---
-
-
-def signed_separation(a: Shape, b: Shape) -> float:
-    """Return the gap of two shapes in mm; if they overlap, minus the shortest distance apart."""
-    if isinstance(a, Disc) and isinstance(b, Disc):
-        return math.dist(a.center, b.center) - a.radius_mm - b.radius_mm
-    distance = gap(a, b).distance_mm
-    if distance > 0:
-        return distance
-    angles = [*separation_sample_angles(a, b), math.tau]
-
-    def slope(angle: float) -> float:
-        return support_difference(a, b, angle, -1).across
-
-    maxima = candidate_maxima(slope, angles, BISECTIONS)
-    separations = (support_difference(a, b, angle, -1).along for angle in (*maxima, math.tau))
-    return min(max(separations), 0.0)
-
-
-def separation_sample_angles(a: Shape, b: Shape) -> list[float]:
-    """Return ascending angles from 0 round the turn, with each at which the separation has a kink."""
-    opposite = (kink + math.pi for kink in b.edge_normal_angles)
-    return sample_turn(SAMPLE_DIRECTIONS, (*a.edge_normal_angles, *opposite))
-
-
 # --- entering another shape ---
 
 
@@ -141,7 +112,7 @@ def entry_distance(
         return None
     if lateral_overlap_mm(mover, other, ux, uy) <= CONTACT_TOLERANCE_MM:
         return None
-    depth = signed_separation(mover, other)
+    depth = signed_gap_mm(mover, other)
     if depth > CONTACT_TOLERANCE_MM:
         contact = contact_interval(mover, other, ux, uy)
         limit = length_mm - CONTACT_TOLERANCE_MM
@@ -149,7 +120,7 @@ def entry_distance(
     if length_mm <= CONTACT_TOLERANCE_MM:
         return None
     step = translate_shape(mover, PROBE_STEP_MM * ux, PROBE_STEP_MM * uy)
-    leads_deeper = signed_separation(step, other) < depth - PROBE_STEP_MM * 1e-8
+    leads_deeper = signed_gap_mm(step, other) < depth - PROBE_STEP_MM * 1e-8
     return 0.0 if leads_deeper else None
 
 
@@ -158,7 +129,7 @@ def first_contact_distance(mover: Shape, other: Shape, ux: float, uy: float) -> 
 
     If it starts in contact, the result is 0 if it presses on, and None if it slides along or leaves.
     """
-    if signed_separation(mover, other) <= CONTACT_TOLERANCE_MM:
+    if signed_gap_mm(mover, other) <= CONTACT_TOLERANCE_MM:
         return entry_distance(mover, other, ux, uy)
     contact = contact_interval(mover, other, ux, uy)
     return contact.first_mm if contact and contact.first_mm >= 0 else None
@@ -172,4 +143,4 @@ def _may_touch(mover: Shape, other: Shape, length_mm: float) -> bool:
 
 def overlaps(a: Shape, b: Shape) -> bool:
     """Tell whether two shapes share more than an edge."""
-    return _may_touch(a, b, 0.0) and signed_separation(a, b) < -CONTACT_TOLERANCE_MM
+    return _may_touch(a, b, 0.0) and signed_gap_mm(a, b) < -CONTACT_TOLERANCE_MM

@@ -13,7 +13,7 @@ from overruler.geometry.shapes import ConvexShape, Disc, Point, Shape, gap, supp
 from overruler.units import CONTACT_TOLERANCE_MM
 
 QUARTER_TURN = math.pi / 2
-COARSE_DIRECTIONS = 48
+COARSE_DIRECTIONS = 96
 """Number of directions sampled before the maxima between them are refined."""
 BISECTIONS = 44
 """Halvings of the bracket round a maximum."""
@@ -44,8 +44,7 @@ def widest_separation(a: ConvexShape, b: ConvexShape) -> Separation:
 
 
 def _widest_of_maxima(a: ConvexShape, b: ConvexShape) -> Separation:
-    opposite = (kink + math.pi for kink in b.edge_normal_angles)
-    angles = sample_turn(COARSE_DIRECTIONS, (*a.edge_normal_angles, *opposite))
+    angles = separation_sample_angles(a, b)
     angles.append(angles[0] + math.tau)
 
     def slope(angle: float) -> float:
@@ -54,6 +53,17 @@ def _widest_of_maxima(a: ConvexShape, b: ConvexShape) -> Separation:
     maxima = candidate_maxima(slope, angles, BISECTIONS)
     spans = ((support_difference(a, b, angle, -1), angle) for angle in maxima)
     return max(Separation(span.along, angle) for span, angle in spans)
+
+
+def separation_sample_angles(a: ConvexShape, b: ConvexShape) -> list[float]:
+    """Return ascending angles from 0 round the turn, with each at which the separation has a kink."""
+    opposite = (kink + math.pi for kink in b.edge_normal_angles)
+    return sample_turn(COARSE_DIRECTIONS, (*a.edge_normal_angles, *opposite))
+
+
+def signed_gap_mm(a: ConvexShape, b: ConvexShape) -> float:
+    """Return the gap of two shapes; if they overlap, minus the shortest distance that parts them."""
+    return widest_separation(a, b).signed_gap_mm
 
 
 def outer_tangents(a: ConvexShape, b: ConvexShape, towards: float) -> tuple[float, float]:

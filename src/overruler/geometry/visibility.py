@@ -24,16 +24,16 @@ from typing import NamedTuple
 from overruler.geometry.chords import blocked_intervals
 from overruler.geometry.shapes import ConvexShape, Shape
 from overruler.geometry.tangents import (
-    COARSE_DIRECTIONS,
     QUARTER_TURN,
-    Hull,
     inner_tangents,
     outer_tangents,
+    signed_gap_mm,
     widest_separation,
 )
 from overruler.units import CONTACT_TOLERANCE_MM
 
-__all__ = ["CommonTangent", "Hull", "ObstructedView", "Opening", "widest_separation"]
+NORMALS_IN_WINDOW = 48
+"""Number of normals that are tried where an obstacle reaches into an end."""
 
 Interval = tuple[float, float]
 """From the least to the largest c of the lines {x : x · n = c}, in mm."""
@@ -96,7 +96,7 @@ class ObstructedView:
         """The indices of the obstacles that overlap an end."""
         overlapping = set[int]()
         for index, shape in enumerate(self.obstacles):
-            gaps = [widest_separation(end, shape).signed_gap_mm for end in (self.a, self.b)]
+            gaps = [signed_gap_mm(end, shape) for end in (self.a, self.b)]
             if min(gaps) < -CONTACT_TOLERANCE_MM:
                 overlapping.add(index)
         return frozenset(overlapping)
@@ -120,7 +120,7 @@ class ObstructedView:
         angles = {first, last}
         if self.obstacles_overlapping_ends:
             width = last - first
-            angles |= {first + width * k / COARSE_DIRECTIONS for k in range(COARSE_DIRECTIONS)}
+            angles |= {first + width * k / NORMALS_IN_WINDOW for k in range(NORMALS_IN_WINDOW)}
         angles.update(self._normals_in_window(common.angle for common in self.common_tangents))
         ordered = sorted(angles)
         yield from ordered

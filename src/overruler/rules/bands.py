@@ -11,7 +11,6 @@ from overruler.rules.changes import Outcome, smallest_changes
 from overruler.rules.measure import Measure, band_of, verdict_on
 from overruler.rules.sampling import yes_no_probabilities
 from overruler.rules.uncertainty import DistanceUncertainty, distance_uncertainty
-from overruler.rules.uncertainty_within import probability_within
 from overruler.scene import Ruler, Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
@@ -106,9 +105,29 @@ class Reading:
             lines = [lower, upper]
         probability = None
         if self.scene.covariance is not None:
+            from overruler.rules.uncertainty_within import probability_within
+
             yes = probability_within(self.scene, measure, lower, upper)
             probability = yes_no_probabilities(yes)
         return self._verdict(is_within, probability, margin, lines)
+
+    def decide_any_part(self, first: int, last: int) -> Verdict:
+        """Whether any part of the second side lies in bands `first` to `last`. Band 1 begins nowhere."""
+        upper = self.lines_mm[last]
+        lower = self.lines_mm[first - 1] if first > 1 else None
+        margins = [
+            _any_part_margin_mm(closest_mm, farthest_mm, lower, upper)
+            for closest_mm, farthest_mm in self.measure.extremes_by_body
+        ]
+        probability = None
+        if self.scene.covariance is not None:
+            from overruler.rules.uncertainty_within import probability_any_part
+
+            yes = probability_any_part(self.scene, self.measure, lower, upper)
+            probability = yes_no_probabilities(yes)
+        value = any(is_inside for is_inside, _ in margins)
+        lines = [upper] if lower is None else [lower, upper]
+        return self._verdict(value, probability, max(margins)[1], lines)
 
     def _answer_probabilities(self, outcome: Outcome) -> dict[str, float] | None:
         if self.band_probabilities is None:
@@ -134,6 +153,19 @@ class Reading:
             margin_mm=margin_mm,
             lines_mm=tuple(lines_mm),
         )
+
+
+def _any_part_margin_mm(
+    closest_mm: float, farthest_mm: float, lower_mm: float | None, upper_mm: float
+) -> tuple[bool, float]:
+    """Whether a base has a part past `lower_mm` and not past `upper_mm`, and how far from changing."""
+    margin = upper_mm - closest_mm
+    is_inside = margin >= -CONTACT_TOLERANCE_MM
+    if lower_mm is not None:
+        past_lower = farthest_mm - lower_mm
+        is_inside = is_inside and past_lower > CONTACT_TOLERANCE_MM
+        margin = min(margin, past_lower)
+    return is_inside, margin
 
 
 def range_in_words(value: int | None) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -106,6 +106,18 @@ class Measure:
             for body in self.to_bodies
             for part in body.parts
         )
+
+    @property
+    def extremes_by_body(self) -> Iterator[tuple[float, float]]:
+        """The closest and the farthest distance of each body of the second side."""
+        for body in self.to_bodies:
+            gaps = [pair.gap.distance_mm for pair in self.pairs if pair.b == body]
+            fars = [far for owner, _, far in self.farthest_by_part if owner == body]
+            yield min(gaps), max(fars)
+
+    def of_body(self, body: Body) -> "Measure":
+        """The part of the measure to one body of the second side."""
+        return Measure(tuple(pair for pair in self.pairs if pair.b == body))
 
 
 def between(scene: Scene, question: Node, from_key: str = "from", to_key: str = "to") -> Measure:

@@ -1,21 +1,22 @@
 """Distances, ranges and their probabilities of every piece against every other, in arrays.
 
 `ask` rules on one pair, `rules.matrix` on all. All but a few in a hundred are far from every line
-of the ruler and are settled in arrays. So are discs that are not in contact. The other pairs are
+of the ruler. The others are worked out in arrays too; only polygons that are no rectangles are
 worked out one by one.
 
 Alphabet: N pieces, R ranges, L lines between bands.
 """
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from overruler.geometry.batched.gap_probabilities import probabilities_within_lines
+from overruler.geometry.batched.contact_regions import gap_sigmas, probabilities_within
+from overruler.geometry.batched.support_columns import SupportColumns, separating_directions
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.geometry.pose import Array
-from overruler.geometry.shapes import Disc, gap
+from overruler.geometry.shapes import gap
 from overruler.reading import Node
 from overruler.rules.measure import between
 from overruler.rules.pair_ranges import Matrix, PairRanges, RulerRanges, one_hot
@@ -23,8 +24,6 @@ from overruler.rules.registry import game_of
 from overruler.rules.uncertainty import DistanceUncertainty, distance_uncertainty
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
-
-BoolArray = NDArray[np.bool_]
 
 
 def build_matrix(scene: Scene, game: str | None) -> Matrix:
@@ -87,45 +86,56 @@ def _distance_uncertainties(
     if scene.covariance is None:
         return np.zeros_like(distance_mm), None
     covariances = _difference_covariances(scene.covariance.array)
-    sigma = _sigmas_along_gaps(scene, covariances, distance_mm)
+    columns = SupportColumns.of(scene.shapes)
+    sigma = _sigmas_along_gaps(scene, columns, covariances, distance_mm)
     band = np.searchsorted(np.array(lines_mm), distance_mm - CONTACT_TOLERANCE_MM)
     probability = one_hot(band, len(lines_mm) + 1)
     reach = REACH_SIGMAS * np.sqrt(_largest_eigenvalues(covariances))
     to_line = np.abs(distance_mm[..., None] - np.array((0.0, *lines_mm))).min(2)
     near = np.triu((to_line <= reach + CONTACT_TOLERANCE_MM) & (reach > 0), 1)
-    apart = near & (distance_mm > reach)
-    near &= ~_fill_disc_probabilities(scene, covariances, apart, lines_mm, probability)
-    for i, j in np.argwhere(near).tolist():
-        pair = _pair_uncertainty(scene, i, j, lines_mm)
-        sigma[[i, j], [j, i]] = pair.sigma_mm
-        probability[[i, j], [j, i]] = pair.band_probabilities
+    in_columns = near & columns.is_known[:, None] & columns.is_known
+    i, j = np.nonzero(in_columns)
+    if len(i):
+        a, b = columns.select_rows(i), columns.select_rows(j)
+        pairs = NearPairs(a, b, covariances[i, j], distance_mm[i, j], reach[i, j])
+        sigma[i, j] = sigma[j, i] = pairs.sigmas(sigma[i, j])
+        probability[i, j] = probability[j, i] = pairs.band_probabilities(lines_mm)
+    for k, m in np.argwhere(near & ~in_columns).tolist():
+        pair = _pair_uncertainty(scene, k, m, lines_mm)
+        sigma[[k, m], [m, k]] = pair.sigma_mm
+        probability[[k, m], [m, k]] = pair.band_probabilities
     return sigma, probability
 
 
-def _fill_disc_probabilities(
-    scene: Scene,
-    covariances: Array,
-    wanted: BoolArray,
-    lines_mm: tuple[float, ...],
-    probability: Array,
-) -> BoolArray:
-    """Fill in the wanted (N, N) pairs that are two discs; return those (N, N) that are done."""
-    radius = np.array(
-        [shape.radius_mm if isinstance(shape, Disc) else np.nan for shape in scene.shapes]
-    )
-    x, y = _centers(scene).T
-    i, j = np.nonzero(wanted & np.isfinite(radius[:, None] + radius))
-    between_mm = np.stack([x[j] - x[i], y[j] - y[i]], 1)
-    touched_mm = np.array(lines_mm) + CONTACT_TOLERANCE_MM
-    below, done = probabilities_within_lines(
-        between_mm, radius[i] + radius[j], covariances[i, j], touched_mm
-    )
-    i, j, below = i[done], j[done], below[done]
-    bands = np.maximum(np.diff(below, axis=1, prepend=0.0, append=1.0), 0.0)
-    probability[i, j] = probability[j, i] = bands
-    filled = np.zeros_like(wanted)
-    filled[i, j] = True
-    return filled
+class NearPairs(NamedTuple):
+    """m pairs near a line or near contact; what `rules.uncertainty` does for one of them."""
+
+    a: SupportColumns
+    b: SupportColumns
+    covariance: Array
+    """(m, 2, 2) of the displacement of b against a."""
+    distance_mm: Array
+    reach_mm: Array
+    """(m,) the largest displacement considered."""
+
+    def sigmas(self, linear_mm: Array) -> Array:
+        """1 σ (m,) of each distance, given those along the gaps, which contact cuts off at 0."""
+        sigma = linear_mm.copy()
+        cut = np.flatnonzero(self.distance_mm < self.reach_mm)
+        if len(cut):
+            a, b = self.a.select_rows(cut), self.b.select_rows(cut)
+            sigma[cut] = gap_sigmas(a, b, self.covariance[cut], self.distance_mm[cut])
+        return sigma
+
+    def band_probabilities(self, lines_mm: tuple[float, ...]) -> Array:
+        """The probability (m, L + 1) of each band."""
+        touched_mm = np.array(lines_mm) + CONTACT_TOLERANCE_MM
+        past = self.distance_mm[:, None] - touched_mm
+        below = np.asarray(past < 0, float)
+        row, line = np.nonzero(np.abs(past) <= self.reach_mm[:, None])
+        a, b = self.a.select_rows(row), self.b.select_rows(row)
+        below[row, line] = probabilities_within(a, b, self.covariance[row], touched_mm[line])
+        return np.maximum(np.diff(below, axis=1, prepend=0.0, append=1.0), 0.0)
 
 
 def _pair_uncertainty(
@@ -135,11 +145,6 @@ def _pair_uncertainty(
     uncertainty = distance_uncertainty(scene, between(scene, ends), lines_mm)
     assert uncertainty is not None
     return uncertainty
-
-
-def _centers(scene: Scene) -> Array:
-    """The centres (N, 2) of all pieces."""
-    return np.array([shape.center for shape in scene.shapes]).reshape(-1, 2)
 
 
 def _difference_covariances(covariance: Array) -> Array:
@@ -156,16 +161,20 @@ def _largest_eigenvalues(covariances: Array) -> Array:
     return np.asarray(np.maximum((xx + yy) / 2 + np.hypot((xx - yy) / 2, xy), 0.0))
 
 
-def _sigmas_along_gaps(scene: Scene, covariances: Array, distance_mm: Array) -> Array:
+def _sigmas_along_gaps(
+    scene: Scene, columns: SupportColumns, covariances: Array, distance_mm: Array
+) -> Array:
     """1 σ (N, N) of the displacement along each gap, to first order; 0 in contact."""
-    centers = _centers(scene)
-    along = centers[None] - centers[:, None]
-    is_disc = np.array([isinstance(shape, Disc) for shape in scene.shapes], bool)
-    two_discs = is_disc[:, None] & is_disc
-    for i, j in np.argwhere(np.triu(~two_discs, 1) & (distance_mm > 0)).tolist():
-        (ax, ay), (bx, by) = gap(scene.shapes[i], scene.shapes[j])[1:]
-        along[i, j] = along[j, i] = bx - ax, by - ay
-    along /= np.maximum(np.hypot(along[..., 0], along[..., 1]), 1e-300)[..., None]
-    variance = np.einsum("ijk,ijkl,ijl->ij", along, covariances, along)
-    sigma = np.sqrt(np.maximum(variance, 0.0))
-    return np.asarray(sigma * (distance_mm > CONTACT_TOLERANCE_MM))
+    sigma = np.zeros_like(distance_mm)
+    apart = np.triu(distance_mm > CONTACT_TOLERANCE_MM, 1)
+    in_columns = apart & columns.is_known[:, None] & columns.is_known
+    i, j = np.nonzero(in_columns)
+    directions = separating_directions(columns.select_rows(i), columns.select_rows(j))
+    along = np.stack(directions, 1)
+    variance = np.einsum("mi,mij,mj->m", along, covariances[i, j], along)
+    sigma[i, j] = sigma[j, i] = np.sqrt(np.maximum(variance, 0.0))
+    for k, m in np.argwhere(apart & ~in_columns).tolist():
+        nearest = gap(scene.shapes[k], scene.shapes[m])
+        unit = np.subtract(nearest.to_point, nearest.from_point) / nearest.distance_mm
+        sigma[[k, m], [m, k]] = np.sqrt(max(unit @ covariances[k, m] @ unit, 0.0))
+    return sigma

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from overruler.geometry.shapes import Shape
-from overruler.geometry.visibility import Hull, ObstructedView, widest_separation
+from overruler.geometry.tangents import Hull, signed_gap_mm
+from overruler.geometry.visibility import ObstructedView
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.sampling import max_relative_shift_mm
 from overruler.scene import Piece, Scene, Terrain
@@ -69,7 +70,7 @@ class Sight:
     @cached_property
     def signed_gap_mm(self) -> float:
         """The gap between the two bases; negative where they overlap."""
-        return widest_separation(*self.ends).signed_gap_mm
+        return signed_gap_mm(*self.ends)
 
     @property
     def touches(self) -> bool:
@@ -108,7 +109,7 @@ class Sight:
         limit_mm = part.bounding_radius_mm + end_radius_mm + reach_mm + CONTACT_TOLERANCE_MM
         if self._distance_from_axis_mm(part) > limit_mm:
             return False
-        gap_mm = widest_separation(self.hull, part).signed_gap_mm
+        gap_mm = signed_gap_mm(self.hull, part)
         return gap_mm <= reach_mm + CONTACT_TOLERANCE_MM
 
     def _distance_from_axis_mm(self, part: Shape) -> float:
@@ -122,7 +123,7 @@ class Sight:
     def _overlaps_end(self, thing: Obstacle) -> bool:
         """Whether it is terrain that reaches into one of the two bases."""
         return thing.index is None and any(
-            widest_separation(end, part).signed_gap_mm < -CONTACT_TOLERANCE_MM
+            signed_gap_mm(end, part) < -CONTACT_TOLERANCE_MM
             for end in self.ends
             for part in thing.parts
         )
@@ -138,7 +139,7 @@ class Sight:
     def depths_mm(self) -> Mapping[str, float]:
         """How far each counted obstacle reaches into the lines, by id; negative where clear."""
         return {
-            thing.id: -min(widest_separation(self.hull, part).signed_gap_mm for part in thing.parts)
+            thing.id: -min(signed_gap_mm(self.hull, part) for part in thing.parts)
             for thing in self.counted_obstacles
         }
 

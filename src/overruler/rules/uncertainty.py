@@ -16,17 +16,12 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import NamedTuple
 
-from overruler.geometry.contact_region import gap_moments_mm, probability_within_mm
 from overruler.geometry.covariance import Covariance
-from overruler.geometry.gap_probability import SlicedGaussian, slice_gaussian
-from overruler.geometry.shapes import Point, Polygon, gap
+from overruler.geometry.shapes import gap
 from overruler.rules.measure import BodyPair, Measure, band_of
 from overruler.rules.sampling import ClosestCandidate, max_relative_shift_mm
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
-
-MIN_DIRECTED_GAP_MM = 1e-3
-"""Across a shorter gap the closest points give no direction."""
 
 
 class DistanceUncertainty(NamedTuple):
@@ -110,25 +105,9 @@ def _pair_sigma_mm(covariance: Covariance, pair: ClosestCandidate) -> float:
     """1 σ of the distance, which contact cuts off at 0."""
     if pair.gap.distance_mm >= pair.max_shift_mm:
         return _linear_sigma_mm(covariance, pair)
+    from overruler.geometry.contact_region import gap_moments_mm  # few questions need it
+
     return gap_moments_mm(pair.a, pair.b, covariance.of_difference(pair.i, pair.j))[1]
-
-
-def slice_displacement(covariance: Covariance, pair: ClosestCandidate) -> SlicedGaussian:
-    """A pair's displacement, cut across the line between its closest points."""
-    corners = isinstance(pair.a, Polygon) or isinstance(pair.b, Polygon)
-    bend = pair.a.bounding_radius_mm + pair.b.bounding_radius_mm + pair.gap.distance_mm
-    difference = covariance.of_difference(pair.i, pair.j)
-    return slice_gaussian(difference, gap_direction(pair), bend, slope=float(corners))
-
-
-def gap_direction(pair: ClosestCandidate) -> Point:
-    """The unit direction between the closest points of a pair; in contact between the centres."""
-    a, b = pair.a.center, pair.b.center
-    if pair.gap.distance_mm > MIN_DIRECTED_GAP_MM:
-        a, b = pair.gap.from_point, pair.gap.to_point
-    x, y = b[0] - a[0], b[1] - a[1]
-    size = math.hypot(x, y)
-    return (x / size, y / size) if size else (1.0, 0.0)
 
 
 def _probability_below(covariance: Covariance, pair: ClosestCandidate, line_mm: float) -> float:
@@ -136,5 +115,7 @@ def _probability_below(covariance: Covariance, pair: ClosestCandidate, line_mm: 
     past = pair.gap.distance_mm - line_mm - CONTACT_TOLERANCE_MM
     if abs(past) > pair.max_shift_mm:
         return float(past < 0)
+    from overruler.geometry.contact_region import probability_within_mm  # few questions need it
+
     difference = covariance.of_difference(pair.i, pair.j)
     return probability_within_mm(pair.a, pair.b, difference, line_mm + CONTACT_TOLERANCE_MM)

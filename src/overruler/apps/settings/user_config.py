@@ -7,6 +7,7 @@ a server records can be repeated without it.
 import argparse
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,9 +30,17 @@ def config_path() -> Path | None:
     path = os.environ.get(CONFIG_VARIABLE)
     if path is not None:
         return Path(path).expanduser() if path else None
-    from platformdirs import user_config_path
+    return _config_folder() / "overruler" / "config.toml"
 
-    return user_config_path("overruler", appauthor=False) / "config.toml"
+
+def _config_folder() -> Path:
+    """The folder of a user's configurations; Linux is answered here, as platformdirs loads much."""
+    if sys.platform != "linux":
+        from platformdirs import user_config_path
+
+        return user_config_path()
+    told = os.environ.get("XDG_CONFIG_HOME", "")
+    return Path(told) if told.strip() else Path("~/.config").expanduser()
 
 
 @dataclass(frozen=True, slots=True)

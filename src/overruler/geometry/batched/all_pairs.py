@@ -104,12 +104,12 @@ def _rows_by_kind(shapes: Sequence[Shape]) -> tuple[Rows, Rows, Rows]:
             turn = math.radians(shape.heading_deg)
             size = (shape.length_mm / 2, shape.width_mm / 2)
             ellipses.append((index, *shape.center, *size, math.cos(turn), math.sin(turn)))
-        elif box := _rectangle_row(shape):
+        elif box := rectangle_row(shape):
             boxes.append((index, *box))
     return discs, ellipses, boxes
 
 
-def _rectangle_row(polygon: Polygon) -> Row | None:
+def rectangle_row(polygon: Polygon) -> Row | None:
     """Return a rectangle's columns, without its index; None for any other polygon."""
     if len(polygon.corners) != 4:
         return None

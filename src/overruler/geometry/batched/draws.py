@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 
@@ -16,6 +18,8 @@ DRAWS_IN_MANY_DIMENSIONS = 65536
 """Draws that do so in more dimensions."""
 RANK_TOLERANCE = 1e-12
 """Eigenvalues below this share of the largest count as 0."""
+MAX_ROW_KEY = 2**62
+"""Largest number that stands for a row: an integer of 64 bits holds it."""
 LATTICE_GENERATOR = (1, 182667, 469891, 498753, 110745, 446247, 250185, 118627, 245333, 283199)
 """The generating vector of a lattice that fills a cube evenly, for counts that are powers of 2.
 
@@ -65,6 +69,18 @@ def draw_gaussian(covariance: Array, count: int | None = None) -> Array:
         default = DRAWS_IN_4D if rank <= 4 else DRAWS_IN_MANY_DIMENSIONS
         standard = _lattice_normal_points(count or default, rank)
     return np.asarray(standard @ root.T)
+
+
+def count_rows(rows: NDArray[np.integer[Any]]) -> tuple[NDArray[np.integer[Any]], NDArray[np.intp]]:
+    """Return the different rows among rows (n, k) of small numbers, and how often each occurs."""
+    base = int(rows.max() - rows.min()) + 1
+    keys = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        if keys.max() >= MAX_ROW_KEY // base:
+            keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+        keys = keys * base + (column - rows.min())
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    return rows[first], counts
 
 
 @lru_cache(maxsize=2)

@@ -43,7 +43,7 @@ def farthest_from_all(shapes: Sequence[Shape], b: Shape) -> float:
     bound is exact if one shape is nearest to the whole cell, so only cells in which two compete are
     divided again.
     """
-    rim = _RimCells(b)
+    rim = RimCells(b)
     cells = np.array([[0.0, 1.0, k, k + 1.0] for k in range(rim.pieces)])
     best = 0.0
     for _ in range(MAX_CELL_DIVISIONS):
@@ -57,7 +57,7 @@ def farthest_from_all(shapes: Sequence[Shape], b: Shape) -> float:
     return best
 
 
-class _RimCells:
+class RimCells:
     """A shape divided into cells, in coordinates s and t.
 
     s runs from the centre (0) to the rim (1), t along the rim. A cell is s0, s1, t0, t1.
@@ -127,7 +127,7 @@ def rim_farthest_from_all(
     refined by thirds, to 1e-5 mm. With a line only the side of it is certain: a maximum that cannot
     reach the line, or is past it already, is not refined.
     """
-    rim, step = _RimCells(b), 1 / RIM_STEPS
+    rim, step = RimCells(b), 1 / RIM_STEPS
     t = np.arange(rim.pieces * RIM_STEPS, dtype=float) * step
     longest = float(vector_lengths(shifts_mm).max())
     live, near = _possible_extremes(shapes, rim.rim_offset(t) + b.center, longest)

@@ -17,7 +17,7 @@ from overruler.geometry.batched.vectors import (
 )
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Polygon, Shape
-from overruler.geometry.sweep import separation_sample_angles
+from overruler.geometry.tangents import separation_sample_angles
 from overruler.units import CONTACT_TOLERANCE_MM
 
 BISECTION_TOLERANCE_MM = 1e-8
@@ -147,7 +147,7 @@ def _ray_exit_by_search(mover: Shape, other: Shape, apart: Array, u: Array, grow
 
 
 def signed_separations(a: Shape, b: Shape, apart: Array) -> tuple[Array, Array]:
-    """Do what `sweep.signed_separation` does (n,); also return the best direction (n, 2)."""
+    """Do what `tangents.signed_gap_mm` does (n,); also return the best direction (n, 2)."""
     if isinstance(a, Disc) and isinstance(b, Disc):
         offsets = apart + b.center - a.center
         size = vector_lengths(offsets)

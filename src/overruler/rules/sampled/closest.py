@@ -30,7 +30,12 @@ from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Shape
 from overruler.rules.bodies import Body
 from overruler.rules.measure import Measure, farthest_distance_mm
-from overruler.rules.sampling import DRAW_COUNT, ClosestCandidate, draw_displacements
+from overruler.rules.sampling import (
+    DRAW_COUNT,
+    ClosestCandidate,
+    draw_displacements,
+    max_relative_shift_mm,
+)
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 
@@ -196,6 +201,27 @@ def probability_all_within(
         if NEARLY_SURE < share < 1 - NEARLY_SURE:
             break
     return share
+
+
+def probability_any_between(
+    scene: Scene,
+    parts: Sequence[Measure],
+    candidates: Sequence[Sequence[ClosestCandidate]],
+    ends_mm: tuple[float, float],
+) -> float:
+    """The probability that some body has a part past the lower end and not past the upper one.
+
+    Each of `parts` is the measure to one body, with the pairs that may be its closest.
+    """
+    pairs = [pair for part in parts for pair in part.pairs]
+    indices = [index for pair in pairs for index in (pair.a.index, pair.b.index)]
+    reach_mm = max(max_relative_shift_mm(scene, pair.a.index, pair.b.index) for pair in pairs)
+    shifts = _displacements_by_index(scene, indices, DRAW_COUNT)
+    found = np.zeros(DRAW_COUNT, bool)
+    for part, closest in zip(parts, candidates, strict=True):
+        near = _closest_distances(closest, shifts) <= ends_mm[1] + CONTACT_TOLERANCE_MM
+        found |= near & ~_below_line(part, shifts, ends_mm[0], reach_mm)
+    return float(found.mean())
 
 
 def _below_line(

@@ -17,6 +17,7 @@ from overruler.geometry.batched.sweeps import (
 )
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Point, Shape
+from overruler.geometry.tangents import signed_gap_mm
 from overruler.rules.bodies import Body
 from overruler.rules.measure import gap_between
 from overruler.rules.routes import Leg, Route, legs_through, piece_position, rough_parts
@@ -200,7 +201,7 @@ def _surely_meets(base: Shape, target: Body, direction: Point, slack_mm: float) 
         return False
     if len(target.parts) > 1 or overlaps_mm[0] <= sure_mm:
         return None
-    if sweep.signed_separation(base, target.parts[0]) <= sure_mm:
+    if signed_gap_mm(base, target.parts[0]) <= sure_mm:
         return None
     contact = sweep.contact_interval(base, target.parts[0], *direction)
     return contact is not None and contact.first_mm > 0

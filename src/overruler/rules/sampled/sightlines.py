@@ -13,7 +13,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from overruler.geometry.shapes import translate_shape
-from overruler.geometry.visibility import ObstructedView, widest_separation
+from overruler.geometry.tangents import signed_gap_mm, widest_separation
+from overruler.geometry.visibility import ObstructedView
 from overruler.rules.sampling import DRAW_COUNT, draw_displacements, max_relative_shift_mm
 from overruler.rules.sightlines import Obstacle, Sight
 from overruler.scene import Scene
@@ -80,7 +81,7 @@ class SightUncertainty:
         for end, index in zip(self.sight.ends, (self.sight.i, self.sight.j), strict=True):
             reach = max_relative_shift_mm(self.scene, None, index)
             for part in thing.parts:
-                gap = widest_separation(end, part).signed_gap_mm
+                gap = signed_gap_mm(end, part)
                 if gap < -max(reach, CONTACT_TOLERANCE_MM):
                     return False
                 if reach and gap <= reach:
@@ -126,7 +127,7 @@ class SightUncertainty:
         return tuple(thing for thing in self.possible_obstacles if self.sight.large_enough(thing))
 
     def _covers_surely(self, thing: Obstacle) -> bool:
-        depth = max(-widest_separation(self.sight.hull, part).signed_gap_mm for part in thing.parts)
+        depth = max(-signed_gap_mm(self.sight.hull, part) for part in thing.parts)
         reach = max(self.sight.max_shift_mm(thing), CONTACT_TOLERANCE_MM)
         return self.counts_by_id[thing.id] is True and depth > reach
 

@@ -19,8 +19,13 @@ from overruler.rules.games.legion.ranges import (
     answer_at,
     answer_beyond,
     answer_range,
-    answer_within,
     mark_range_one,
+)
+from overruler.rules.games.legion.within import (
+    ANY_PART_WITHIN,
+    answer_completely_within,
+    answer_not_within,
+    answer_within,
 )
 
 BANDS = (*FROM_TO, bands_field(1))
@@ -37,12 +42,14 @@ GAME = Game(
         "range": Question(answer_range),
         "at": Question(answer_at, BANDS),
         "within": Question(answer_within, BANDS),
+        "completely_within": Question(answer_completely_within, BANDS),
+        "not_within": Question(answer_not_within, BANDS),
         "beyond": Question(answer_beyond, BANDS),
         "attack_range": Question(attack_range, ATTACK),
         "weapon": Question(answer_weapon, (*ATTACK, WEAPON)),
         "mark_range_one": Question(mark_range_one),
     },
     clauses=CLAUSES,
-    settings={RANGED_IN_CONTACT.name: RANGED_IN_CONTACT},
+    settings={setting.name: setting for setting in (RANGED_IN_CONTACT, ANY_PART_WITHIN)},
     taps=(Tap("range", "Range"), Tap("attack_range", "Attack", by_unit=True)),
 )

@@ -93,21 +93,6 @@ def answer_at(scene: Scene, question: Node) -> Verdict:
     return _yes_no_verdict(verdict, "at", (first, last), rules)
 
 
-def answer_within(scene: Scene, question: Node) -> Verdict:
-    """Whether every part of every base lies in some segments."""
-    ruler = lay_ruler(scene, question)
-    first, last = read_bands(question["range"], 1, ruler.ruler.segments)
-    from_line_mm = abs(ruler.measure.distance_mm - ruler.lines_mm[first - 1])
-    clauses = {
-        "legion.within": True,
-        "legion.within_several": last > first,
-        "legion.within_low": first == 1 or from_line_mm <= CONTACT_TOLERANCE_MM,
-        "legion.within_nearest": len(ruler.measure.from_bodies) > 1,
-    }
-    rules = (*clauses_that_hold(clauses), *ruler_clauses(ruler))
-    return _yes_no_verdict(ruler.decide_within(first, last), "within", (first, last), rules)
-
-
 def answer_beyond(scene: Scene, question: Node) -> Verdict:
     """Whether no part lies up to the end of the last of some segments."""
     ruler = lay_ruler(scene, question)
@@ -120,14 +105,17 @@ def answer_beyond(scene: Scene, question: Node) -> Verdict:
 def _yes_no_verdict(
     verdict: Verdict, word: str, bands: tuple[int, int], rules: tuple[str, ...]
 ) -> Verdict:
-    first, last = bands
-    from_to = ("legion.from_to",) if last > first else ()
     return replace(
         verdict,
         answer={"answer": verdict.value},
-        headline=bands_in_words(word, first, last, verdict.value),
-        rules=(*rules, *from_to),
+        headline=bands_in_words(word, *bands, verdict.value),
+        rules=(*rules, *from_to_clauses(bands)),
     )
+
+
+def from_to_clauses(bands: tuple[int, int]) -> tuple[str, ...]:
+    """The clause on two numbers, where they differ."""
+    return ("legion.from_to",) if bands[1] > bands[0] else ()
 
 
 def mark_range_one(scene: Scene, question: Node) -> Verdict:

@@ -45,6 +45,7 @@ CLAUSES = {
     "positioning.resistance_sum": "What size and what tier take off adds up.",
     "positioning.resistance_least": "A size or a tier below the actor's adds nothing back. (Decided here.)",
     "positioning.resistance_fails": "Where nothing is left of the distance the forced move fails.",
+    "positioning.forced_own_direction": "Of several targets each may be repositioned in its own direction.",
     "positioning.forced_order": "Of several targets each is moved in the order that the actor's player chooses.",
     "positioning.forced_stop": "A forced move stops where the target comes into contact with a character or terrain.",
     "positioning.forced_slides": "Contact that a forced move leaves or slides along does not stop it. (Decided here.)",

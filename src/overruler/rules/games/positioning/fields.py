@@ -14,6 +14,14 @@ def _read_direction(node: Node) -> Point:
     return heading_vector(node.number())
 
 
+def _read_directions(node: Node) -> tuple[Point, ...]:
+    if not isinstance(node.value, list):
+        return (_read_direction(node),)
+    if not node.items():
+        node.fail("is empty: a reposition needs one direction at least")
+    return tuple(_read_direction(item) for item in node.items())
+
+
 def _read_path(node: Node) -> list[Point]:
     points = [read_point(item) for item in node.items()]
     return points or node.fail("is empty: a path needs one point at least")
@@ -21,6 +29,8 @@ def _read_path(node: Node) -> list[Point]:
 
 DIRECTION = ValueType(_read_direction, NUMBER)
 """An angle in degrees; read as a unit vector."""
+DIRECTIONS = ValueType(_read_directions, {"anyOf": [NUMBER, array_of(NUMBER, 1)]})
+"""One angle in degrees for all, or one for each; read as unit vectors."""
 PATH = ValueType(_read_path, array_of(POINT, 1))
 """The points that a path runs through, one at least."""
 
@@ -41,4 +51,4 @@ ACTOR = Field("actor", NAME, "p01")
 FORCE_TARGET = Field("target", NAME, "p02", required=False)
 FORCE_TARGETS = Field("targets", list_of(NAME, 1), required=False)
 FORCE_IN = Field("distance_in", INCHES, 3)
-REPOSITION_DEG = Field("direction_deg", DIRECTION, only_if=("kind", "reposition"))
+REPOSITION_DEG = Field("direction_deg", DIRECTIONS, only_if=("kind", "reposition"))

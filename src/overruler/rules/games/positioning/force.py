@@ -51,8 +51,8 @@ class Force:
     targets: tuple[Node, ...]
     """The names of the targets, in the order chosen."""
     distance_mm: float
-    direction: Point | None
-    """The unit direction of a reposition; None for a push and a pull."""
+    directions: tuple[Point, ...]
+    """The unit direction of a reposition for each target; empty for a push and a pull."""
 
     @classmethod
     def of(cls, scene: Scene, question: Node) -> "Force":
@@ -61,8 +61,8 @@ class Force:
         actor, _ = piece_named(scene, question["actor"])
         targets = _read_targets(scene, question, actor)
         distance_mm = FORCE_IN.read(question)
-        direction = REPOSITION_DEG.read(question) if kind == "reposition" else None
-        return cls(scene, kind, actor, targets, distance_mm, direction)
+        directions = _read_directions(question, len(targets)) if kind == "reposition" else ()
+        return cls(scene, kind, actor, targets, distance_mm, directions)
 
     def resistances_in(self, target: Body) -> tuple[float, int]:
         """The inches that a target's size and tier take off; negative where below the actor's."""
@@ -80,10 +80,20 @@ class Force:
 
     def direction_for(self, target: TableObject, node: Node) -> Point:
         """The unit direction in which it forces a target, which `node` names."""
-        if self.direction:
-            return self.direction
+        if self.directions:
+            return self.directions[self.targets.index(node)]
         ux, uy = direction_away_from(target.center, self.actor, node)
         return (ux, uy) if self.kind == "push" else (-ux, -uy)
+
+
+def _read_directions(question: Node, count: int) -> tuple[Point, ...]:
+    """The direction of each target: its own, or one for all."""
+    directions = REPOSITION_DEG.read(question)
+    if len(directions) not in (1, count):
+        question["direction_deg"].fail(
+            f"expected one direction, or one for each of {count} targets, found {len(directions)}"
+        )
+    return directions if len(directions) == count else directions * count
 
 
 def _read_targets(scene: Scene, question: Node, actor: Body) -> tuple[Node, ...]:

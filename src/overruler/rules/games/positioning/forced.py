@@ -81,8 +81,9 @@ def _force_target(force: Force, objects: Mapping[str, TableObject], node: Node) 
         "positioning.forced_pressed": stopped_by is not None and moved_mm == 0,
         "positioning.forced_slides": bool(brushed),
         "positioning.forced_stands": any(_stands_on_other(target, other) for other in brushed),
-        "positioning.forced_line": force.direction is None,
+        "positioning.forced_line": not force.directions,
     }
+    holds["positioning.forced_own_direction"] = len({*force.directions}) > 1
     rules = (*resistance, *clauses_that_hold(holds))
     return ForcedMove(name, remaining_mm, moved_mm, end_mm, stopped_by, rules)
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from overruler.geometry.batched.sweeps import entry_distances, signed_separations
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Point
+from overruler.reading import Node
 from overruler.rules.bodies import Body, body_named
 from overruler.rules.games.positioning.force import Force, TableObject, objects_on_table
 from overruler.rules.routes import Leg
@@ -30,7 +31,10 @@ def stop_probabilities(force: Force) -> tuple[Probabilities, list[Probabilities]
     draws = Draws(force.scene, [force.actor.index, *(other.body.index for other in near)])
     shifts = {other.body.id: draws.for_piece(other.body.index) for other in near}
     names = np.array([*(other.body.id for other in near), None], object)
-    stoppers = [names[_stopper_indices(force, target, near, shifts, draws)] for target in targets]
+    stoppers = [
+        names[_stopper_indices(force, target, node, near, shifts, draws)]
+        for target, node in zip(targets, force.targets, strict=True)
+    ]
     together = answer_probabilities(zip(*stoppers, strict=True))
     return together, [answer_probabilities(stopper) for stopper in stoppers]
 
@@ -67,7 +71,7 @@ def _bodies_that_may_stop(
         max_relative_shift_mm(scene, index, body.index) for body in others if body.index != index
     ]
     slack_mm = max(shifts, default=0.0)
-    if force.direction is None:
+    if not force.directions:
         turn = max_direction_change(scene, index, target.center, force.actor)
         slack_mm += remaining_mm * turn
     bodies = []
@@ -80,6 +84,7 @@ def _bodies_that_may_stop(
 def _stopper_indices(
     force: Force,
     target: TableObject,
+    node: Node,
     near: Sequence[TableObject],
     shifts: dict[str, Array],
     draws: Draws,
@@ -88,7 +93,7 @@ def _stopper_indices(
     remaining_mm, start = force.remaining_mm(target.body), shifts[target.body.id]
     if remaining_mm == 0:
         return np.full(len(draws), len(near))
-    u = _force_directions(force, target, start, draws)
+    u = _force_directions(force, target, node, start, draws)
     stops = np.array(
         [_stop_distances(target, other, shifts[other.body.id] - start, u) for other in near]
     )
@@ -98,10 +103,12 @@ def _stopper_indices(
     return np.where(first <= remaining_mm + CONTACT_TOLERANCE_MM, stopper, len(near))
 
 
-def _force_directions(force: Force, target: TableObject, shift: Array, draws: Draws) -> Array:
+def _force_directions(
+    force: Force, target: TableObject, node: Node, shift: Array, draws: Draws
+) -> Array:
     """The unit directions (n, 2) in which a target displaced by `shift` (n, 2) is forced."""
-    if force.direction:
-        return np.broadcast_to(force.direction, shift.shape)
+    if force.directions:
+        return np.broadcast_to(force.direction_for(target, node), shift.shape)
     actor_shift = draws.for_piece(force.actor.index)
     away = directions_away_from(force.actor, target.center, shift - actor_shift)
     return away if force.kind == "push" else -away

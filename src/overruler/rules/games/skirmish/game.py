@@ -17,6 +17,7 @@ DICE = (
 )
 STAT_FIELDS = (
     StatField("defence", "Defence", "whole"),
+    StatField("wounds", "Wounds left", "whole"),
     StatField("ranged_weapon.range_in", "Weapon's range, in", "number"),
     StatField("ranged_weapon.piercing", "Its piercing", "whole"),
     StatField("ranged_weapon.injury", "Its injury", "whole"),

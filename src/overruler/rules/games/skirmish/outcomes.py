@@ -21,10 +21,24 @@ class Outcome:
     critical: bool
     wounds: int
     """The number of wounds that the target loses."""
+    wounds_before: int | None
+    """The number that it had; None where that is not told."""
+    misses_a_roll: bool
+    """Whether the shooter had advantage, and one roll was told."""
+
+    @property
+    def is_injured(self) -> bool:
+        """Whether the target has no wounds left; where they are not told, whether it loses one."""
+        return self.wounds > 0 and self.wounds >= (self.wounds_before or 0)
 
     @property
     def headline(self) -> str:
         """The outcome in a few words."""
+        told = "; advantage asks for two rolls" if self.misses_a_roll else ""
+        return self._result + told
+
+    @property
+    def _result(self) -> str:
         if not self.hit:
             return "a miss"
         kind = "a critical hit" if self.critical else "a hit"
@@ -34,18 +48,20 @@ class Outcome:
 
     def clauses(self, rolls: int, spare_defences: bool) -> tuple[str, ...]:
         """The clauses that it rests on; `spare_defences`: whether rolls in defence are unused."""
-        wounded = self.wounds > 0
+        wounded, injured = self.wounds > 0, self.is_injured
         holds = {
             "ranged_check": True,
             "two_rolls": rolls == 2,
+            "one_roll": self.misses_a_roll,
             "critical": self.critical,
             "twenty_hits": self.critical,
             "defence": self.hit,
             "extra_rolls": spare_defences,
             "wound": wounded,
-            "injured": wounded,
-            "injury": wounded,
-            "improvement": wounded,
+            "wounds_told": wounded and self.wounds_before is not None,
+            "injured": injured,
+            "injury": injured,
+            "improvement": injured,
         }
         return clauses_that_hold(holds, "skirmish")
 
@@ -63,7 +79,8 @@ def resolve_shot(scene: Scene, question: Node) -> Verdict:
     if len(defences) < needed:
         question["defence_rolls"].fail(f"{needed} needed for this hit, found {len(defences)}")
     wounds = sum(value < to_save for value in defences[:needed])
-    outcome = Outcome(hit, critical, wounds)
+    misses_a_roll = shot.advantage and len(rolls) == 1
+    outcome = Outcome(hit, critical, wounds, shot.target.wounds, misses_a_roll)
     probability = None
     if scene.covariance:
         in_range = shot.range_probabilities[1] if hits_in_range else 0.0
@@ -75,7 +92,7 @@ def resolve_shot(scene: Scene, question: Node) -> Verdict:
             "hit": hit,
             "critical": critical,
             "wounds_lost": wounds,
-            "injury_value": roll + shot.weapon.injury if wounds else None,
+            "injury_value": roll + shot.weapon.injury if outcome.is_injured else None,
         },
         headline=outcome.headline,
         rules=(*shot.rules(), *outcome.clauses(len(rolls), len(defences) > needed)),

@@ -88,6 +88,16 @@ class Fighter:
         """The number that it must roll in defence, before any piercing."""
         return self.stats["defence"].integer()
 
+    @property
+    def wounds(self) -> int | None:
+        """The wounds that it has left; None where they are not told."""
+        if not self.stats.has("wounds"):
+            return None
+        wounds = self.stats["wounds"].integer()
+        return (
+            wounds if wounds >= 1 else self.stats["wounds"].fail(f"must be 1 or more, is {wounds}")
+        )
+
     def is_enemy(self, other: "Fighter") -> bool:
         """Whether the two belong to different players."""
         players = (self.piece.player, other.piece.player)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from overruler.geometry.batched.visibility import Mask
+    from overruler.geometry.pose import Array
 
     IntArray = NDArray[np.intp]
 
@@ -169,20 +170,20 @@ class Targets:
         """The probability of each list of valid targets, the closest first."""
         if not self.uncertain_indices:
             return {json.dumps(self.valid): 1.0}
-        import numpy as np
+        from overruler.geometry.batched.draws import count_rows
 
-        valid = self.valid_in_draws(self.displacements)
-        rows, counts = np.unique(self._order_in_draws(valid), axis=0, return_counts=True)
+        order = self._order_in_draws(self.valid_in_draws())
+        rows, counts = count_rows(order)
         ids = [sight.target.id for sight in self.sights]
         lists = [json.dumps([ids[k] for k in row if k >= 0]) for row in rows.tolist()]
-        return dict(zip(lists, (counts / counts.sum()).tolist(), strict=True))
+        return dict(zip(lists, (counts / len(order)).tolist(), strict=True))
 
     def _order_in_draws(self, valid: "Mask") -> "IntArray":
         """The indices of the valid targets in each draw (n, E), the closest first, then -1."""
         import numpy as np
 
-        distances = [sight.distances_in_draws(self.displacements) for sight in self.sights]
-        ticks = np.round(np.stack(distances, 1) / CONTACT_TOLERANCE_MM)
+        distances = np.stack(self.drawn_distances_mm, 1)
+        ticks = np.round(distances / CONTACT_TOLERANCE_MM)
         order = np.argsort(np.where(valid, ticks, np.inf), axis=1, kind="stable")
         return np.where(np.take_along_axis(valid, order, 1), order, -1)
 
@@ -191,7 +192,7 @@ class Targets:
         ids = [sight.target.id for sight in self.sights]
         if not self.uncertain_indices or name not in ids:
             return float(name in self.valid)
-        return float(self.valid_in_draws(self.displacements).mean(0)[ids.index(name)])
+        return float(self.valid_in_draws().mean(0)[ids.index(name)])
 
     @cached_property
     def displacements(self) -> Displacements:
@@ -201,16 +202,21 @@ class Targets:
             self.scene, self.uncertain_indices | {self.shooter.index} | enemies
         )
 
-    def valid_in_draws(self, places: Displacements) -> "Mask":
+    @cached_property
+    def drawn_distances_mm(self) -> list["Array"]:
+        """The distance of each enemy in each draw (n,)."""
+        return [sight.distances_in_draws(self.displacements) for sight in self.sights]
+
+    def valid_in_draws(self) -> "Mask":
         """Which of the enemies are valid targets in each draw (n, E)."""
         import numpy as np
 
+        places, distance_mm = self.displacements, self.drawn_distances_mm
         aimable = [sight.aimable_in_draws(places) for sight in self.sights]
         covered = [
             sight.in_cover_in_draws(places) if mask.any() else mask
             for sight, mask in zip(self.sights, aimable, strict=True)
         ]
-        distance_mm = [sight.distances_in_draws(places) for sight in self.sights]
         valid = [mask.copy() for mask in aimable]
         for k, sight in enumerate(self.sights):
             if sight.stands_out:

@@ -3,14 +3,16 @@
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
-from overruler.geometry.arcs import Region, distance_to_outline_mm, gap_inside_region, is_on_outline
+from overruler.geometry.arcs import Region, distance_to_outline_mm, is_on_outline
 from overruler.geometry.shapes import Gap, Point
 from overruler.reading import Node
 from overruler.rules.bands import range_in_words
 from overruler.rules.bodies import Body, bodies_named
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.games.xwing.arc_uncertainty import ArcRangeUncertainty, arc_range_uncertainty
+from overruler.rules.games.xwing.obstruction import MeasuredLine, gap_in_arcs
 from overruler.rules.games.xwing.ship_arcs import ShipArc, read_arcs
 from overruler.rules.games.xwing.ship_ruler import LaidRuler, all_ranges, lay_along, ruler_clauses
 from overruler.rules.measure import BodyPair, Measure, measure_sides, verdict_on
@@ -92,9 +94,7 @@ def _lay_arc_ruler(scene: Scene, question: Node) -> ArcRuler:
     index = ship.index or 0
     arcs = read_arcs(scene, index, question["arc"])
     regions = tuple(arc.on_board(scene.pieces[index]) for arc in arcs)
-    gaps = [gap_inside_region(region, ship.parts[0], target.parts[0]) for region in regions]
-    in_arc = [gap for gap in gaps if gap is not None]
-    gap_in_arc = min(in_arc, key=lambda gap: gap.distance_mm, default=None)
+    gap_in_arc = gap_in_arcs(scene.pieces[index], ship.parts[0], target.parts[0], arcs)
     measured = BodyPair(ship, target, gap_in_arc or closest.gap)
     laid = lay_along(scene, question, Measure((measured,)))
     return ArcRuler(
@@ -151,18 +151,33 @@ def _verdict_in_arc(ruler: ArcRuler) -> Verdict:
         "xwing.held_in_arc": ruler.held_at_zero,
     }
     sigma_mm = ruler.arc_uncertainty.sigma_mm if ruler.arc_uncertainty else None
+    obstruction = _obstruction(ruler)
+    over = ", obstructed" if obstruction["obstructed"] else ""
     return replace(
         verdict_on(ruler.question, ruler.measure, sigma_mm or 0.0),
-        answer={"in_arc": True, "range": ruler.range_in_arc},
-        headline=f"{range_in_words(ruler.range_in_arc)}, in arc",
-        rules=(*ruler_clauses(ruler, True), *clauses_that_hold(clauses)),
+        answer={"in_arc": True, "range": ruler.range_in_arc, **obstruction},
+        headline=f"{range_in_words(ruler.range_in_arc)}, in arc{over}",
+        rules=(*ruler_clauses(ruler, True), *clauses_that_hold(clauses), "xwing.obstructed"),
         lines_mm=ruler.lines_mm,
         settings=ruler.settings(ruler.on_line),
     )
 
 
+def _obstruction(ruler: ArcRuler) -> dict[str, Any]:
+    """Whether the measured line runs over an obstacle, over which, and how sure that is."""
+    pair = ruler.measure.closest
+    line = MeasuredLine(ruler.scene, pair.a, pair.b, ruler.arcs, pair.gap)
+    crossed = line.crossed
+    told: dict[str, Any] = {"obstructed": bool(crossed), "obstructed_by": crossed}
+    if ruler.scene.covariance is not None:
+        told["obstructed_probability"] = line.crossing_probability()
+    return told
+
+
 def _verdict_out_of_arc(ruler: ArcRuler) -> Verdict:
-    nothing = dict.fromkeys(("range", "distance_mm", "sigma_mm", "from_point_mm", "to_point_mm"))
+    nothing = dict.fromkeys(
+        ("range", "obstructed", "distance_mm", "sigma_mm", "from_point_mm", "to_point_mm")
+    )
     pair = ruler.closest_pair
     return Verdict(
         answer={"in_arc": False, **nothing},

@@ -35,5 +35,6 @@ CLAUSES = {
     "xwing.own_arcs": "A ship's own arc runs counter-clockwise between two headings, or is a strip. (Decided here.)",
     "xwing.several_arcs": "Of several arcs the closest point in any of them counts. (Decided here.)",
     "xwing.objects": "Where asked for, ships on or against obstacles and devices are told too. (Decided here.)",
+    "xwing.obstructed": "An attack whose measured line runs over an obstacle, past its edge, is obstructed.",
     "xwing.pairs": "After moves all pairs of ships at range 0 are told, touching ones too. (Decided here.)",
 }
