@@ -22,6 +22,7 @@ from overruler.vision.contours.radial_edges import LabPatch
 from overruler.vision.contours.rare_events import RARE_WITHIN_SIGMAS
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.plates import face_net, find
 from overruler.vision.plates import plate as plate_module
@@ -30,12 +31,8 @@ from overruler.vision.plates.find import find_plates
 from overruler.vision.plates.fine_grid import PlateFit
 from overruler.vision.plates.heading_net import Heading
 from overruler.vision.plates.more_views import AveragedGuess, refine_guess
-from overruler.vision.plates.plate import (
-    LOGIT_WEIGHTS,
-    MAX_MISFIT_MM,
-    Plate,
-    suppress_overlaps,
-)
+from overruler.vision.plates.plate import LOGIT_WEIGHTS, MAX_MISFIT_MM, Plate, plate_log_odds
+from overruler.vision.plates.rivals import Rival, keep_compatible
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM
 from tests.vision.plate_table import SHIPS, SIZE_PX, Ship, table_camera, table_with
 
@@ -116,20 +113,27 @@ def test_where_no_plate_is_plain_to_see_doubtful_ones_are_none(
 def test_sides_that_are_nearly_as_likely_are_told_and_doubted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Every side that was tried is, for this test, nearly as likely as the likeliest."""
+    """Every side that was tried is, for this test, as likely as the likeliest."""
     camera = table_camera(10.0)
     frame = table_with(camera, [Ship(330, 300, 20.0, 60.0)], SIZE_PX)
     plain = plates_on(frame, camera)[0]
-    monkeypatch.setattr(find, "AMBIGUOUS_LOGIT_GAP", np.inf)
+    as_likely = property(
+        lambda one: Rival(one.start.xy_mm, one.start.side_mm, plain_log_odds(plain))
+    )
+    monkeypatch.setattr(find._Candidate, "as_rival", as_likely)
     doubtful = plates_on(frame, camera)[0]
     assert plain.alternative_bases == ()
     assert doubtful.base == plain.base
     assert set(doubtful.alternative_bases) <= {Base.rectangle(40, 40), Base.rectangle(80, 80)}
     assert len(doubtful.alternative_bases) > 0
-    added = (10 / RARE_WITHIN_SIGMAS) ** 2  # 10 mm: an edge of the other size
-    np.testing.assert_allclose(
-        doubtful.covariance_mm2 - plain.covariance_mm2, added * np.eye(2), rtol=1e-6
-    )
+    assert doubtful.score < 0.7 < 0.99 < plain.score
+    rare = doubtful.covariance_mm2 + doubtful.rare_excess_mm2
+    edge_mm = 10.0
+    assert np.linalg.eigvalsh(rare).min() >= (edge_mm / RARE_WITHIN_SIGMAS) ** 2
+
+
+def plain_log_odds(found: Detection) -> float:
+    return float(np.log(found.score / (1 - found.score)))
 
 
 def tried_with_faces(
@@ -153,8 +157,7 @@ def tried_with_faces(
     )
     looks = refine_guess(frame.pixels, camera, guess)
     assert looks is not None
-    tried = find._try_side(frame, camera, guess, looks, 60.0)
-    assert tried is not None
+    (tried,) = find._try_side(frame, camera, guess, looks, 60.0)
     return tried, len(asked)
 
 
@@ -211,8 +214,8 @@ def test_a_plate_is_laid_where_it_is_though_its_guess_is_off_by_more_than_sides_
 
     def off_mm() -> float:
         tried = find._try_side(frame, camera, guess, AveragedGuess(guess, 1.0), 80.0)
-        assert tried is not None
-        return float(np.hypot(*(tried.start.xy_mm - place)))
+        best = max(tried, key=lambda candidate: candidate.log_odds)
+        return float(np.hypot(*(best.start.xy_mm - place)))
 
     assert off_mm() < 0.5
     monkeypatch.setattr(find, "fit_from_aside", lambda *told: [])
@@ -248,8 +251,12 @@ def test_a_square_within_a_plate_nearly_as_likely_is_print(
         )
         return Plate(fit, Heading(0.0, 90.0), signs, view, ())
 
-    standing = suppress_overlaps([plate(200, 80, 2.0), plate(200 + aside_mm, 40, 2.0 + behind)])
-    assert sorted(one.fit.side_mm for one in standing) == left
+    standing = keep_compatible([plate(200, 80, 2.0), plate(200 + aside_mm, 40, 2.0 + behind)])
+    assert sorted(one.plate.fit.side_mm for one in standing) == left
+    alone = [plate_log_odds(one.plate.features) for one in standing]
+    if len(left) == 1:
+        assert standing[0].probability < sigmoid(alone[0])
+        assert standing[0].any_probability > standing[0].probability
 
 
 def test_an_axis_of_which_one_side_is_seen_is_doubted() -> None:
@@ -275,7 +282,7 @@ def test_a_plate_that_is_not_plain_may_have_gone_astray(
     camera = table_camera(10.0)
     found = plates_on(table_with(camera, SHIPS[:1], SIZE_PX), camera)[0]
     away = np.array([MAX_MISFIT_MM, 0.0])
-    squared = away @ np.linalg.solve(found.covariance_mm2, away)
+    squared = away @ np.linalg.solve(found.covariance_mm2 + found.rare_excess_mm2, away)
     assert squared < RARE_WITHIN_SIGMAS**2 if within else squared > 5 * RARE_WITHIN_SIGMAS**2
 
 
