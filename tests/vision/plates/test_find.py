@@ -247,7 +247,6 @@ def test_a_square_within_a_plate_nearly_as_likely_is_print(
             0.0,
             0.0,
             0.0,
-            0.0,
             (odds - LOGIT_WEIGHTS[0]) / LOGIT_WEIGHTS[-1],
         )
         return Plate(fit, Heading(0.0, 90.0), signs, view, ())
@@ -291,12 +290,12 @@ def test_a_plate_that_is_not_plain_may_have_gone_astray(
     ("signs", "plain"),
     [
         (
-            (0.61, 0.57, 0.85, 1.69, 1.77, 0.03, -1.24, 4.07),
+            (0.61, 0.57, 0.85, 1.69, 1.77, 0.03, 4.07),
             False,
         ),  # wings over two of its sides: it lies 6 mm aside
-        ((1.05, 0.65, 0.51, 2.38, 1.92, 0.05, -0.9, 4.38), True),
-        ((-0.65, -0.26, 2.70, 1.07, 1.49, 0.19, -1.3, 2.32), False),
-        ((1.46, 0.79, 0.56, 2.30, 2.11, 0.08, -0.9, 8.60), True),
+        ((1.05, 0.65, 0.51, 2.38, 1.92, 0.05, 4.38), True),
+        ((-0.65, -0.26, 2.70, 1.07, 1.49, 0.19, 2.32), False),
+        ((1.46, 0.79, 0.56, 2.30, 2.11, 0.08, 8.60), True),
     ],
 )
 def test_a_high_score_alone_makes_no_plate_plain(signs: tuple[float, ...], plain: bool) -> None:

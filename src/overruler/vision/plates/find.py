@@ -51,11 +51,8 @@ RECHECK_MOVE_MM = 0.7
 """Shift by the face's probe from which the face is evaluated again."""
 MAX_SPREAD_MM = 6.0
 """Largest spread of the views that counts."""
-MIN_INFORMATION = 0.03
-"""Smallest information of a side that counts, 0 to 1: hidden sides have some 0.06 by chance."""
-MIN_LOGIT_FROM_ABOVE = 1.7
-"""Smallest log odds, by the views from above alone, of a guess that is fitted; what the sides must
-show is not yet subtracted."""
+MIN_LOGIT_FROM_ABOVE = -3.7
+"""Smallest log odds, by the views from above alone, of a guess that is fitted."""
 MIN_SCORE = 0.8
 """Smallest score of a plate: of 12 with 0.7 to 0.8 on 64 rendered tables three were plates."""
 SURE_PLACE = 0.99
@@ -171,9 +168,8 @@ def _try_side(
         fit, face = adjusted
         evidence = float(np.sqrt(max(fit.log_evidence, 0.0)))
         information = float(fit.side_information.sum())
-        weakest = float(np.log(max(fit.side_information.min(), MIN_INFORMATION)))
         from_above = _features_from_above(first, views)
-        features = *from_above, evidence, information, size_error**2, weakest, face
+        features = *from_above, evidence, information, size_error**2, face
         return _Candidate(view, fit, features)
 
     is_heading_sure = guess.heading_confidence > SURE_HEADING
