@@ -271,6 +271,7 @@ def test_an_axis_of_which_one_side_is_seen_is_doubted() -> None:
     forward = np.array([np.cos(np.radians(ship.heading_deg)), np.sin(np.radians(ship.heading_deg))])
     before, after = (forward @ one.covariance_mm2 @ forward for one in (whole, covered))
     assert after > 4 * before
+    assert covered.score < whole.score
 
 
 @pytest.mark.parametrize("within", [True, False])
