@@ -27,12 +27,13 @@ from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candid
 from overruler.vision.plates import face_net, find
 from overruler.vision.plates import plate as plate_module
 from overruler.vision.plates.coarse_grid import MAX_PLACES, MIN_SEPARATION_MM, fit_from_aside
+from overruler.vision.plates.compatible_plates import keep_compatible
 from overruler.vision.plates.find import find_plates
 from overruler.vision.plates.fine_grid import PlateFit
 from overruler.vision.plates.heading_net import Heading
 from overruler.vision.plates.more_views import AveragedGuess, refine_guess
 from overruler.vision.plates.plate import LOGIT_WEIGHTS, MAX_MISFIT_MM, Plate, plate_log_odds
-from overruler.vision.plates.rivals import Rival, keep_compatible
+from overruler.vision.plates.rivals import Rival
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM
 from tests.vision.plate_table import SHIPS, SIZE_PX, Ship, table_camera, table_with
 

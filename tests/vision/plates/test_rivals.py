@@ -13,16 +13,11 @@ from overruler.scene import Piece, Scene, Table
 from overruler.vision.assembly.flag_doubts import RARE_PROBABILITY
 from overruler.vision.contours.rare_events import NEGLIGIBLE_PROBABILITY, RARE_WITHIN_SIGMAS
 from overruler.vision.learned.logits import sigmoid
+from overruler.vision.plates.compatible_plates import StandingPlate, keep_compatible
 from overruler.vision.plates.fine_grid import PlateFit
 from overruler.vision.plates.heading_net import Heading
 from overruler.vision.plates.plate import LOGIT_WEIGHTS, Plate
-from overruler.vision.plates.rivals import (
-    ODDS_TEMPER,
-    Rival,
-    StandingPlate,
-    keep_compatible,
-    rival_covariances,
-)
+from overruler.vision.plates.rivals import ODDS_TEMPER, Rival, rival_covariances
 
 SIDES_MM = (40.0, 60.0, 80.0)
 PLACE = np.array([200.0, 200.0])

@@ -18,12 +18,13 @@ from overruler.vision.plates.coarse_grid import (
     fit_coarsely,
     fit_from_aside,
 )
+from overruler.vision.plates.compatible_plates import StandingPlate, keep_compatible
 from overruler.vision.plates.face_net import face_logit, probe_face_shifts
 from overruler.vision.plates.fine_grid import fit_finely
 from overruler.vision.plates.heading_net import find_heading
 from overruler.vision.plates.more_views import AveragedGuess, refine_guess
 from overruler.vision.plates.plate import Plate, plate_detection, plate_log_odds
-from overruler.vision.plates.rivals import Rival, StandingPlate, keep_compatible
+from overruler.vision.plates.rivals import Rival
 from overruler.vision.plates.sides import crop_view
 
 WORKER_THREADS = 2
