@@ -281,6 +281,7 @@ def test_a_plate_that_is_not_plain_may_have_gone_astray(
 ) -> None:
     if within:  # no plate is as sure as this
         monkeypatch.setattr(plate_module, "CONFIDENT_LOGIT", 99.0)
+        monkeypatch.setattr(plate_module, "CONFIDENT_HIDDEN_LOGIT", 99.0)
     camera = table_camera(10.0)
     found = plates_on(table_with(camera, SHIPS[:1], SIZE_PX), camera)[0]
     away = np.array([MAX_MISFIT_MM, 0.0])
@@ -302,9 +303,20 @@ def test_a_plate_that_is_not_plain_may_have_gone_astray(
 )
 def test_a_high_score_alone_makes_no_plate_plain(signs: tuple[float, ...], plain: bool) -> None:
     nothing = PlateFit(*[None] * len(PlateFit.__dataclass_fields__))  # type: ignore[arg-type]
-    plate = Plate(nothing, None, signs, None, ())  # type: ignore[arg-type]
+    fit = replace(nothing, seen=np.ones(4))
+    plate = Plate(fit, None, signs, None, ())  # type: ignore[arg-type]
     assert plate.score > 0.9
     assert plate.is_confident == plain
+
+
+@pytest.mark.parametrize(("face", "plain"), [(8.0, False), (11.0, True)])
+def test_a_plate_with_a_hidden_side_must_be_plainer(face: float, plain: bool) -> None:
+    """With all sides in sight both are plain."""
+    nothing = PlateFit(*[None] * len(PlateFit.__dataclass_fields__))  # type: ignore[arg-type]
+    signs = (1.0, 0.6, 0.5, 0.0, 0.7, 0.0, face)
+    for seen, expected in ((np.ones(4), True), (np.array([0.7, 1.4, 0.14, 0.0]), plain)):
+        plate = Plate(replace(nothing, seen=seen), None, signs, None, ())  # type: ignore[arg-type]
+        assert plate.is_confident == expected
 
 
 def test_hidden_cards_hold_no_plates() -> None:
