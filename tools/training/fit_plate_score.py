@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     paths = options.truths
-    find.MIN_LOGIT_FROM_ABOVE, find.MIN_SCORE = -math.inf, 0.0  # the hopeless teach as well
+    find.MIN_LOGIT_FROM_ABOVE = find.MIN_RIVAL_LOGIT = -math.inf  # the hopeless teach as well
     rows = [np.array(judged(path)).reshape(-1, 3 + len(LOGIT_WEIGHTS) - 1) for path in paths]
     table, all_rows = (
         np.repeat(np.arange(len(rows)), [len(one) for one in rows]),

@@ -22,20 +22,18 @@ from overruler.vision.contours.radial_edges import LabPatch
 from overruler.vision.contours.rare_events import RARE_WITHIN_SIGMAS
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.plates import face_net, find
 from overruler.vision.plates import plate as plate_module
 from overruler.vision.plates.coarse_grid import MAX_PLACES, MIN_SEPARATION_MM, fit_from_aside
+from overruler.vision.plates.compatible_plates import keep_compatible
 from overruler.vision.plates.find import find_plates
 from overruler.vision.plates.fine_grid import PlateFit
 from overruler.vision.plates.heading_net import Heading
 from overruler.vision.plates.more_views import AveragedGuess, refine_guess
-from overruler.vision.plates.plate import (
-    LOGIT_WEIGHTS,
-    MAX_MISFIT_MM,
-    Plate,
-    suppress_overlaps,
-)
+from overruler.vision.plates.plate import LOGIT_WEIGHTS, MAX_MISFIT_MM, Plate, plate_log_odds
+from overruler.vision.plates.rivals import Rival
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM
 from tests.vision.plate_table import SHIPS, SIZE_PX, Ship, table_camera, table_with
 
@@ -116,20 +114,27 @@ def test_where_no_plate_is_plain_to_see_doubtful_ones_are_none(
 def test_sides_that_are_nearly_as_likely_are_told_and_doubted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Every side that was tried is, for this test, nearly as likely as the likeliest."""
+    """Every side that was tried is, for this test, as likely as the likeliest."""
     camera = table_camera(10.0)
     frame = table_with(camera, [Ship(330, 300, 20.0, 60.0)], SIZE_PX)
     plain = plates_on(frame, camera)[0]
-    monkeypatch.setattr(find, "AMBIGUOUS_LOGIT_GAP", np.inf)
+    as_likely = property(
+        lambda one: Rival(one.start.xy_mm, one.start.side_mm, plain_log_odds(plain))
+    )
+    monkeypatch.setattr(find._Candidate, "as_rival", as_likely)
     doubtful = plates_on(frame, camera)[0]
     assert plain.alternative_bases == ()
     assert doubtful.base == plain.base
     assert set(doubtful.alternative_bases) <= {Base.rectangle(40, 40), Base.rectangle(80, 80)}
     assert len(doubtful.alternative_bases) > 0
-    added = (10 / RARE_WITHIN_SIGMAS) ** 2  # 10 mm: an edge of the other size
-    np.testing.assert_allclose(
-        doubtful.covariance_mm2 - plain.covariance_mm2, added * np.eye(2), rtol=1e-6
-    )
+    assert doubtful.score < 0.7 < 0.99 < plain.score
+    rare = doubtful.covariance_mm2 + doubtful.rare_excess_mm2
+    edge_mm = 10.0
+    assert np.linalg.eigvalsh(rare).min() >= (edge_mm / RARE_WITHIN_SIGMAS) ** 2
+
+
+def plain_log_odds(found: Detection) -> float:
+    return float(np.log(found.score / (1 - found.score)))
 
 
 def tried_with_faces(
@@ -153,8 +158,7 @@ def tried_with_faces(
     )
     looks = refine_guess(frame.pixels, camera, guess)
     assert looks is not None
-    tried = find._try_side(frame, camera, guess, looks, 60.0)
-    assert tried is not None
+    (tried,) = find._try_side(frame, camera, guess, looks, 60.0)
     return tried, len(asked)
 
 
@@ -211,8 +215,8 @@ def test_a_plate_is_laid_where_it_is_though_its_guess_is_off_by_more_than_sides_
 
     def off_mm() -> float:
         tried = find._try_side(frame, camera, guess, AveragedGuess(guess, 1.0), 80.0)
-        assert tried is not None
-        return float(np.hypot(*(tried.start.xy_mm - place)))
+        best = max(tried, key=lambda candidate: candidate.log_odds)
+        return float(np.hypot(*(best.start.xy_mm - place)))
 
     assert off_mm() < 0.5
     monkeypatch.setattr(find, "fit_from_aside", lambda *told: [])
@@ -248,8 +252,12 @@ def test_a_square_within_a_plate_nearly_as_likely_is_print(
         )
         return Plate(fit, Heading(0.0, 90.0), signs, view, ())
 
-    standing = suppress_overlaps([plate(200, 80, 2.0), plate(200 + aside_mm, 40, 2.0 + behind)])
-    assert sorted(one.fit.side_mm for one in standing) == left
+    standing = keep_compatible([plate(200, 80, 2.0), plate(200 + aside_mm, 40, 2.0 + behind)])
+    assert sorted(one.plate.fit.side_mm for one in standing) == left
+    alone = [plate_log_odds(one.plate.features) for one in standing]
+    if len(left) == 1:
+        assert standing[0].probability < sigmoid(alone[0])
+        assert standing[0].any_probability > standing[0].probability
 
 
 def test_an_axis_of_which_one_side_is_seen_is_doubted() -> None:
@@ -264,6 +272,7 @@ def test_an_axis_of_which_one_side_is_seen_is_doubted() -> None:
     forward = np.array([np.cos(np.radians(ship.heading_deg)), np.sin(np.radians(ship.heading_deg))])
     before, after = (forward @ one.covariance_mm2 @ forward for one in (whole, covered))
     assert after > 4 * before
+    assert covered.score < whole.score
 
 
 @pytest.mark.parametrize("within", [True, False])
@@ -272,10 +281,11 @@ def test_a_plate_that_is_not_plain_may_have_gone_astray(
 ) -> None:
     if within:  # no plate is as sure as this
         monkeypatch.setattr(plate_module, "CONFIDENT_LOGIT", 99.0)
+        monkeypatch.setattr(plate_module, "CONFIDENT_HIDDEN_LOGIT", 99.0)
     camera = table_camera(10.0)
     found = plates_on(table_with(camera, SHIPS[:1], SIZE_PX), camera)[0]
     away = np.array([MAX_MISFIT_MM, 0.0])
-    squared = away @ np.linalg.solve(found.covariance_mm2, away)
+    squared = away @ np.linalg.solve(found.covariance_mm2 + found.rare_excess_mm2, away)
     assert squared < RARE_WITHIN_SIGMAS**2 if within else squared > 5 * RARE_WITHIN_SIGMAS**2
 
 
@@ -293,9 +303,20 @@ def test_a_plate_that_is_not_plain_may_have_gone_astray(
 )
 def test_a_high_score_alone_makes_no_plate_plain(signs: tuple[float, ...], plain: bool) -> None:
     nothing = PlateFit(*[None] * len(PlateFit.__dataclass_fields__))  # type: ignore[arg-type]
-    plate = Plate(nothing, None, signs, None, ())  # type: ignore[arg-type]
+    fit = replace(nothing, seen=np.ones(4))
+    plate = Plate(fit, None, signs, None, ())  # type: ignore[arg-type]
     assert plate.score > 0.9
     assert plate.is_confident == plain
+
+
+@pytest.mark.parametrize(("face", "plain"), [(8.0, False), (11.0, True)])
+def test_a_plate_with_a_hidden_side_must_be_plainer(face: float, plain: bool) -> None:
+    """With all sides in sight both are plain."""
+    nothing = PlateFit(*[None] * len(PlateFit.__dataclass_fields__))  # type: ignore[arg-type]
+    signs = (1.0, 0.6, 0.5, 0.0, 0.7, 0.0, face)
+    for seen, expected in ((np.ones(4), True), (np.array([0.7, 1.4, 0.14, 0.0]), plain)):
+        plate = Plate(replace(nothing, seen=seen), None, signs, None, ())  # type: ignore[arg-type]
+        assert plate.is_confident == expected
 
 
 def test_hidden_cards_hold_no_plates() -> None:

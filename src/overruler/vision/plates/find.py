@@ -12,19 +12,19 @@ from overruler.geometry.camera import Camera
 from overruler.vision.contours.radial_edges import LabPatch
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit
 from overruler.vision.learned.shape_net import ShapeCandidate
-from overruler.vision.plates.coarse_grid import CoarseFit, fit_coarsely, fit_from_aside
+from overruler.vision.plates.coarse_grid import (
+    MIN_SEPARATION_MM,
+    CoarseFit,
+    fit_coarsely,
+    fit_from_aside,
+)
+from overruler.vision.plates.compatible_plates import StandingPlate, keep_compatible
 from overruler.vision.plates.face_net import face_logit, probe_face_shifts
 from overruler.vision.plates.fine_grid import fit_finely
 from overruler.vision.plates.heading_net import find_heading
 from overruler.vision.plates.more_views import AveragedGuess, refine_guess
-from overruler.vision.plates.plate import (
-    AMBIGUOUS_LOGIT_GAP,
-    Plate,
-    plate_detection,
-    plate_log_odds,
-    plate_probability,
-    suppress_overlaps,
-)
+from overruler.vision.plates.plate import Plate, plate_detection, plate_log_odds
+from overruler.vision.plates.rivals import Rival
 from overruler.vision.plates.sides import crop_view
 
 WORKER_THREADS = 2
@@ -54,8 +54,14 @@ MAX_SPREAD_MM = 6.0
 """Largest spread of the views that counts."""
 MIN_LOGIT_FROM_ABOVE = -3.7
 """Smallest log odds, by the views from above alone, of a guess that is fitted."""
-MIN_SCORE = 0.8
-"""Smallest score of a plate: of 12 with 0.7 to 0.8 on 64 rendered tables three were plates."""
+MIN_SCORE = 0.9
+"""Smallest score of a plate: of 12 with 0.8 to 0.9 on 104 crowded tables three were none."""
+SURE_PLACE = 0.99
+"""Probability of a plate of any size from which it is told although its size is open."""
+MIN_OPEN_SCORE = 0.5
+"""Smallest score of such a plate."""
+MIN_RIVAL_LOGIT = -1.0
+"""Smallest log odds of a square that counts as a rival of those that it overlaps."""
 UNDECIDED_LOGITS = -4.0, 4.0
 """Range of log odds within which fits also start from beside the guess."""
 
@@ -83,7 +89,15 @@ def find_plates(
             plates += fit_all([guess for guess in guesses if guess.score < LIKELY_SCORE])
     if not expected and not _any_sure(plates):
         return []
-    return [plate_detection(camera, plate) for plate in suppress_overlaps(plates)]
+    standing = [one for one in keep_compatible(plates) if _is_told(one)]
+    return [plate_detection(camera, one.plate, one.probability) for one in standing]
+
+
+def _is_told(standing: StandingPlate) -> bool:
+    """Tell whether a plate is likely enough, or surely one of which only the size is open."""
+    if standing.any_probability >= SURE_PLACE:
+        return standing.probability >= MIN_OPEN_SCORE
+    return standing.probability >= MIN_SCORE
 
 
 def _any_sure(plates: Iterable[Plate]) -> bool:
@@ -93,23 +107,24 @@ def _any_sure(plates: Iterable[Plate]) -> bool:
 def _fit_guess(
     frame: Frame, camera: Camera, first: ShapeCandidate, sides_mm: Sequence[float]
 ) -> Plate | None:
-    """Return the plate of a guess, of the likeliest side."""
+    """Return the plate of a guess at its likeliest place; the others are its rivals."""
     views = refine_guess(frame.pixels, camera, first)
     if views is None:
         return None
     if plate_log_odds(_features_from_above(first, views)) < MIN_LOGIT_FROM_ABOVE:
         return None
-    plausible = _plausible_sides(views.guess, sides_mm)
-    tried = [_try_side(frame, camera, first, views, side_mm) for side_mm in plausible]
-    candidates = [candidate for candidate in tried if candidate is not None]
+    candidates: list[_Candidate] = []
+    for side_mm in _plausible_sides(views.guess, sides_mm):
+        candidates += _try_side(frame, camera, first, views, side_mm)
     best = max(candidates, key=lambda candidate: candidate.log_odds, default=None)
-    if best is None or plate_probability(best.features) < MIN_SCORE:
+    if best is None or best.log_odds < MIN_RIVAL_LOGIT:
         return None
     fit = fit_finely(best.view, best.start)
     if fit is None:
         return None
     heading = find_heading(frame.pixels, camera, fit.xy_mm, fit.turn_rad, fit.side_mm)
-    return Plate(fit, heading, best.features, best.view, _ambiguous_sides(best, candidates))
+    rivals = tuple(one.as_rival for one in candidates if one.differs_from(best))
+    return Plate(fit, heading, best.features, best.view, rivals)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,15 +142,24 @@ class _Candidate:
     def log_odds(self) -> float:
         return plate_log_odds(self.features)
 
+    @property
+    def as_rival(self) -> Rival:
+        return Rival(self.start.xy_mm, self.start.side_mm, self.log_odds)
+
+    def differs_from(self, other: "_Candidate") -> bool:
+        """Tell whether it has another size or lies elsewhere."""
+        apart_mm = float(np.hypot(*(self.start.xy_mm - other.start.xy_mm)))
+        return self.start.side_mm != other.start.side_mm or apart_mm > MIN_SEPARATION_MM
+
 
 def _try_side(
     frame: Frame, camera: Camera, first: ShapeCandidate, views: AveragedGuess, side_mm: float
-) -> _Candidate | None:
-    """Return the likeliest coarse fit of one side; None where the photo does not show it."""
+) -> list[_Candidate]:
+    """Return the coarse fits of one side; none where the photo does not show it."""
     guess = views.guess
     view = crop_view(frame, camera, guess.xy_mm, side_mm)
     if view is None:
-        return None
+        return []
     size_error = _size_error_sigmas(guess, side_mm)
 
     def evaluate(start: CoarseFit) -> _Candidate | None:
@@ -153,11 +177,12 @@ def _try_side(
     turns = guess.turn_rad + (START_TURNS_RAD[:1] if is_heading_sure else START_TURNS_RAD)
     start = fit_coarsely(view, guess.xy_mm, turns.tolist(), side_mm)
     found = None if start is None else evaluate(start)
-    if found is None or not UNDECIDED_LOGITS[0] < found.log_odds < UNDECIDED_LOGITS[1]:
-        return found
+    if found is None:
+        return []
+    if not UNDECIDED_LOGITS[0] < found.log_odds < UNDECIDED_LOGITS[1]:
+        return [found]
     aside = fit_from_aside(view, guess.xy_mm, turns.tolist(), side_mm)
-    others = [candidate for start in aside if (candidate := evaluate(start)) is not None]
-    return max([found, *others], key=lambda candidate: candidate.log_odds)
+    return [found, *(candidate for start in aside if (candidate := evaluate(start)) is not None)]
 
 
 def _adjust_by_face(
@@ -180,13 +205,6 @@ def _adjust_by_face(
 
 def _face_logit(frame: Frame, camera: Camera, start: CoarseFit) -> float | None:
     return face_logit(frame.pixels, camera, start.xy_mm, start.turn_rad, start.side_mm)
-
-
-def _ambiguous_sides(best: _Candidate, tried: Iterable[_Candidate]) -> tuple[float, ...]:
-    """Return the other sides that are nearly as likely."""
-    others = [other for other in tried if other is not best]
-    close = [other for other in others if best.log_odds - other.log_odds < AMBIGUOUS_LOGIT_GAP]
-    return tuple(other.start.side_mm for other in close)
 
 
 def _plausible_sides(guess: ShapeCandidate, sides_mm: Sequence[float]) -> list[float]:

@@ -50,7 +50,7 @@ class PlateFit:
     inset_mm: float
     """Distance of the frame line's middle inside the edge."""
     covariance_mm2: Array
-    """(2, 2): of the centre, for an exact camera."""
+    """(2, 2): of the edges' places, by the centre's and the heading's errors, for an exact camera."""
     seen: Array
     """(4,): how much of each side is seen, above the usual background."""
     log_likelihood: float
@@ -106,7 +106,10 @@ def _fit_arc_axis(
     heading = grid.turn_rad + float(TURNS_RAD[turn])
     covariance = spread + _one_sided_covariance(seen, grid.axes)
     covariance = covariance + start.posterior.moments_beyond(xy, COARSE_DOUBT_BEYOND_MM)
-    covariance = covariance + np.eye(2) * (FLOOR_SIGMA_PX * grid.view.mm_per_px) ** 2
+    turn_variance = float(density.sum((1, 2)) @ (TURNS_RAD - TURNS_RAD[turn]) ** 2)
+    by_turn_mm2 = turn_variance * (grid.side_mm / 2) ** 2 / 2
+    floor_mm2 = (FLOOR_SIGMA_PX * grid.view.mm_per_px) ** 2
+    covariance = covariance + np.eye(2) * (floor_mm2 + by_turn_mm2)
     inset_mm = float(INSETS_MM[inset])
     return PlateFit(grid.side_mm, xy, heading, inset_mm, covariance, seen, merit)
 

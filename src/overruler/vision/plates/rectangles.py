@@ -33,7 +33,8 @@ from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.learned.shape_net import ShapeCandidate, find_rectangle_candidates
 from overruler.vision.plates.coarse_grid import PosePosterior, pose_posterior
-from overruler.vision.plates.plate import AMBIGUOUS_LOGIT_GAP, MIN_JACOBIAN_WEIGHT
+from overruler.vision.plates.plate import MIN_JACOBIAN_WEIGHT
+from overruler.vision.plates.rivals import AMBIGUOUS_LOGIT_GAP
 from overruler.vision.plates.sides import crop_view, half_extents, side_normals
 
 MODEL = WEIGHTS / "rectangle_edges.onnx"
