@@ -11,9 +11,9 @@ from overruler.games import GAMES
 from overruler.geometry.arcs import Edge
 from overruler.reading import Node
 from overruler.rules import game_of
+from overruler.rules.areas.arcs import read_arcs
 from overruler.rules.fields import Tap
 from overruler.rules.game import Game, StatField
-from overruler.rules.games.xwing.ship_arcs import read_arcs
 from overruler.scene import Piece, Scene
 
 _FROM_TO = {"from": "A", "to": "B"}

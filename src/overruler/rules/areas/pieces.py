@@ -6,7 +6,7 @@ from overruler.rules.areas.membership import (
     membership_in,
     membership_on_board,
 )
-from overruler.rules.areas.tree import Area, bases_of, nears_of
+from overruler.rules.areas.tree import Area, bases_of, bodies_of, leaves_of
 from overruler.rules.bodies import Body, piece_bodies
 from overruler.scene import Scene
 
@@ -21,7 +21,7 @@ def candidates_for(scene: Scene, area: Area) -> list[Body]:
     """
     if bases_of(area):
         return []
-    named = {body.id for near in nears_of(area) for body in near.bodies}
+    named = {body.id for leaf in leaves_of(area) for body in bodies_of(leaf)}
     return [piece for piece in piece_bodies(scene) if piece.id not in named]
 
 
