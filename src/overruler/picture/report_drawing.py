@@ -28,6 +28,7 @@ from overruler.picture.text_layout import text_width, wrap_text
 from overruler.picture.view import View
 from overruler.report import Report
 from overruler.scene import Piece, Terrain
+from overruler.verdict import Shade
 
 BYSTANDER_FONT_SIZE = 8.5
 """Font size of a label beside a piece without a ruling, in units of the view."""
@@ -72,12 +73,14 @@ def _svg_document(report: Report, layers: list[str]) -> str:
 def _svg_layers(report: Report) -> list[str]:
     """Return all that lies on the photo, from back to front; what is placed first has most room."""
     view = View(report.calibration.camera, report.frame.size_px)
-    claims = drawable_rulings(report.scene, report.verdicts)
+    told = drawable_rulings(report.scene, report.verdicts)
+    claims = [claim for claim in told if claim.has_line]
+    shades = [shade for claim in told for shade in claim.shades]
     looks = {piece.id: claim.style for claim in reversed(claims) for piece in claim.pieces}
     room = _reserve_pieces(view, report, claims)
     range_lines = draw_range_lines(view, claims[0], room) if claims else ""
     first_plate = len(room.boxes)
-    banner = _draw_banner(view, room, claims)
+    banner = _draw_banner(view, room, told)
     plates = room.boxes[first_plate:]
     loupe = _draw_loupe(view, report, room, claims)
     first_plate = len(room.boxes)
@@ -86,6 +89,7 @@ def _svg_layers(report: Report) -> list[str]:
     scale = _place_scale_bar(view, report, room)
     labels = _draw_labels(view, report, room, looks, claims, plates)
     return [
+        *_draw_shades(view, shades),
         *(draw_terrain(view, terrain) for terrain in report.scene.terrain),
         range_lines,
         *(draw_arc_borders(view, claim) for claim in claims),
@@ -97,6 +101,16 @@ def _svg_layers(report: Report) -> list[str]:
         banner,
         labels,
     ]
+
+
+def _draw_shades(view: View, shades: list[Shade]) -> list[str]:
+    """Draw the ground in question, and the words on it."""
+    if not shades:
+        return []
+    from overruler.picture.shades import draw_shade, draw_shade_words  # loads shapely
+
+    drawn = [draw_shade(view, shade, number) for number, shade in enumerate(shades)]
+    return drawn + [draw_shade_words(view, shade) for shade in shades]
 
 
 def _reserve_pieces(view: View, report: Report, claims: list[DrawableRuling]) -> LabelLayout:

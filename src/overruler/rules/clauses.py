@@ -17,6 +17,10 @@ COMMON_CLAUSES: Mapping[str, str] = {
     "any.area_for": "A base may stand where its closest part lies in the area, off other bases, its heading kept.",
     "any.area_whole": "With whole a base may stand where all of it lies in the area.",
     "any.area_pieces": "A piece is listed where any part of it lies in the area, and as whole where all of it does.",
+    "any.hexes": "Hexes are counted from the one's hex to the other's, which counts too.",
+    "any.hex_center": "A piece stands in the hex that holds the middle of its base. (Decided here.)",
+    "any.hex_way": "Between two hexes lie those on the straight line from middle to middle. (Decided here.)",
+    "any.hex_terrain": "Terrain stands between where it reaches into one of them, and blocks where it is above both.",
     "any.enemies": "Two pieces are enemies where each has a player and the two differ.",
 }
 """The clauses of every game."""

@@ -123,8 +123,16 @@ def answer_area(scene: Scene, question: Node) -> Verdict:
     return answer.answer_area(scene, question)
 
 
+def answer_hexes(scene: Scene, question: Node) -> Verdict:
+    """How many hexes one piece is from another, and the terrain in the hexes between."""
+    from overruler.rules.hexes import answer  # few tables have hexes
+
+    return answer.answer_hexes(scene, question)
+
+
 COMMON: Mapping[str, Question] = {
     "distance": Question(answer_distance),
     "area": Question(answer_area, AREA_FIELDS, more=AREA_SHAPE),
+    "hexes": Question(answer_hexes),
 }
 """The questions that every game answers."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from overruler.apps.geojson import check_geojson_path
 from overruler.apps.settings.house_options import read_house, read_own_bases, select_bases
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.bases import Base
@@ -53,6 +54,8 @@ class MeasureOptions:
     """Annotated photo to write."""
     doubt: Path | None
     """Picture of the precision map to write."""
+    geojson: Path | None
+    """File of the areas to write."""
     json: bool
     """Whether to print the scene and nothing else."""
 
@@ -68,6 +71,7 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
     for path in (args.scene, args.picture, args.doubt):
         if path:
             check_writable(path)
+    check_geojson_path(args.geojson)
     _check_outputs(args)
     return MeasureOptions(
         photo=args.photo,
@@ -84,6 +88,7 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
         scene=args.scene,
         picture=args.picture,
         doubt=args.doubt,
+        geojson=args.geojson,
         json=args.json,
     )
 
@@ -122,10 +127,13 @@ def _check_outputs(args: MeasureRequest) -> None:
     for option, path in (("--picture", args.picture), ("--doubt", args.doubt)):
         if path:
             check_picture_ending(option, path)
-    given = (args.photo, *args.beside, args.scene, args.picture, args.doubt)
+    written = (args.scene, args.picture, args.doubt, args.geojson)
+    given = (args.photo, *args.beside, *written)
     paths = [path.resolve() for path in given if path]
     if len(set(paths)) < len(paths):
-        raise BadInput("PHOTO, --beside, --scene, --picture and --doubt must be different files")
+        raise BadInput(
+            "PHOTO, --beside, --scene, --picture, --doubt and --geojson must be different files"
+        )
 
 
 def check_picture_ending(option: str, path: Path) -> None:
