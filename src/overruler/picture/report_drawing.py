@@ -23,12 +23,12 @@ from overruler.picture.painters import (
     height_text,
 )
 from overruler.picture.raster import data_uri, font_face_css, output_size
+from overruler.picture.shades import WORD_SIZE, draw_shade, draw_shade_words
 from overruler.picture.svg import BLACK, WHITE, element, group, path, text_plate, text_plate_size
 from overruler.picture.text_layout import text_width, wrap_text
 from overruler.picture.view import View
 from overruler.report import Report
 from overruler.scene import Piece, Terrain
-from overruler.verdict import Shade
 
 BYSTANDER_FONT_SIZE = 8.5
 """Font size of a label beside a piece without a ruling, in units of the view."""
@@ -89,28 +89,19 @@ def _svg_layers(report: Report) -> list[str]:
     scale = _place_scale_bar(view, report, room)
     labels = _draw_labels(view, report, room, looks, claims, plates)
     return [
-        *_draw_shades(view, shades),
+        *(draw_shade(view, shade, number) for number, shade in enumerate(shades)),
         *(draw_terrain(view, terrain) for terrain in report.scene.terrain),
         range_lines,
         *(draw_arc_borders(view, claim) for claim in claims),
         *(draw_base(view, piece, looks.get(piece.id)) for piece in report.scene.pieces),
         *(draw_measured_line(view, claim) for claim in reversed(claims)),
+        *(draw_shade_words(view, shade) for shade in shades),
         scale,
         loupe,
         warnings,
         banner,
         labels,
     ]
-
-
-def _draw_shades(view: View, shades: list[Shade]) -> list[str]:
-    """Draw the ground in question, and the words on it."""
-    if not shades:
-        return []
-    from overruler.picture.shades import draw_shade, draw_shade_words  # loads shapely
-
-    drawn = [draw_shade(view, shade, number) for number, shade in enumerate(shades)]
-    return drawn + [draw_shade_words(view, shade) for shade in shades]
 
 
 def _reserve_pieces(view: View, report: Report, claims: list[DrawableRuling]) -> LabelLayout:
@@ -124,6 +115,8 @@ def _reserve_pieces(view: View, report: Report, claims: list[DrawableRuling]) ->
         line = view.line_px(claim.from_mm, claim.to_mm, claim.z_mm)
         for start, end in pairwise(line[::2]):
             room.reserve_points(np.stack([start, end]), 4 * view.unit)
+        for _, place in (word for shade in claim.shades for word in shade.labels_mm):
+            room.reserve_points(view.to_px(place)[None], WORD_SIZE * view.unit)
     return room
 
 

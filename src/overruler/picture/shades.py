@@ -4,16 +4,18 @@ Alphabet: n points of an outline.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import shapely
-from shapely.geometry.base import BaseGeometry
 
 from overruler.geometry.pose import Array
 from overruler.picture.answer_style import CLOSE_STYLE, NO_STYLE, YES_STYLE
 from overruler.picture.svg import cased_line, element, group, path_data, text_plate
 from overruler.picture.view import View
 from overruler.verdict import Rings, Shade
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
 
 COLOURS = (YES_STYLE.colour, NO_STYLE.colour, CLOSE_STYLE.colour)
 """The colours of the first shades of a picture, which differ for every kind of colour vision."""
@@ -25,7 +27,7 @@ SOFT_OPACITIES = (0.13, 0.13, 0.14)
 They lie over each other, so the middle of a shade is as opaque as an exact one."""
 OUTLINE_WIDTH = 1.1
 """Width of the core of an outline, in units of the view."""
-LABEL_SIZE = 10.0
+WORD_SIZE = 8.5
 """Font size of the words on a shade, in units of the view."""
 STEP_MM = 20.0
 """The most between two points of an outline, which the lens bends."""
@@ -51,11 +53,11 @@ def draw_shade(view: View, shade: Shade, number: int = 0) -> str:
 
 def draw_shade_words(view: View, shade: Shade) -> str:
     """Draw the words that belong to places on a shade."""
-    size = LABEL_SIZE * view.unit
+    size = WORD_SIZE * view.unit
     plates = []
     for text, place in shade.labels_mm:
-        x, y = view.to_px(place)
-        if np.isfinite(x) and np.isfinite(y):
+        x, y = view.to_px(place).tolist()
+        if view.contains_all(np.array([[x, y]])):
             plates.append(text_plate(text, x, y, size))
     return group(plates)
 
@@ -75,6 +77,8 @@ def outline_path(view: View, polygons_mm: Sequence[Rings]) -> str:
 
 def rings_px(view: View, polygons_mm: Sequence[Rings]) -> list[Array]:
     """Each outline and each hole of some polygons on the drawing (n, 2), without its first point again."""
+    import shapely
+
     ground = [shapely.Polygon(outline, holes) for outline, *holes in polygons_mm]
     shown = shapely.intersection(ground, _ground_in_sight(view))
     parts = shapely.get_parts(shapely.get_parts(shapely.segmentize(shown, STEP_MM)))
@@ -84,8 +88,10 @@ def rings_px(view: View, polygons_mm: Sequence[Rings]) -> list[Array]:
     return [ring for ring in drawn if np.isfinite(ring).all()]
 
 
-def _ground_in_sight(view: View) -> BaseGeometry:
+def _ground_in_sight(view: View) -> "BaseGeometry":
     """The ground that the picture shows, as a polygon in mm."""
+    import shapely
+
     width, height = view.size_px
     share = np.linspace(0, 1, BORDER_STEPS)
     edge = np.concatenate(

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from overruler.geometry.batched.distances import gaps_at_shifts
+from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Polygon, gap, translate_shape
 from overruler.rules.areas.outlined import outlined_ground
-from overruler.rules.areas.shadows import shadow_past
+from overruler.rules.areas.shadows import hidden_places
 from overruler.rules.areas.tree import Hidden, InArc, Outlined
 from overruler.rules.bodies import Body
 from overruler.rules.sampling import max_relative_shift_mm
@@ -24,6 +25,8 @@ from overruler.units import CONTACT_TOLERANCE_MM
 Counts = NDArray[np.int_]
 SHADOW_STRETCH = 8.0
 """How many times farther than its viewer the border of a shadow may move before nobody asks."""
+RIM_POINTS = 48
+"""Points round a base that say whether it lies in a shadow: 0.1 mm off on a base of 80 mm."""
 FRAME_SHARE = 2.0
 """How far the frame of an outline reaches round the board, in the board's sizes."""
 
@@ -73,7 +76,7 @@ def shares_in_outlined(
     """Whether (n,) any part of a piece lies in some ground, and whether all of it does."""
     own = shifts[piece.index]
     if isinstance(leaf, Hidden):
-        return _shares_in_shadows(scene, leaf, piece, own, shifts[leaf.viewer.index])
+        return _shares_in_shadows(leaf, piece, own, shifts[leaf.viewer.index])
     if isinstance(leaf, InArc):
         own = own - shifts[leaf.body.index]
     return _shares_at(outlined_ground(scene, leaf, _wide_frame(scene)), piece, own)
@@ -92,13 +95,16 @@ def _shares_at(ground: BaseGeometry, piece: Body, own: Array) -> tuple[Counts, C
 
 
 def _shares_in_shadows(
-    scene: Scene, leaf: Hidden, piece: Body, own: Array, viewers: Array
+    leaf: Hidden, piece: Body, own: Array, viewers: Array
 ) -> tuple[Counts, Counts]:
-    """The same where each draw throws its own shadow."""
-    frame, viewer = _wide_frame(scene), leaf.viewer.parts[0]
-    shares = []
-    for x_mm, y_mm, shift in zip(*viewers.T.tolist(), own, strict=True):
-        ground = shadow_past(leaf, translate_shape(viewer, x_mm, y_mm), frame)
-        shares.append(_shares_at(ground, piece, shift[None]))
-    some, whole = zip(*shares, strict=True)
-    return np.concatenate(some), np.concatenate(whole)
+    """The same where each draw throws its own shadow, told by points round the piece's base."""
+    turns = np.arange(RIM_POINTS) * 2 * np.pi / RIM_POINTS
+    shape, viewer = piece.parts[0], leaf.viewer.parts[0]
+    rim = np.vstack([shape.support_points(unit_vectors(turns)), shape.center])
+    hidden = np.array(
+        [
+            hidden_places(leaf, translate_shape(viewer, x_mm, y_mm), rim + shift)
+            for (x_mm, y_mm), shift in zip(viewers.tolist(), own, strict=True)
+        ]
+    )
+    return hidden.any(1).astype(int), hidden.all(1).astype(int)

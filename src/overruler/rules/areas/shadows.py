@@ -70,6 +70,11 @@ def shadow_past(leaf: Hidden, base: Shape, frame: shapely.Polygon) -> BaseGeomet
     return ground.intersection(frame)
 
 
+def hidden_places(leaf: Hidden, base: Shape, places: Array) -> NDArray[np.bool_]:
+    """Whether each of some places (p, 2) sees no part of a viewer's base."""
+    return are_hidden(base, [*_obstacles_before(leaf, base)], places)
+
+
 def _obstacles_before(leaf: Hidden, base: Shape) -> Iterator[Obstacle]:
     """The convex parts of all that stands apart from a base.
 
