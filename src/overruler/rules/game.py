@@ -136,3 +136,9 @@ COMMON: Mapping[str, Question] = {
     "hexes": Question(answer_hexes),
 }
 """The questions that every game answers."""
+COMMON_TAPS = (
+    Tap("distance", "Distance"),
+    Tap("area", "Ground", reach_in=6, only=("of", "within_in")),
+    Tap("area", "Hidden", only=("hidden_from",)),
+)
+"""What taps ask in every game: of two pieces, or of the first alone."""

@@ -13,11 +13,12 @@ from overruler.reading import Node
 from overruler.rules import game_of
 from overruler.rules.areas.arcs import read_arcs
 from overruler.rules.fields import Tap
-from overruler.rules.game import Game, StatField
+from overruler.rules.game import COMMON_TAPS, Game, StatField
 from overruler.scene import Piece, Scene
 
 _FROM_TO = {"from": "A", "to": "B"}
 DISTANCE_QUESTION = {"label": "Distance", "ask": {"question": "distance", **_FROM_TO}}
+"""What two taps ask in every game."""
 RANGE_QUESTION = {"label": "Range", "ask": {"question": "range", **_FROM_TO}}
 
 
@@ -25,6 +26,11 @@ def questions_of_game(name: str) -> list[dict[str, Any]]:
     """What two taps ask of bases without a profile, the distance aside."""
     game = game_of(name)
     return [tap_json(game, tap) for tap in game.taps if not tap.needs]
+
+
+def common_questions(name: str) -> list[dict[str, Any]]:
+    """What taps ask in every game: distances, and the ground round one base."""
+    return [tap_json(game_of(name), tap) for tap in COMMON_TAPS]
 
 
 def profile_questions(name: str) -> list[dict[str, Any]]:
@@ -65,7 +71,7 @@ def games_json() -> list[dict[str, Any]]:
         {
             "name": name,
             "title": game_of(name).title,
-            "taps": [*questions_of_game(name), DISTANCE_QUESTION, *profile_questions(name)],
+            "taps": [*questions_of_game(name), *common_questions(name), *profile_questions(name)],
             "profile": [_stat_json(field) for field in game_of(name).stat_fields],
         }
         for name in GAMES

@@ -68,12 +68,14 @@ OF: Field[Node] = Field("of", NAME, "p01", tap="A", required=False)
 OF_PLAYER: Field[Node] = Field("of_player", NAME, required=False)
 EDGE: Field[str] = Field("edge", one_of(EDGES), required=False)
 ZONE: Field[Node] = Field("zone", unread({"anyOf": [TEXT, OUTLINE]}), required=False)
-HIDDEN_FROM: Field[Node] = Field("hidden_from", NAME, required=False)
+HIDDEN_FROM: Field[Node] = Field("hidden_from", NAME, tap="A", required=False)
 BEHIND: Field[list[Node]] = Field("behind", list_of(NAME, 1, MAX_BEHIND), required=False)
 ARC: Field[Node] = Field("arc", NAME, required=False)
 MOVE_IN: Field[float] = Field("move_in", INCHES, required=False, default=0.0)
 WITHIN_MM: Field[Interval] = Field("within_mm", _interval(1.0), required=False)
-WITHIN_IN: Field[Interval] = Field("within_in", _interval(MM_PER_INCH), 6, required=False)
+WITHIN_IN: Field[Interval] = Field(
+    "within_in", _interval(MM_PER_INCH), 6, tap="REACH", required=False
+)
 RANGE: Field[Node] = Field(
     "range", unread({"anyOf": [_BAND, array_of(_BAND, 1, 2)]}), required=False
 )

@@ -34,11 +34,13 @@ from overruler.picture.painters import (
     draw_range_lines,
     range_arcs,
 )
+from overruler.picture.shades import draw_shade, draw_shade_words
 from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
 from overruler.units import SIGMAS_95, inches_from_mm
+from overruler.verdict import Shade
 
 LAYERS = ("bands", "lines", "verdict")
 """Layers of the graphics, from the back to the front."""
@@ -73,12 +75,11 @@ class Graphics:
 def draw_what_can_be(
     scene: Scene, selection: Selection, standing: frozenset[str]
 ) -> tuple[Graphics, str]:
-    """Draw the selection; leave out the pair, the arcs or both if they cannot be drawn, and return why."""
+    """Draw the selection; leave out the pair, the areas or both if they cannot be drawn, and return why."""
     reason = ""
     without_pair = replace(selection, pair=None)
-    without_arcs = replace(selection, arcs=())
-    without_both = replace(without_pair, arcs=())
-    for possible in (selection, without_pair, without_arcs, without_both):
+    bare = (selection.without_areas(), without_pair.without_areas())
+    for possible in (selection, without_pair, *bare):
         try:
             return draw_graphics(scene, possible, standing), reason
         except OverrulerError as error:
@@ -92,11 +93,17 @@ def draw_graphics(scene: Scene, selection: Selection, standing: frozenset[str]) 
     placement = LabelPlacement(view)
     pieces = {piece.id: piece for piece in scene.pieces if piece.id in standing}
     graphics = Graphics({})
+    shades: list[Shade] = []
     if selection.pair and pieces_named(scene, selection.pair) <= set(pieces):
         ruling = rule_on_pair(scene, selection)
         has_ruler = ruling.pieces[0].id not in selection.bands
         graphics = _ruling_graphics(view, ruling, placement, has_ruler)
-    parts = []
+        shades += ruling.shades
+    for name, question in selection.areas:
+        if name in pieces:
+            shades += ask(scene, question).shades
+    parts = [draw_shade(view, shade, number) for number, shade in enumerate(shades)]
+    parts += [draw_shade_words(view, shade) for shade in shades]
     for name in selection.bands:
         if name in pieces:
             parts.append(draw_bands(scene, view, pieces[name], placement))
