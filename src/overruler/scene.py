@@ -179,6 +179,12 @@ class Scene:
         """The scene's own ruler, else its game's; None without one."""
         return self.ruler or facts_of(self.game).ruler
 
+    @property
+    def is_in_inches(self) -> bool:
+        """Whether people read its distances in inches: by `state.unit`, else by its game."""
+        unit = self.state.get("unit")
+        return facts_of(self.game).in_inches if unit is None else unit == "in"
+
     def kind_of(self, piece: Piece) -> str:
         """The kind of a piece: its own or the game's default."""
         return piece.kind or facts_of(self.game).default_kind

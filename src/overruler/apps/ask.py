@@ -3,9 +3,11 @@
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from overruler.apps.geojson import add_geojson_argument, check_geojson_path, write_geojson
+from overruler.apps.settings.game_choice import choose_game
 from overruler.apps.settings.house_options import add_house_rule_argument, read_house
 from overruler.errors import OverrulerError
 from overruler.rules import ask, read_question
@@ -20,13 +22,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or - for one a line on standard input, each answered by a line"
     )
     parser.add_argument("question", metavar="QUESTION", help=question)
+    game = "ask by another game's rules than the scene's, or by a preset of overruler games"
+    parser.add_argument("--game", metavar="NAME", help=game)
     add_house_rule_argument(parser)
     add_geojson_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     check_geojson_path(args.geojson)
-    scene = read_house(args).apply_to(Scene.load(args.scene))
+    scene = _load_scene(args)
     verdicts: list[Verdict] = []
     if args.question == "-":
         _answer_lines(scene, verdicts)
@@ -37,6 +41,14 @@ def run(args: argparse.Namespace) -> int:
     if args.question != "-":
         print(_answer_text(verdicts[0]))
     return 0
+
+
+def _load_scene(args: argparse.Namespace) -> Scene:
+    """The scene with the house rules, by the rules of another game where one is chosen."""
+    scene, choice = Scene.load(args.scene), choose_game(args.game)
+    if choice.game is not None:
+        scene = replace(scene, game=choice.game)
+    return read_house(args, choice.preset).apply_to(scene)
 
 
 def _ask(scene: Scene, text: str, name: str) -> Verdict:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overruler.games import Ruler, facts_of
+from overruler.games import Ruler
 from overruler.geometry.pose import Array
 from overruler.picture.answer_style import (
     CLOSE_STYLE,
@@ -95,7 +95,7 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
     pieces = {piece.id: piece for piece in scene.pieces}
     first, second = verdict.pair or ("", "")
     headline, reason = split_sentence(verdict)
-    measure = _measure_text(verdict, scene.game, bool(reason))
+    measure = _measure_text(verdict, scene.is_in_inches, bool(reason))
     names = [shade.name for shade in verdict.shades]
     return DrawableRuling(
         style=style_of(verdict),
@@ -131,23 +131,18 @@ def split_sentence(verdict: Verdict) -> tuple[str, str]:
     return verdict.headline, sentence
 
 
-def _measure_text(verdict: Verdict, game: str, after_reason: bool) -> str:
+def _measure_text(verdict: Verdict, in_inches: bool, after_reason: bool) -> str:
     """Return the measured distance; if the headline is the distance itself, its 95 % interval."""
     if verdict.distance_mm is None:
         return ""
     distance = verdict.distance_mm
     reach = SIGMAS_95 * (verdict.sigma_mm or 0.0)
     if after_reason or not reach:
-        text = format_distance(distance, reach, game)
+        text = format_length(distance, reach, in_inches)
         return "" if verdict.headline == text else text
-    low = format_distance(max(distance - reach, 0.0), 0.0, game)
-    high = format_distance(distance + reach, 0.0, game)
+    low = format_length(max(distance - reach, 0.0), 0.0, in_inches)
+    high = format_length(distance + reach, 0.0, in_inches)
     return f"95 %: between {low} and {high}"
-
-
-def format_distance(distance_mm: float, reach_mm: float, game: str) -> str:
-    """Return a distance in the game's unit with half its 95 % interval; an exact one without."""
-    return format_length(distance_mm, reach_mm, facts_of(game).in_inches)
 
 
 def style_of(verdict: Verdict) -> AnswerStyle:

@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from overruler.games import facts_of
 from overruler.geometry.pose import Array
 from overruler.picture import loupe as magnifier
 from overruler.picture.answer_style import AnswerStyle
@@ -234,7 +233,7 @@ def _ruling_label(view: View, claim: DrawableRuling, room: LabelLayout) -> str:
 
 def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
     """Draw a bar of true length on the board where it covers least, preferably near the viewer."""
-    ruler = facts_of(report.scene.game).ruler
+    ruler = report.scene.range_ruler
     length = ruler.lines_mm[0] if ruler else SCALE_BAR_MM
     width, height = report.calibration.board_mm
     columns = np.linspace(0, width - length, 9)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from overruler.apps.settings.game_choice import choose_game
 from overruler.apps.settings.house_options import check_house_rule, parse_own_base
 from overruler.errors import BadInput, did_you_mean
 from overruler.games import GAMES
@@ -178,6 +179,11 @@ def _read_file_path(node: Node, key: str) -> Path:
     return Path(os.path.normpath(Path(file).parent / Path(node.text()).expanduser()))
 
 
+def _read_game(node: Node) -> str:
+    choose_game(node.text(), f"{node.name}: {node.path}")
+    return node.text()
+
+
 def _read_dictionary(node: Node, key: str) -> str:
     from overruler.board import read_dictionary
 
@@ -210,7 +216,7 @@ def _read_rule(node: Node, key: str) -> bool:
 
 
 _TABLE_READERS: Mapping[str, Callable[[Node, str], Any]] = {
-    "game": lambda node, key: node.choice(GAMES),
+    "game": lambda node, key: _read_game(node),
     "board": _read_file_path,
     "marker_mm": lambda node, key: node.positive(),
     "dictionary": _read_dictionary,

@@ -6,9 +6,11 @@ and `REACH` for the inches typed.
 
 from typing import Any
 
+from overruler.apps.settings.game_choice import known_presets
 from overruler.apps.web.scene_paths import arc_edge_paths
 from overruler.games import GAMES
 from overruler.geometry.arcs import Edge
+from overruler.presets import Preset
 from overruler.reading import Node
 from overruler.rules import game_of
 from overruler.rules.areas.arcs import read_arcs
@@ -66,16 +68,25 @@ def _stat_json(field: StatField) -> dict[str, Any]:
 
 
 def games_json() -> list[dict[str, Any]]:
-    """Each game with what it can be asked by tapping."""
-    return [
-        {
-            "name": name,
-            "title": game_of(name).title,
-            "taps": [*questions_of_game(name), *common_questions(name), *profile_questions(name)],
-            "profile": [_stat_json(field) for field in game_of(name).stat_fields],
-        }
-        for name in GAMES
-    ]
+    """Each game and each preset with what it can be asked by tapping."""
+    games = [_game_json(name, game_of(name)) for name in GAMES]
+    return games + [_preset_json(preset) for preset in known_presets().values()]
+
+
+def _game_json(name: str, game: Game) -> dict[str, Any]:
+    taps = [*questions_of_game(name), *common_questions(name), *profile_questions(name)]
+    profile = [_stat_json(field) for field in game.stat_fields]
+    return {"name": name, "title": game.title, "taps": taps, "profile": profile}
+
+
+def _preset_json(preset: Preset) -> dict[str, Any]:
+    """A preset as its game, with the reach that it has by default."""
+    shown = _game_json(preset.game, game_of(preset.game))
+    for tap in shown["taps"]:
+        reach_in = preset.defaults.get(tap["ask"]["question"], {}).get("distance_in")
+        if "reach_in" in tap and reach_in:
+            tap["reach_in"] = reach_in
+    return shown | {"name": preset.name, "title": preset.title}
 
 
 def arc_outlines(scene: Scene, ship: Piece) -> list[dict[str, Any]]:

@@ -18,7 +18,6 @@ from overruler.picture.answer_style import AnswerStyle
 from overruler.picture.drawable_ruling import (
     DrawableRuling,
     drawable_ruling,
-    format_distance,
     style_of,
 )
 from overruler.picture.painters import base_outline
@@ -27,7 +26,7 @@ from overruler.picture.svg import path_data
 from overruler.picture.view import View, offset_outline
 from overruler.rules import clause_text
 from overruler.scene import Piece, Scene
-from overruler.units import SIGMAS_95, inches_from_mm
+from overruler.units import SIGMAS_95, format_length, inches_from_mm
 from overruler.verdict import Shade, Verdict
 
 RING_POINTS = 360
@@ -55,6 +54,7 @@ def table_json(scene: Scene) -> dict[str, Any]:
     record = CalibrationRecord.from_json(scene.extra["calibration"])
     return {
         "game": scene.game,
+        "preset": scene.state.get("preset"),
         "size_px": list(view.size_px),
         "board_mm": [scene.board.width_mm, scene.board.height_mm],
         "pieces": [_piece_json(scene, view, index) for index in range(len(scene.pieces))],
@@ -148,7 +148,7 @@ def _ruling_words(ruling: DrawableRuling) -> dict[str, Any]:
 def _distance_words(scene: Scene, ruling: DrawableRuling) -> dict[str, Any]:
     """A bare distance, in the unit that the game is played in."""
     half_width_mm = SIGMAS_95 * ruling.sigma_mm
-    text = format_distance(ruling.distance_mm, half_width_mm, scene.game)
+    text = format_length(ruling.distance_mm, half_width_mm, scene.is_in_inches)
     headline, _, accuracy = text.partition(" (")
     detail = f"{accuracy.rstrip(')')} sure" if accuracy else "exact"
     return _ruling_words(ruling) | {

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from overruler.games import facts_of
 from overruler.reading import Node
 from overruler.rules.areas.membership import Membership
 from overruler.rules.areas.pieces import candidates_for, decide_memberships
@@ -92,7 +91,7 @@ def _probabilities(
 
 def _headline(scene: Scene, area: Area, area_mm2: float, pieces: list[str]) -> str:
     size = f"{area_mm2 / MM2_PER_CM2:.0f} cm²"
-    if facts_of(scene.game).in_inches:
+    if scene.is_in_inches:
         size = f"{area_mm2 / MM_PER_INCH**2:.1f} sq in"
     if bases_of(area):
         return f"{size} to stand on"

@@ -1,6 +1,5 @@
 """Areas in words, as headlines and labels name them."""
 
-from overruler.games import facts_of
 from overruler.rules.areas.tree import (
     Area,
     Hidden,
@@ -52,7 +51,7 @@ def _near_in_words(scene: Scene, near: Near) -> str:
 
 
 def _length(scene: Scene, length_mm: float) -> str:
-    if facts_of(scene.game).in_inches:
+    if scene.is_in_inches:
         return f"{round(length_mm / MM_PER_INCH, 2):g} in"
     return f"{round(length_mm, 1):g} mm"
 

@@ -26,7 +26,7 @@ from overruler.games import Ruler
 from overruler.geometry.pose import Array
 from overruler.picture import svg
 from overruler.picture.banner import build_banner
-from overruler.picture.drawable_ruling import DrawableRuling, drawable_ruling, format_distance
+from overruler.picture.drawable_ruling import DrawableRuling, drawable_ruling
 from overruler.picture.painters import (
     base_outline,
     draw_base,
@@ -39,7 +39,7 @@ from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
-from overruler.units import SIGMAS_95, inches_from_mm
+from overruler.units import SIGMAS_95, format_length, inches_from_mm
 from overruler.verdict import Shade
 
 LAYERS = ("bands", "lines", "verdict")
@@ -160,7 +160,7 @@ def rule_on_pair(scene: Scene, selection: Selection) -> DrawableRuling:
 def _distance_ruling(scene: Scene, ruling: DrawableRuling) -> DrawableRuling:
     """A bare distance with the distance as its headline."""
     half_width_mm = SIGMAS_95 * ruling.sigma_mm
-    text = format_distance(ruling.distance_mm, half_width_mm, scene.game)
+    text = format_length(ruling.distance_mm, half_width_mm, scene.is_in_inches)
     names = " → ".join(piece.id for piece in ruling.pieces)
     return replace(ruling, headline=f"{names}: {text.partition(' (')[0]}")
 

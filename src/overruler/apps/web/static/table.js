@@ -102,7 +102,8 @@ export class Table {
   // --- choosing ---
 
   #choose() {
-    const game = this.known.games.find((one) => one.name === this.found.game);
+    const named = (name) => this.known.games.find((one) => one.name === name);
+    const game = named(this.found.preset) || named(this.found.game);
     this.tap ??= game.taps[0];
     const buttons = game.taps.map((tap) => {
       const button = document.createElement("button");
