@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from overruler.apps.settings.game_choice import choose_game, known_presets, user_folder
-from overruler.games import GAMES, facts_of
+from overruler.games import GAMES, facts_of, read_ruler
 from overruler.presets import Preset
+from overruler.reading import Node
 from overruler.rules import game_of
+from overruler.units import MM_PER_INCH
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,11 +61,23 @@ def _brief_lines(records: list[dict[str, Any]]) -> Iterator[str]:
 def _record_lines(record: dict[str, Any]) -> Iterator[str]:
     yield record["title"]
     yield f"ruled by: {record['game']} (overruler rules {record['game']})"
-    for key in ("unit", "bases", "ruler"):
+    for key in ("unit", "bases"):
         if record.get(key):
             yield f"{key}: {_in_words(record[key])}"
+    if record.get("ruler"):
+        yield f"ruler: {_ruler_in_words(record['ruler'], record.get('unit'))}"
     for kind, values in record.get("defaults", {}).items():
         yield f"{kind}: {_in_words(values)}"
+
+
+def _ruler_in_words(known: dict[str, Any], unit: str | None) -> str:
+    """The lines of a ruler with their names, in the unit that its distances are read in."""
+    ruler = read_ruler(Node(known, "ruler"))
+    in_inches = unit == "in"
+    lines = (line / MM_PER_INCH if in_inches else line for line in ruler.lines_mm)
+    texts = [f"{line:.6g}" for line in lines]
+    names = [f"{name} to {text}" for name, text in zip(ruler.names, texts, strict=False)]
+    return f"{', '.join(names or texts)} {'in' if in_inches else 'mm'}"
 
 
 def _in_words(value: Any) -> str:

@@ -58,7 +58,7 @@ class Preset:
 
     def state(self) -> dict[str, Any]:
         """What it adds to a scene's `state`."""
-        known = {"preset": self.name, "unit": self.unit}
+        known: dict[str, Any] = {"preset": self.name, "unit": self.unit}
         known["defaults"] = {kind: dict(values) for kind, values in self.defaults.items()}
         return {key: value for key, value in known.items() if value}
 
