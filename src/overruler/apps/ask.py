@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("question", metavar="QUESTION", help=question)
     game = "ask by another game's rules than the scene's, or by a preset of overruler games"
-    parser.add_argument("--game", metavar="NAME", help=game)
+    parser.add_argument("--game", dest="by_game", metavar="NAME", help=game)
     add_house_rule_argument(parser)
     add_geojson_argument(parser)
 
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _load_scene(args: argparse.Namespace) -> Scene:
     """The scene with the house rules, by the rules of another game where one is chosen."""
-    scene, choice = Scene.load(args.scene), choose_game(args.game)
+    scene, choice = Scene.load(args.scene), choose_game(args.by_game)
     if choice.game is not None:
         scene = replace(scene, game=choice.game)
     return read_house(args, choice.preset).apply_to(scene)

@@ -98,6 +98,7 @@ def _toml_files(prefix: str = "", **_: Any) -> list[str]:
 
 COMPLETERS: Mapping[str, Callable[..., Any]] = {
     "game": _game_names,
+    "by_game": _game_names,
     "dictionary": _dictionary_names,
     "player": _player_signs,
     "house_rule": _house_rule_values,
