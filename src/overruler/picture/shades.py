@@ -25,7 +25,7 @@ SOFT_OPACITIES = (0.13, 0.13, 0.14)
 """Opacities of what may lie in a shade, of what does as measured, and of what surely does.
 
 They lie over each other, so the middle of a shade is as opaque as an exact one."""
-OUTLINE_WIDTH = 1.1
+OUTLINE_WIDTH = 1.5
 """Width of the core of an outline, in units of the view."""
 WORD_SIZE = 8.5
 """Font size of the words on a shade, in units of the view."""
