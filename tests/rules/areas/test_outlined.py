@@ -60,7 +60,8 @@ def test_ground_is_hidden_where_no_line_of_sight_is_free(viewer: str) -> None:
     ground = ground_of(hall, {"question": "area", "hidden_from": "v"})
     points = points_beside(ground, 120, seed=len(viewer))
     for point, is_hidden in zip(points, shapely.contains_xy(ground, points), strict=True):
-        pin = disc("pin", *point.tolist(), 0.002)
+        x, y = point.tolist()
+        pin = disc("pin", x, y, 0.002)
         pieces = [VIEWERS[viewer], pin]
         pinned = scene_of(pieces, game="positioning", board_mm=BOARD_MM, terrain=terrain)
         assert Sight(pinned, 0, 1).is_clear is not is_hidden, point

@@ -148,7 +148,7 @@ def test_ground_and_what_a_piece_does_not_see_are_shaded(home: str, scene: Scene
     assert told["layers"]["bands"].count("evenodd") > plain.count("evenodd")
     assert call(f"{home}/api/live/do/ground?piece=p02&reach_in=4", post=True)["grounds"] == ["p02"]
     assert call(f"{home}/api/live/do/ground?piece=p02", post=True)["grounds"] == []
-    wall = Terrain("wall", ((220, 150), (240, 150), (240, 260), (220, 260)), 0.0, 60.0)
+    wall = Terrain("wall", ((220, 150), (240, 150), (240, 290), (220, 290)), top_z_mm=60)
     names = frozenset(piece.id for piece in scene.pieces)
     hall = replace(scene, terrain=(wall,))
     drawn = draw_graphics(hall, Selection(shadows=("p01",)), names).layers["bands"]
