@@ -22,7 +22,7 @@ from overruler.picture.painters import (
     height_text,
 )
 from overruler.picture.raster import data_uri, font_face_css, output_size
-from overruler.picture.shades import WORD_SIZE, draw_shade, draw_shade_words
+from overruler.picture.shades import WORD_SIZE, draw_shade, draw_shade_words, with_shade_colours
 from overruler.picture.svg import BLACK, WHITE, element, group, path, text_plate, text_plate_size
 from overruler.picture.text_layout import text_width, wrap_text
 from overruler.picture.view import View
@@ -72,7 +72,7 @@ def _svg_document(report: Report, layers: list[str]) -> str:
 def _svg_layers(report: Report) -> list[str]:
     """Return all that lies on the photo, from back to front; what is placed first has most room."""
     view = View(report.calibration.camera, report.frame.size_px)
-    told = drawable_rulings(report.scene, report.verdicts)
+    told = with_shade_colours(drawable_rulings(report.scene, report.verdicts))
     claims = [claim for claim in told if claim.has_line]
     shades = [shade for claim in told for shade in claim.shades]
     looks = {piece.id: claim.style for claim in reversed(claims) for piece in claim.pieces}

@@ -4,12 +4,14 @@ Alphabet: n points of an outline.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.picture.answer_style import CLOSE_STYLE, NO_STYLE, YES_STYLE
+from overruler.picture.answer_style import CLOSE_STYLE, MEASURED_STYLE, NO_STYLE, YES_STYLE
+from overruler.picture.drawable_ruling import DrawableRuling
 from overruler.picture.svg import cased_line, element, group, path_data, text_plate
 from overruler.picture.view import View
 from overruler.verdict import Rings, Shade
@@ -35,6 +37,18 @@ BORDER_STEPS = 24
 """Points along each side of the picture, by which the ground in sight is known."""
 FARTHEST_MM = 20_000.0
 """Ground farther from the board's origin is not drawn."""
+
+
+def with_shade_colours(claims: Sequence[DrawableRuling]) -> list[DrawableRuling]:
+    """Rulings in the colours of their ground, so that words and shades belong together."""
+    coloured, number = [], 0
+    for claim in claims:
+        if claim.shades and claim.style == MEASURED_STYLE:
+            style = replace(claim.style, colour=COLOURS[number % len(COLOURS)])
+            claim = replace(claim, style=style)
+        coloured.append(claim)
+        number += len(claim.shades)
+    return coloured
 
 
 def draw_shade(view: View, shade: Shade, number: int = 0) -> str:

@@ -180,6 +180,15 @@ def test_the_shadow_of_a_base_in_doubt_shrinks_to_what_is_surely_hidden() -> Non
     assert sure < measured < possible
 
 
+def test_a_viewer_less_sure_than_it_is_wide_may_be_a_point() -> None:
+    """Made smaller by its doubt, the base is a point, whose rim has no corners."""
+    scene = scene_of(
+        [VIEWERS["disc"]], np.eye(2) * 400, game="inches", board_mm=BOARD_MM, terrain=[WALL]
+    )
+    answer = ask(scene, {"question": "area", "hidden_from": "v"}).answer
+    assert polygons_area(answer["possible_polygons_mm"]) > polygons_area(answer["polygons_mm"])
+
+
 def test_a_piece_on_a_zone_s_border_is_in_it_as_often_as_its_places_are() -> None:
     """The border passes 0.5 σ beside the edge of a base: P(x > -0.5 σ) = 0.6915."""
     piece = disc("d", 189, 300, 20)

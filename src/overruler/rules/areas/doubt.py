@@ -43,7 +43,7 @@ Shares = tuple[Told, Told]
 """Whether any part of a piece lies in an area, and whether all of it does."""
 FEW_DRAWS = 2048
 """Draws where farthest parts are sought, which takes long for each."""
-SHADOW_DRAWS = 256
+SHADOW_DRAWS = 128
 """Draws where shadows are thrown anew in each."""
 
 

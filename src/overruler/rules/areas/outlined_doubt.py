@@ -25,8 +25,8 @@ from overruler.units import CONTACT_TOLERANCE_MM
 Counts = NDArray[np.int_]
 SHADOW_STRETCH = 8.0
 """How many times farther than its viewer the border of a shadow may move before nobody asks."""
-RIM_POINTS = 48
-"""Points round a base that say whether it lies in a shadow: 0.1 mm off on a base of 80 mm."""
+RIM_POINTS = 32
+"""Points round a base that say whether it lies in a shadow: 0.2 mm off on a base of 80 mm."""
 FRAME_SHARE = 2.0
 """How far the frame of an outline reaches round the board, in the board's sizes."""
 

@@ -13,6 +13,7 @@ Alphabet: n points of an outline, p places tried.
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -35,6 +36,8 @@ SAME_TURN_RAD = 1e-12
 """A gap between obstacles that is narrower, seen from a place, is rounding."""
 INSIDE_MM = 1e-6
 """How far inside its obstacle a border begins, so that it surely crosses the rim."""
+MAX_KEPT = 512
+"""Rims, and obstacles as a base meets them, that are kept: those of all drawn places."""
 Border = tuple[Point, Point, Point]
 """From inside an obstacle over the tangent point on its rim to beyond the frame."""
 
@@ -50,12 +53,13 @@ class Obstacle:
         self.towards = towards
         """The direction from the base that separates the two."""
         self.rim = _rim_of(shape)
-        self.outline: list[Point] = [(float(x), float(y)) for x, y in self.rim]
+        self.outline: list[Point] = []
+        """The rim with the points that borders touch."""
 
 
 def shadow_past(leaf: Hidden, base: Shape, frame: shapely.Polygon) -> BaseGeometry:
     """The ground that a viewer's base does not see past the obstacles, within a frame."""
-    obstacles = [*_obstacles_before(leaf, base)]
+    obstacles = _obstacles_before(leaf, base)
     if not obstacles:
         return shapely.Polygon()
     left, bottom, right, top = frame.bounds
@@ -72,27 +76,32 @@ def shadow_past(leaf: Hidden, base: Shape, frame: shapely.Polygon) -> BaseGeomet
 
 def hidden_places(leaf: Hidden, base: Shape, places: Array) -> NDArray[np.bool_]:
     """Whether each of some places (p, 2) sees no part of a viewer's base."""
-    return are_hidden(base, [*_obstacles_before(leaf, base)], places)
+    return are_hidden(base, _obstacles_before(leaf, base), places)
 
 
-def _obstacles_before(leaf: Hidden, base: Shape) -> Iterator[Obstacle]:
+@lru_cache(maxsize=MAX_KEPT)
+def _obstacles_before(leaf: Hidden, base: Shape) -> tuple[Obstacle, ...]:
     """The convex parts of all that stands apart from a base.
 
     What overlaps the base hides nothing, as in the rules of sight.
     """
+    found = []
     for body in leaf.obstacles:
         separations = [widest_separation(base, part) for part in body.parts]
         if min(each.signed_gap_mm for each in separations) < -CONTACT_TOLERANCE_MM:
             continue
         for part, separation in zip(body.parts, separations, strict=True):
-            yield Obstacle(body.id, part, separation.angle)
+            found.append(Obstacle(body.id, part, separation.angle))
+    return tuple(found)
 
 
+@lru_cache(maxsize=MAX_KEPT)
 def _rim_of(shape: Shape) -> Array:
     """The corners (n, 2) of a shape, or those of chords so short that nobody sees them."""
     if isinstance(shape, Polygon):
         return np.array(shape.corners)
-    return grown_sum_outline([shape], 0.0, RIM_SAGITTA_MM)
+    rim = grown_sum_outline([shape], 0.0, RIM_SAGITTA_MM)
+    return rim if len(rim) else np.array([shape.center])
 
 
 # --- the lines between faces ---
@@ -100,6 +109,7 @@ def _rim_of(shape: Shape) -> Array:
 
 def _borders(base: Shape, obstacles: Sequence[Obstacle], far_mm: float) -> Iterator[Border]:
     for obstacle in obstacles:
+        obstacle.outline = [(float(x), float(y)) for x, y in obstacle.rim]
         for angle in outer_tangents(base, obstacle.shape, obstacle.towards):
             yield _border_behind(obstacle, angle, angle, far_mm)
     for first, second in combinations(obstacles, 2):
@@ -168,7 +178,7 @@ def are_hidden(base: Shape, obstacles: Sequence[Obstacle], places: Array) -> NDA
             if blocks[place] and obstacle.body_id not in stood_on[place]
         )
         found[place] = _covers(shut, first[place], last[place])
-    inside = shapely.contains_xy(shapely.Polygon(_rim_of(base)), places)
+    inside = shapely.contains_xy(shapely.MultiPoint(_rim_of(base)).convex_hull, places)
     return np.asarray(found & ~inside)
 
 
@@ -176,7 +186,8 @@ def _stood_on(obstacles: Sequence[Obstacle], places: Array) -> list[set[str]]:
     """The bodies that each place stands on."""
     found: list[set[str]] = [set() for _ in places]
     for obstacle in obstacles:
-        for place in np.flatnonzero(shapely.contains_xy(shapely.Polygon(obstacle.rim), places)):
+        ground = shapely.MultiPoint(obstacle.rim).convex_hull
+        for place in np.flatnonzero(shapely.contains_xy(ground, places)):
             found[place].add(obstacle.body_id)
     return found
 
