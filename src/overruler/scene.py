@@ -182,8 +182,7 @@ class Scene:
     @property
     def is_in_inches(self) -> bool:
         """Whether people read its distances in inches: by `state.unit`, else by its game."""
-        unit = self.state.get("unit")
-        return facts_of(self.game).in_inches if unit is None else unit == "in"
+        return bool(self.state.get("unit", "in" if facts_of(self.game).in_inches else "mm") == "in")
 
     def kind_of(self, piece: Piece) -> str:
         """The kind of a piece: its own or the game's default."""

@@ -207,13 +207,12 @@ def test_a_piece_on_a_zone_s_border_is_in_it_as_often_as_its_places_are() -> Non
     [
         ({"edge": "middle", "within_mm": 5}, "edge"),
         ({"edge": "left"}, "within_mm"),
-        ({"edge": "left", "within_mm": 0}, "no width"),
-        ({"zone": "nowhere"}, "state.zones"),
+        ({"zone": "nowhere"}, "unknown name"),
         ({"zone": [[0, 0], [1, 0]]}, "3 different points"),
-        ({"of_player": "nobody", "within_mm": 5}, "belongs to"),
-        ({"hidden_from": "ship", "behind": ["ship"]}, "behind itself"),
+        ({"of_player": "nobody", "within_mm": 5}, "unknown name"),
+        ({"hidden_from": "ship", "behind": ["ship"]}, "both sides"),
         ({"of": "ship", "arc": "nose"}, "arc"),
-        ({"of": "ship", "move_in": 3, "within_mm": [10, 20]}, "from 0"),
+        ({"hidden_from": "ship", "behind": []}, "from 1 to"),
     ],
 )
 def test_what_makes_no_sense_is_named(area: dict[str, Any], said: str) -> None:

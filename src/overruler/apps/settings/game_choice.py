@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from overruler.apps.settings.config_path import config_path
 from overruler.errors import UnknownName
 from overruler.games import GAMES
 from overruler.presets import Preset, load_presets, parse_preset, program_presets
@@ -20,8 +21,6 @@ class GameChoice(NamedTuple):
 
 def user_folder() -> Path | None:
     """The folder of the user's own presets; None where the user wants no file."""
-    from overruler.apps.settings.user_config import config_path
-
     path = config_path()
     return path.parent / "games" if path else None
 

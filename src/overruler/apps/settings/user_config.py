@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from overruler.apps.settings.config_path import CONFIG_VARIABLE, config_path
 from overruler.apps.settings.game_choice import choose_game
 from overruler.apps.settings.house_options import check_house_rule, parse_own_base
 from overruler.errors import BadInput, did_you_mean
@@ -19,20 +20,10 @@ from overruler.games import GAMES
 from overruler.house_rules import OWNER_SIGNS
 from overruler.reading import Node, read_text
 
-CONFIG_VARIABLE = "OVERRULER_CONFIG"
-"""Environment variable with the path of another file; empty for no file."""
+__all__ = ["CONFIG_VARIABLE", "Config", "config_path"]
+
 SCALE_OPTIONS = ("board", "marker_mm", "point")
 """The options that set the scale of the photo, of which one is given."""
-
-
-def config_path() -> Path | None:
-    """The path of the user's file, which need not exist; None where the user wants none."""
-    path = os.environ.get(CONFIG_VARIABLE)
-    if path is not None:
-        return Path(path).expanduser() if path else None
-    from platformdirs import user_config_path
-
-    return user_config_path("overruler", appauthor=False) / "config.toml"
 
 
 @dataclass(frozen=True, slots=True)

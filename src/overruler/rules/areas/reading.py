@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from overruler.errors import UnknownName
 from overruler.reading import Node
 from overruler.rules.areas import fields
 from overruler.rules.areas.arcs import read_arcs
@@ -133,18 +134,15 @@ def _bodies_of_player(scene: Scene, node: Node) -> tuple[Body, ...]:
         if body.player == name and body.id not in scene.reasons_for_doubt
     )
     players = sorted({piece.player for piece in scene.pieces if piece.player})
-    return bodies or node.fail(
-        f"no piece belongs to {name!r}; the players are: {', '.join(players) or 'none'}"
-    )
+    if not bodies:
+        raise UnknownName(f"{node.name}: {node.path}", name, players)
+    return bodies
 
 
 def _read_near(scene: Scene, node: Node, bodies: tuple[Body, ...]) -> Near:
     low_mm, high_mm, by_range = _read_distances(scene, node)
     move_mm = fields.MOVE_IN.read(node)
-    if move_mm and low_mm:
-        node[fields.MOVE_IN.name].fail(
-            "goes with a distance from 0: a move may lead anywhere nearer"
-        )
+    low_mm = max(low_mm - move_mm, 0.0)  # a move away leaves more room
     is_low_out = by_range and low_mm > 0
     return Near(bodies, low_mm, high_mm + move_mm, is_low_out, None, by_range, move_mm)
 
@@ -173,8 +171,6 @@ def _read_edge(scene: Scene, node: Node) -> Zone:
     """The strip along an edge of the board."""
     edge = fields.EDGE.read(node)
     low_mm, high_mm, _ = _read_distances(scene, node)
-    if high_mm <= low_mm:
-        node.fail("the strip along the edge has no width")
     width, height = scene.board.width_mm, scene.board.height_mm
     left, right, bottom, top = {
         "left": (low_mm, high_mm, 0.0, height),
@@ -192,8 +188,7 @@ def _read_zone(scene: Scene, node: Node) -> Zone:
     zones = Node(scene.state.get("zones", {}), "scene", "state.zones").object()
     name = node.text()
     if not zones.has(name):
-        known = ", ".join(zones.keys()) or "none"
-        node.fail(f"the scene has no zone {name!r} in state.zones; it has: {known}")
+        raise UnknownName(f"{node.name}: {node.path} (state.zones)", name, tuple(zones.keys()))
     return Zone(read_footprint(zones[name]))
 
 
@@ -201,9 +196,12 @@ def _read_hidden(scene: Scene, node: Node) -> Hidden:
     """The ground that a piece does not see, past all terrain or past what the question names."""
     viewer, _ = piece_named(scene, node["hidden_from"])
     if node.has(fields.BEHIND.name):
-        behind = [body for item in fields.BEHIND.read(node) for body in bodies_named(scene, item)]
+        items = fields.BEHIND.read(node)
+        if not 1 <= len(items) <= fields.MAX_BEHIND:
+            node[fields.BEHIND.name].fail(f"expected from 1 to {fields.MAX_BEHIND} names")
+        behind = [body for item in items for body in bodies_named(scene, item)]
         if viewer in behind:
-            node[fields.BEHIND.name].fail(f"{viewer.id!r} does not stand behind itself")
+            node[fields.BEHIND.name].fail(f"{viewer.id!r} is on both sides; it hides nothing")
     else:
         behind = [terrain_body(scene, terrain.id) for terrain in scene.terrain]
     lowest_mm = max(viewer.z_mm, 0.0) + CONTACT_TOLERANCE_MM
