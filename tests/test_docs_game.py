@@ -117,7 +117,7 @@ def test_its_doubt_comes_by_itself(house: Path) -> None:
         (
             {"question": "curse"},
             {},
-            "Duel of Wands has no question 'curse'; it answers: area, distance, spell",
+            "Duel of Wands has no question 'curse'; it answers: area, distance, hexes, spell",
         ),
     ],
 )

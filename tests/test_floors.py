@@ -21,6 +21,7 @@ FLOORS = (
         "games",
         "board",
         "bases",
+        "presets",
         "chart",
         "lens",
         "calibration",

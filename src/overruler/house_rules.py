@@ -7,6 +7,7 @@ rules = {"legion.ranged_in_contact": False}     # a game's setting
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from overruler.presets import Preset
 from overruler.scene import Scene
 
 RING_HUES_DEG: Mapping[str, float] = {
@@ -34,9 +35,18 @@ class HouseRules:
     """Name of the player by sign, one of `OWNER_SIGNS`."""
     rules: Mapping[str, bool] = field(default_factory=dict)
     """Chosen values by game and setting, joined with a dot."""
+    preset: Preset | None = None
+    """The game as data that the table plays."""
 
     def apply_to(self, scene: Scene) -> Scene:
-        """Add the chosen settings to a scene; the scene's own settings win."""
+        """Add the preset and the chosen settings to a scene; the scene's own win."""
+        if self.preset is not None:
+            scene = replace(
+                scene,
+                game=self.preset.game,
+                ruler=scene.ruler or self.preset.ruler,
+                state={**self.preset.state(), **scene.state},
+            )
         chosen = self.settings_of(scene.game)
         if not chosen:
             return scene

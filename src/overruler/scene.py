@@ -179,6 +179,11 @@ class Scene:
         """The scene's own ruler, else its game's; None without one."""
         return self.ruler or facts_of(self.game).ruler
 
+    @property
+    def is_in_inches(self) -> bool:
+        """Whether people read its distances in inches: by `state.unit`, else by its game."""
+        return bool(self.state.get("unit", "in" if facts_of(self.game).in_inches else "mm") == "in")
+
     def kind_of(self, piece: Piece) -> str:
         """The kind of a piece: its own or the game's default."""
         return piece.kind or facts_of(self.game).default_kind

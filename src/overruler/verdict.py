@@ -1,7 +1,7 @@
 """The verdict on a question: the answer, its grounds and its probability."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -36,6 +36,25 @@ class Change:
 
     def to_json(self) -> dict[str, Any]:
         return {"to": self.to, "move_mm": self.move_mm, "direction": list(self.direction)}
+
+
+Rings = list[list[list[float]]]
+"""A polygon: its outline, and then its holes, each as points (x, y)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shade:
+    """For pictures: some ground to shade, in mm on the board."""
+
+    name: str
+    """What it is, in words."""
+    polygons_mm: Sequence[Rings]
+    sure_mm: Sequence[Rings] = ()
+    """What surely lies in it; empty where its border is exact."""
+    possible_mm: Sequence[Rings] = ()
+    """What may lie in it; empty where its border is exact."""
+    labels_mm: tuple[tuple[str, Point], ...] = ()
+    """Words on it, and where they stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +105,9 @@ class Verdict:
     """For pictures: the two points to connect where the answer rests on no distance."""
     borders_mm: tuple[tuple[Point, Point], ...] = ()
     """For pictures: the straight borders of the arc in question, as long as a ruler."""
+
+    shades: tuple[Shade, ...] = ()
+    """For pictures: the ground in question."""
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is neither true nor false: look at its answer, and at its call")

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -194,3 +195,61 @@ def test_strict_tells_by_its_status_that_a_line_was_wrong(
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines)))
         assert main(["ask", path, "-", "--strict"]) == status
     assert capsys.readouterr().out.count("\n") == 3
+
+
+AREA = '{"question": "area", "of": "a", "within_mm": 300}'
+
+
+def test_areas_are_written_as_geojson(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rings are closed, outlines run counter-clockwise, and a soft edge has both its sides."""
+    out = tmp_path / "areas.geojson"
+    assert main(["ask", saved(tmp_path, DOUBTFUL), AREA, "--geojson", str(out)]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    told = json.loads(out.read_text())
+    assert told["type"] == "FeatureCollection"
+    assert told["frame"]["unit"] == "mm"
+    borders = [feature["properties"]["border"] for feature in told["features"]]
+    assert borders == ["as measured", "surely in", "possibly in"]
+    measured = told["features"][0]
+    [[ring]] = measured["geometry"]["coordinates"]
+    assert ring[0] == ring[-1]
+    assert ring[:-1] == answer["polygons_mm"][0][0]
+    assert measured["properties"]["pieces"] == ["b"]
+    area = sum(ax * by - bx * ay for (ax, ay), (bx, by) in pairwise(ring)) / 2
+    assert area == pytest.approx(answer["area_mm2"])
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "said"),
+    [(RANGE, "x.geojson", "no answer is an area"), (AREA, "x.txt", "must end in .geojson")],
+)
+def test_no_file_is_written_without_an_area(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], question: str, name: str, said: str
+) -> None:
+    out = tmp_path / name
+    assert main(["ask", saved(tmp_path, SCENE), question, "--geojson", str(out)]) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert (told.out, out.exists()) == ("", False)
+
+
+def test_a_preset_answers_for_fields_that_a_question_leaves_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The two are 200 mm apart: 7.9 inches."""
+    path = saved(tmp_path, SCENE)
+    for preset, answer in (("melee_1_chain_2", False), ("melee_3_chain_half", True)):
+        assert main(["ask", path, "within a b", "--game", preset]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["answer"] is answer
+        assert told["settings"] == {"distance_in": 12 if answer else 6}
+    assert main(["ask", path, "within a b 7in", "--game", "melee_3_chain_half"]) == 0
+    assert json.loads(capsys.readouterr().out)["answer"] is False
+    assert main(["ask", path, "range a b", "--game", "bands_short_to_extreme"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "medium"
+
+
+def test_a_default_of_no_field_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene = SCENE | {"state": {"defaults": {"range": {"far": 1}}}}
+    assert main(["ask", saved(tmp_path, scene), RANGE]) == 2
+    assert "state.defaults.range.far" in capsys.readouterr().err

@@ -233,7 +233,15 @@ def settled(
 @pytest.mark.parametrize(
     "argument",
     [
-        *("--help", "-h", "--version", "--scene=x.json", "--picture=x.png", "--doubt=x.png"),
+        *(
+            "--help",
+            "-h",
+            "--version",
+            "--scene=x.json",
+            "--picture=x.png",
+            "--doubt=x.png",
+            "--geojson=x.geojson",
+        ),
         *(
             "--board=/etc/passwd",
             "--board=../x.toml",

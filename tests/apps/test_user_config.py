@@ -9,6 +9,7 @@ import pytest
 from overruler.apps import analyze, ask, live, measure, serve
 from overruler.apps.cli import main
 from overruler.apps.commands import Command
+from overruler.apps.settings.game_choice import GameChoice
 from overruler.apps.settings.house_options import read_house, read_own_bases, select_bases
 from overruler.apps.settings.user_config import Config, config_path
 from overruler.bases import Base, catalogue
@@ -256,9 +257,12 @@ def test_what_show_prints_is_a_file_that_says_the_same(
 def test_bases_of_ones_own_are_looked_for_beside_the_games() -> None:
     own = read_own_bases(["skiff=66x38o", "walker = 95"])
     assert own == {"skiff": Base.oval(38, 66), "walker": Base.circle(95)}
-    assert select_bases(None, own, "legion") == (*catalogue("legion"), *own.values())
-    assert select_bases("walker, 27", own, "legion") == (Base.circle(95), Base.circle(27))
-    assert select_bases(None, {}, "legion") is None
+    assert select_bases(None, own, GameChoice("legion")) == (*catalogue("legion"), *own.values())
+    assert select_bases("walker, 27", own, GameChoice("legion")) == (
+        Base.circle(95),
+        Base.circle(27),
+    )
+    assert select_bases(None, {}, GameChoice("legion")) is None
 
 
 @pytest.mark.parametrize(

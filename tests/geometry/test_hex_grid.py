@@ -1,5 +1,6 @@
 """Hexes against what they are: the nearest centre, a walk from neighbour to neighbour, polygons drawn out."""
 
+from itertools import pairwise
 from math import cos, dist, pi, sin, sqrt
 
 import numpy as np
@@ -8,7 +9,7 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overruler.geometry.hex_grid import NEIGHBOURS, Hex, HexGrid, hex_distance
+from overruler.geometry.hex_grid import NEIGHBOURS, Hex, HexGrid, hex_distance, hexes_between
 from overruler.geometry.shapes import Point
 
 HEX = st.tuples(st.integers(-40, 40), st.integers(-40, 40))
@@ -121,3 +122,24 @@ def test_neighbours_are_a_hex_s_width_away_and_run_counter_clockwise(pointy: boo
     turns = [after / before for before, after in zip(places, places[1:] + places[:1], strict=True)]
     assert [abs(place) for place in places] == pytest.approx([30 * sqrt(3)] * 6)
     assert turns == pytest.approx([complex(0.5, sqrt(3) / 2)] * 6)
+
+
+@given(GRID, HEX, HEX)
+def test_hexes_between_two_are_a_shortest_way_along_the_straight_line(
+    grid: HexGrid, a: Hex, b: Hex
+) -> None:
+    way = hexes_between(a, b)
+    assert (way[0], way[-1], len(way)) == (a, b, hex_distance(a, b) + 1)
+    assert all(hex_distance(p, q) == 1 for p, q in pairwise(way))
+    line = shapely.LineString([grid.center(a), grid.center(b)])
+    slack = 1e-4 * grid.size_mm
+    assert all(outline(grid, hexagon).distance(line) <= slack for hexagon in way)
+
+
+@given(GRID, HEX)
+def test_corners_are_those_of_the_outline(grid: HexGrid, hexagon: Hex) -> None:
+    from overruler.rules.hexes.answer import corners_of
+
+    ring = shapely.Polygon(corners_of(grid, hexagon, grid.size_mm))
+    assert ring.exterior.is_ccw
+    assert ring.symmetric_difference(outline(grid, hexagon)).area <= 1e-6 * ring.area

@@ -299,3 +299,19 @@ def test_a_gap_far_smaller_than_a_touch_is_still_seen(step: float) -> None:
         far = replace(b, radius_mm=b.radius_mm - step)
         offset = gap(a, b).distance_mm
         assert gap(a, far).distance_mm - offset == pytest.approx(step, abs=2e-11)
+
+
+@FEW
+@given(st.floats(1e-9, 1e-5), st.floats(1, 1e6), headings, st.floats(0, math.tau))
+def test_a_needle_has_a_farthest_point_in_every_direction(
+    width: float, length: float, heading: float, turn: float
+) -> None:
+    """By the matrix, rounding made the square of its reach negative."""
+    needle = Ellipse((3.0, -2.0), length, width, heading)
+    across = math.radians(heading) + math.pi / 2
+    for angle in (turn, across, across + 1e-12):
+        u = math.cos(angle), math.sin(angle)
+        exact = math.hypot(length / 2 * math.cos(angle - math.radians(heading)), width / 2)
+        for x, y in (needle.support_point(*u), needle.support_points(np.array(u))):
+            reach = (x - 3) * u[0] + (y + 2) * u[1]
+            assert reach == pytest.approx(exact, abs=1e-9 * length)

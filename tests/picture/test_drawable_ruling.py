@@ -10,8 +10,9 @@ from overruler.picture.answer_style import (
     YES_STYLE,
     AnswerStyle,
 )
-from overruler.picture.drawable_ruling import drawable_ruling, drawable_rulings, format_distance
+from overruler.picture.drawable_ruling import drawable_ruling, drawable_rulings
 from overruler.scene import Piece, Scene, Table
+from overruler.units import format_length
 from overruler.verdict import Verdict
 from tests.reports import RULINGS, pieces, verdict
 
@@ -90,7 +91,8 @@ def test_a_ruling_without_places_is_not_drawn() -> None:
     ],
 )
 def test_lengths(distance_mm: float, reach_mm: float, game: str, said: str) -> None:
-    assert format_distance(distance_mm, reach_mm, game) == said
+    in_inches = Scene(game, Table(900, 600), ()).is_in_inches
+    assert format_length(distance_mm, reach_mm, in_inches) == said
 
 
 def test_lines_are_named_by_the_ruler_s_segments() -> None:

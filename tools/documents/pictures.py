@@ -49,21 +49,50 @@ DRAWN: dict[str, dict[str, Any]] = {
     "positioning": {"question": "distance", "from": "knight", "to": "troll"},
 }
 """What is asked on the drawn tables: the scene is the one of the game's page."""
+AREAS: dict[str, list[dict[str, Any]]] = {
+    "areas-shadow": [
+        {"question": "area", "of": "guard", "within_in": 4},
+        {"question": "area", "hidden_from": "orc"},
+    ],
+    "areas-hexes": [{"question": "hexes", "from": "orc", "to": "g1"}],
+}
+"""What is asked on the table of the page on areas, with a wall and a grid of hexes."""
+AREAS_MORE: dict[str, Any] = {
+    "terrain": [
+        {
+            "id": "wall",
+            "footprint_mm": [[335, 330], [395, 330], [395, 345], [335, 345]],
+            "top_z_mm": 60,
+        }
+    ],
+    "grid": {"type": "hex", "orientation": "pointy", "size_mm": 22, "origin_mm": [300, 300]},
+}
 
 
 def main() -> int:
-    argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    )
+    parser.add_argument("--areas", action="store_true", help="only those of the page on areas")
+    args = parser.parse_args()
     OUT.mkdir(exist_ok=True)
+    if not args.areas:
+        draw_demo_and_games()
+    for name, questions in AREAS.items():
+        report = drawn(ROOT / "docs" / "areas.md", questions, AREAS_MORE)
+        keep(name, picture.annotated_pixels(report))
+    return 0
+
+
+def draw_demo_and_games() -> None:
+    """Draw the demo's steps, and a ruled table of each game."""
     for step in generate_steps(print):
         if name := DEMO.get(Path(step.file).stem):
             keep(f"how-{name}", cv2.imdecode(np.frombuffer(step.data, np.uint8), cv2.IMREAD_COLOR))
     for name, photo in PHOTOS.items():
         keep(name, picture.annotated_pixels(ruled(name, SAMPLES / f"{photo}.jpg")))
     for name, question in DRAWN.items():
-        keep(name, picture.annotated_pixels(drawn(name, question)))
-    return 0
+        keep(name, picture.annotated_pixels(drawn(PAGES / f"{name}.md", [question])))
 
 
 def keep(name: str, pixels: Any) -> None:
@@ -81,10 +110,13 @@ def ruled(game: str, photo: Path) -> Report:
     return replace(report, verdicts=rule_on_questions(report.scene, ()))
 
 
-def drawn(name: str, question: dict[str, Any]) -> Report:
-    """The scene of a game's page on a drawn table, one question of it ruled on."""
-    text = (PAGES / f"{name}.md").read_text("utf-8")
-    scene = Scene.from_json(json.loads(text.split("```json\n")[1].split("```")[0]))
+def drawn(
+    page: Path, questions: list[dict[str, Any]], more: dict[str, Any] | None = None
+) -> Report:
+    """The scene of a page on a drawn table, with more in it, and some questions ruled on."""
+    text = page.read_text("utf-8")
+    known = json.loads(text.split("```json\n")[1].split("```")[0])
+    scene = Scene.from_json(known | (more or {}))
     middle = np.array(
         [np.mean([p.x_mm for p in scene.pieces]), np.mean([p.y_mm for p in scene.pieces]), 0.0]
     )
@@ -95,7 +127,8 @@ def drawn(name: str, question: dict[str, Any]) -> Report:
     table = (scene.board.width_mm, scene.board.height_mm)
     pixels = _hexes(render_table(camera, SIZE_PX, table, plinths, noise=2), camera, scene)
     calibration = Calibration(camera, Covariances.same(np.zeros((15, 15))), SIZE_PX, 0.0, (), table)
-    return Report(Frame(pixels, name), calibration, (), scene, verdicts=(ask(scene, question),))
+    verdicts = tuple(ask(scene, question) for question in questions)
+    return Report(Frame(pixels, page.stem), calibration, (), scene, verdicts=verdicts)
 
 
 def _hexes(pixels: NDArray[np.uint8], camera: Camera, scene: Scene) -> NDArray[np.uint8]:

@@ -3,12 +3,16 @@
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+from overruler.apps.geojson import add_geojson_argument, check_geojson_path, write_geojson
+from overruler.apps.settings.game_choice import choose_game
 from overruler.apps.settings.house_options import add_house_rule_argument, read_house
 from overruler.errors import OverrulerError
 from overruler.rules import ask, read_question
 from overruler.scene import Scene
+from overruler.verdict import Verdict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,36 +22,62 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or - for one a line on standard input, each answered by a line"
     )
     parser.add_argument("question", metavar="QUESTION", help=question)
+    game = "ask by another game's rules than the scene's, or by a preset of overruler games"
+    parser.add_argument("--game", dest="by_game", metavar="NAME", help=game)
     add_house_rule_argument(parser)
     strict = "with -: end with status 1 where a line was answered with an error"
     parser.add_argument("--strict", action="store_true", help=strict)
+    add_geojson_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    scene = read_house(args).apply_to(Scene.load(args.scene))
+    check_geojson_path(args.geojson)
+    scene = _load_scene(args)
+    verdicts: list[Verdict] = []
     if args.question == "-":
-        failed = _answer_lines(scene)
-        return 1 if failed and args.strict else 0
-    print(_answer(scene, args.question, "question"))
+        failed = _answer_lines(scene, verdicts)
+    else:
+        failed = 0
+        verdicts.append(_ask(scene, args.question, "question"))
+    if args.geojson:
+        write_geojson(args.geojson, scene, verdicts)
+    if args.question != "-":
+        print(_answer_text(verdicts[0]))
+    if failed and args.strict:
+        return 1
     return 0
 
 
-def _answer(scene: Scene, text: str, name: str) -> str:
-    question = read_question(scene.game, text, name)
-    return json.dumps(ask(scene, question).to_json(), allow_nan=False)
+def _load_scene(args: argparse.Namespace) -> Scene:
+    """The scene with the house rules, by the rules of another game where one is chosen."""
+    scene, choice = Scene.load(args.scene), choose_game(args.by_game)
+    if choice.game is not None:
+        scene = replace(scene, game=choice.game)
+    return read_house(args, choice.preset).apply_to(scene)
 
 
-def _answer_lines(scene: Scene) -> int:
+def _ask(scene: Scene, text: str, name: str) -> Verdict:
+    return ask(scene, read_question(scene.game, text, name))
+
+
+def _answer_text(verdict: Verdict) -> str:
+    return json.dumps(verdict.to_json(), allow_nan=False)
+
+
+def _answer_lines(scene: Scene, verdicts: list[Verdict]) -> int:
     """Answer each line of standard input as it arrives; a wrong one is answered with its error.
 
-    Returns the number of wrong lines.
+    Verdicts on areas are kept in `verdicts`. Returns the number of wrong lines.
     """
     failed = 0
     for number, line in enumerate(sys.stdin.buffer, 1):
         if not line.strip():
             continue
         try:
-            answer = _answer(scene, line.decode("utf-8", "replace"), f"line {number}")
+            verdict = _ask(scene, line.decode("utf-8", "replace"), f"line {number}")
+            answer = _answer_text(verdict)
+            if verdict.shades:
+                verdicts.append(verdict)
         except OverrulerError as error:
             failed += 1
             answer = json.dumps({"error": " ".join(str(error).split())})

@@ -38,6 +38,10 @@ COMMANDS = {
         "ask what analyze has written, in SQL",
         """overruler query games "select piece, sum(path_mm) from moves group by piece\"""",
     ),
+    "games": (
+        "list the games and presets that --game takes",
+        "overruler games melee_1_chain_2",
+    ),
     "rules": (
         "say what a game can be asked, and by which clauses it is ruled",
         "overruler rules legion",

@@ -64,9 +64,9 @@ def _attach_completers(parser: argparse.ArgumentParser) -> None:
 
 
 def _game_names(**_: Any) -> tuple[str, ...]:
-    from overruler.games import GAMES
+    from overruler.apps.settings.game_choice import known_games
 
-    return GAMES
+    return known_games()
 
 
 def _dictionary_names(**_: Any) -> tuple[str, ...]:
@@ -82,9 +82,10 @@ def _player_signs(**_: Any) -> list[str]:
 
 
 def _house_rule_values(**_: Any) -> list[str]:
+    from overruler.games import GAMES
     from overruler.rules import game_of
 
-    names = [f"{game}.{name}" for game in _game_names() for name in game_of(game).settings]
+    names = [f"{game}.{name}" for game in GAMES for name in game_of(game).settings]
     return [f"{name}={value}" for name in names for value in ("true", "false")]
 
 
@@ -97,6 +98,7 @@ def _toml_files(prefix: str = "", **_: Any) -> list[str]:
 
 COMPLETERS: Mapping[str, Callable[..., Any]] = {
     "game": _game_names,
+    "by_game": _game_names,
     "dictionary": _dictionary_names,
     "player": _player_signs,
     "house_rule": _house_rule_values,

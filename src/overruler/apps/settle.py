@@ -223,7 +223,8 @@ def _read_measure_options(
     strange = [str(path) for path in files if path is not None and str(path) not in known]
     if str(request.photo) not in known or str(request.photo) not in bundles.PHOTO_FILES:
         strange.append(str(request.photo))
-    strange += [str(path) for path in (request.scene, request.picture, request.doubt) if path]
+    written = (request.scene, request.picture, request.doubt, request.geojson)
+    strange += [str(path) for path in written if path]
     if strange:
         names = ", ".join(map(repr, strange))
         raise BadInput(

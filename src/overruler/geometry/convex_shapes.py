@@ -53,10 +53,13 @@ class Ellipse:
     heading_deg: float = 0.0
     matrix: tuple[float, float, float] = field(init=False, repr=False, compare=False)
     """xx, xy, yy of Q = R diag(a², b²) Rᵀ; the support point in u is centre + Q u / √(uᵀ Q u)."""
+    ahead: Point = field(init=False, repr=False, compare=False)
+    """The unit vector of its heading."""
 
     def __post_init__(self) -> None:
         turn = math.radians(self.heading_deg)
         c, s = math.cos(turn), math.sin(turn)
+        object.__setattr__(self, "ahead", (c, s))
         a2 = (self.length_mm / 2) ** 2
         b2 = (self.width_mm / 2) ** 2
         xx = a2 * c * c + b2 * s * s
@@ -73,17 +76,27 @@ class Ellipse:
         return ()
 
     def support_point(self, ux: float, uy: float) -> Point:
-        xx, xy, yy = self.matrix
-        x = xx * ux + xy * uy
-        y = xy * ux + yy * uy
-        size = math.sqrt(x * ux + y * uy)
-        return self.center[0] + x / size, self.center[1] + y / size
+        # Along its axes: by the matrix, rounding outweighs the width of an oval like a needle.
+        c, s = self.ahead
+        along = self.length_mm / 2 * (c * ux + s * uy)
+        across = self.width_mm / 2 * (c * uy - s * ux)
+        size = math.hypot(along, across)
+        if not size:
+            return self.center
+        along *= self.length_mm / 2 / size
+        across *= self.width_mm / 2 / size
+        return self.center[0] + c * along - s * across, self.center[1] + s * along + c * across
 
     def support_points(self, directions: "Array") -> "Array":
-        xx, xy, yy = self.matrix
-        points = directions @ [[xx, xy], [xy, yy]]
-        points /= (points * directions).sum(-1, keepdims=True) ** 0.5
-        return points + self.center
+        import numpy as np
+
+        c, s = self.ahead
+        half = np.array([self.length_mm, self.width_mm]) / 2
+        turn = np.array([[c, -s], [s, c]])
+        local = directions @ turn * half
+        size = np.hypot(local[..., :1], local[..., 1:])
+        local *= half / np.where(size > 0, size, 1.0)
+        return np.asarray(local @ turn.T + self.center)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ Hex = tuple[int, int]
 N = TypeVar("N", float, "Array")
 """A number or an array of numbers."""
 
+LEAN = 1e-6
+"""How far a line of hexes leans off the borders that it runs along, as a share of a hex."""
 NEIGHBOURS: tuple[Hex, ...] = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 """Offsets to the six neighbours of a hex, counter-clockwise."""
 
@@ -116,3 +118,19 @@ def hex_distance(a: Hex, b: Hex) -> int:
     dq = b[0] - a[0]
     dr = b[1] - a[1]
     return max(abs(dq), abs(dr), abs(dq + dr))
+
+
+def hexes_between(a: Hex, b: Hex) -> list[Hex]:
+    """Return the hexes along the straight line from one to another, both ends included.
+
+    Points are spaced evenly along the line between the two centres. Where a point lies on a border,
+    the line leans to the side of the larger q, then of the larger r. (Patel, 2013.)
+    """
+    count = hex_distance(a, b)
+    line = []
+    for step in range(count + 1):
+        share = step / count if count else 0.0
+        q = a[0] + (b[0] - a[0]) * share
+        r = a[1] + (b[1] - a[1]) * share
+        line.append(round_axial(q + LEAN, r + LEAN / 2))
+    return line

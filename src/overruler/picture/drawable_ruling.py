@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overruler.games import Ruler, facts_of
+from overruler.games import Ruler
 from overruler.geometry.pose import Array
 from overruler.picture.answer_style import (
     CLOSE_STYLE,
@@ -17,7 +17,10 @@ from overruler.picture.answer_style import (
 )
 from overruler.scene import Piece, Scene
 from overruler.units import SIGMAS_95, format_length
-from overruler.verdict import TOO_CLOSE, Verdict
+from overruler.verdict import TOO_CLOSE, Shade, Verdict
+
+ORIGIN = (0.0, 0.0)
+"""Where the line of a ruling without one begins and ends."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +46,10 @@ class DrawableRuling:
     """The ruler by whose bands the lines are named."""
     arc_mm: tuple[Array, ...] = ()
     """The straight borders (2, 2) of the arc in question, as far as a ruler reaches."""
+    shades: tuple[Shade, ...] = ()
+    """The ground in question."""
+    has_line: bool = True
+    """Whether it concerns two places, with a line between them."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -66,9 +73,13 @@ class DrawableRuling:
 
 
 def drawable_rulings(scene: Scene, verdicts: Sequence[Verdict]) -> list[DrawableRuling]:
-    """Return the rulings that concern two places on the board, in order."""
+    """Return the rulings that concern two places on the board, or some ground, in order."""
     located = map(_with_drawn_points, verdicts)
-    return [drawable_ruling(scene, v) for v in located if v.from_point_mm and v.to_point_mm]
+    return [drawable_ruling(scene, v) for v in located if v.shades or _has_line(v)]
+
+
+def _has_line(verdict: Verdict) -> bool:
+    return bool(verdict.from_point_mm and verdict.to_point_mm)
 
 
 def _with_drawn_points(verdict: Verdict) -> Verdict:
@@ -84,21 +95,24 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
     pieces = {piece.id: piece for piece in scene.pieces}
     first, second = verdict.pair or ("", "")
     headline, reason = split_sentence(verdict)
-    measure = _measure_text(verdict, scene.game, bool(reason))
+    measure = _measure_text(verdict, scene.is_in_inches, bool(reason))
+    names = [shade.name for shade in verdict.shades]
     return DrawableRuling(
         style=style_of(verdict),
         headline=f"{first} → {second}: {headline}" if verdict.pair else headline,
-        detail="  ·  ".join(part for part in (reason, measure) if part),
+        detail="  ·  ".join(part for part in (*names, reason, measure) if part),
         line_label=_line_label(verdict, headline, reason),
         distance_mm=verdict.distance_mm or 0.0,
         sigma_mm=verdict.sigma_mm or 0.0,
-        from_mm=np.array(verdict.from_point_mm),
-        to_mm=np.array(verdict.to_point_mm),
+        from_mm=np.array(verdict.from_point_mm or ORIGIN),
+        to_mm=np.array(verdict.to_point_mm or ORIGIN),
         from_piece=pieces.get(first),
         to_piece=pieces.get(second),
         lines_mm=verdict.lines_mm,
         ruler=scene.range_ruler,
         arc_mm=tuple(map(np.array, verdict.borders_mm)),
+        shades=verdict.shades,
+        has_line=_has_line(verdict),
     )
 
 
@@ -117,23 +131,18 @@ def split_sentence(verdict: Verdict) -> tuple[str, str]:
     return verdict.headline, sentence
 
 
-def _measure_text(verdict: Verdict, game: str, after_reason: bool) -> str:
+def _measure_text(verdict: Verdict, in_inches: bool, after_reason: bool) -> str:
     """Return the measured distance; if the headline is the distance itself, its 95 % interval."""
     if verdict.distance_mm is None:
         return ""
     distance = verdict.distance_mm
     reach = SIGMAS_95 * (verdict.sigma_mm or 0.0)
     if after_reason or not reach:
-        text = format_distance(distance, reach, game)
+        text = format_length(distance, reach, in_inches)
         return "" if verdict.headline == text else text
-    low = format_distance(max(distance - reach, 0.0), 0.0, game)
-    high = format_distance(distance + reach, 0.0, game)
+    low = format_length(max(distance - reach, 0.0), 0.0, in_inches)
+    high = format_length(distance + reach, 0.0, in_inches)
     return f"95 %: between {low} and {high}"
-
-
-def format_distance(distance_mm: float, reach_mm: float, game: str) -> str:
-    """Return a distance in the game's unit with half its 95 % interval; an exact one without."""
-    return format_length(distance_mm, reach_mm, facts_of(game).in_inches)
 
 
 def style_of(verdict: Verdict) -> AnswerStyle:
@@ -143,6 +152,8 @@ def style_of(verdict: Verdict) -> AnswerStyle:
     """
     if verdict.call == TOO_CLOSE:
         return CLOSE_STYLE
+    if verdict.shades:
+        return MEASURED_STYLE
     if verdict.value is None and not verdict.lines_mm and not verdict.borders_mm:
         return MEASURED_STYLE
     return NO_STYLE if verdict.value is None or verdict.value is False else YES_STYLE

@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from overruler.games import facts_of
 from overruler.geometry.pose import Array
 from overruler.picture import loupe as magnifier
 from overruler.picture.answer_style import AnswerStyle
@@ -23,6 +22,7 @@ from overruler.picture.painters import (
     height_text,
 )
 from overruler.picture.raster import data_uri, font_face_css, output_size
+from overruler.picture.shades import WORD_SIZE, draw_shade, draw_shade_words, with_shade_colours
 from overruler.picture.svg import BLACK, WHITE, element, group, path, text_plate, text_plate_size
 from overruler.picture.text_layout import text_width, wrap_text
 from overruler.picture.view import View
@@ -72,12 +72,14 @@ def _svg_document(report: Report, layers: list[str]) -> str:
 def _svg_layers(report: Report) -> list[str]:
     """Return all that lies on the photo, from back to front; what is placed first has most room."""
     view = View(report.calibration.camera, report.frame.size_px)
-    claims = drawable_rulings(report.scene, report.verdicts)
+    told = with_shade_colours(drawable_rulings(report.scene, report.verdicts))
+    claims = [claim for claim in told if claim.has_line]
+    shades = [shade for claim in told for shade in claim.shades]
     looks = {piece.id: claim.style for claim in reversed(claims) for piece in claim.pieces}
     room = _reserve_pieces(view, report, claims)
     range_lines = draw_range_lines(view, claims[0], room) if claims else ""
     first_plate = len(room.boxes)
-    banner = _draw_banner(view, room, claims)
+    banner = _draw_banner(view, room, told)
     plates = room.boxes[first_plate:]
     loupe = _draw_loupe(view, report, room, claims)
     first_plate = len(room.boxes)
@@ -86,11 +88,13 @@ def _svg_layers(report: Report) -> list[str]:
     scale = _place_scale_bar(view, report, room)
     labels = _draw_labels(view, report, room, looks, claims, plates)
     return [
+        *(draw_shade(view, shade, number) for number, shade in enumerate(shades)),
         *(draw_terrain(view, terrain) for terrain in report.scene.terrain),
         range_lines,
         *(draw_arc_borders(view, claim) for claim in claims),
         *(draw_base(view, piece, looks.get(piece.id)) for piece in report.scene.pieces),
         *(draw_measured_line(view, claim) for claim in reversed(claims)),
+        *(draw_shade_words(view, shade) for shade in shades),
         scale,
         loupe,
         warnings,
@@ -110,6 +114,8 @@ def _reserve_pieces(view: View, report: Report, claims: list[DrawableRuling]) ->
         line = view.line_px(claim.from_mm, claim.to_mm, claim.z_mm)
         for start, end in pairwise(line[::2]):
             room.reserve_points(np.stack([start, end]), 4 * view.unit)
+        for _, place in (word for shade in claim.shades for word in shade.labels_mm):
+            room.reserve_points(view.to_px(place)[None], WORD_SIZE * view.unit)
     return room
 
 
@@ -227,7 +233,7 @@ def _ruling_label(view: View, claim: DrawableRuling, room: LabelLayout) -> str:
 
 def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
     """Draw a bar of true length on the board where it covers least, preferably near the viewer."""
-    ruler = facts_of(report.scene.game).ruler
+    ruler = report.scene.range_ruler
     length = ruler.lines_mm[0] if ruler else SCALE_BAR_MM
     width, height = report.calibration.board_mm
     columns = np.linspace(0, width - length, 9)

@@ -5,6 +5,7 @@ A game is one folder in `games` with its record `GAME` in `game.py`, one record 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from overruler.reading import Node
@@ -35,8 +36,13 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
     if kind not in game.questions:
         answers = ", ".join(sorted(game.questions))
         node["question"].fail(f"{game.title} has no question {kind!r}; it answers: {answers}")
+    defaults = game.defaults_of(scene, kind, node)
+    if defaults:
+        node = Node({**defaults, **node.value}, node.name, node.path)
     answer = game.questions[kind].answer
     verdict = with_reasons_for_doubt(scene, answer(scene, node))
+    if defaults:
+        verdict = replace(verdict, settings={**defaults, **verdict.settings})
     if verdict.probability is None:
         return verdict
     if scene.alternative_scene is not None:

@@ -10,6 +10,9 @@ from overruler.scene import Scene
 from overruler.terrain import read_half
 from overruler.units import CONTACT_TOLERANCE_MM
 
+THINGS = ("obstacle", "device", "objective")
+"""The kinds of pieces that nobody fights."""
+
 
 @dataclass(frozen=True, slots=True)
 class Body:
@@ -123,7 +126,7 @@ def size_of(scene: Scene, body: Body) -> float:
 
 
 def is_thing(scene: Scene, body: Body) -> bool:
-    """Whether it is an obstacle or a device, no character."""
+    """Whether it is a piece that nobody fights: an obstacle, a device or an objective."""
     if body.index is None:
         return False
-    return scene.kind_of(scene.pieces[body.index]) in ("obstacle", "device")
+    return scene.kind_of(scene.pieces[body.index]) in THINGS

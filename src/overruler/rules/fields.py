@@ -166,6 +166,8 @@ class Tap(NamedTuple):
     """By `A` and `B`: the key of `stats` that this piece must have before it is asked about."""
     by_unit: bool = False
     """Whether a piece tapped stands for its unit."""
+    only: tuple[str, ...] = ()
+    """The fields that taps fill; empty for all that can be."""
 
 
 class Question(NamedTuple):
@@ -198,4 +200,5 @@ class Question(NamedTuple):
 
     def tapped(self, tap: Tap) -> dict[str, Any]:
         """The fields as a tap asks them, with the placeholders of `Field.tap`."""
-        return {one.name: one.tap for one in self.fields if one.tap} | dict(tap.fixed)
+        filled = [one for one in self.fields if one.tap and (not tap.only or one.name in tap.only)]
+        return {one.name: one.tap for one in filled} | dict(tap.fixed)

@@ -67,7 +67,7 @@ class Game:
     """What two taps on a photo ask, the usual first. Every game is asked its distances as well."""
     stat_fields: tuple[StatField, ...] = ()
     pair_ranges: "Callable[[Scene], PairRanges | None] | None" = None
-    """How `rules.matrix` reads distances as ranges. None: by the ruler, contact as range 1."""
+    """How `rules.matrix` reads distances as ranges. None: by the ruler, contact as range 0."""
 
     @property
     def ruler(self) -> Ruler | None:
@@ -77,6 +77,18 @@ class Game:
     def example(self, kind: str) -> dict[str, Any]:
         """How a question is asked."""
         return {"question": kind, **self.questions[kind].example}
+
+    def defaults_of(self, scene: Scene, kind: str, question: Node) -> dict[str, Any]:
+        """What the scene's `state.defaults` says of fields that a question leaves out."""
+        defaults = Node(scene.state.get("defaults", {}), "scene", "state.defaults").object()
+        if not defaults.has(kind):
+            return {}
+        names = [field.name for field in self.questions[kind].fields]
+        for name in defaults[kind].object().keys():  # noqa: SIM118 - a Node is no dict
+            if name not in names:
+                defaults[kind][name].fail(f"{kind!r} has no such field; it has: {', '.join(names)}")
+        left_out = {name for name in defaults[kind].keys() if not question.has(name)}  # noqa: SIM118
+        return {name: defaults[kind][name].value for name in left_out}
 
     def check(self, scene: Scene) -> None:
         """Raise `BadInput` where the scene chooses what this game does not leave open."""
@@ -106,8 +118,7 @@ def answer_distance(scene: Scene, question: Node) -> Verdict:
     measure = between(scene, question)
     uncertainty = distance_uncertainty(scene, measure, ())
     sigma_mm = uncertainty.sigma_mm if uncertainty else 0.0
-    in_inches = facts_of(scene.game).in_inches
-    length = format_length(measure.distance_mm, SIGMAS_95 * sigma_mm, in_inches)
+    length = format_length(measure.distance_mm, SIGMAS_95 * sigma_mm, scene.is_in_inches)
     closest = ("any.closest_piece",) if len(measure.pairs) > 1 else ()
     return replace(
         verdict_on(question, measure, sigma_mm),
@@ -123,8 +134,22 @@ def answer_area(scene: Scene, question: Node) -> Verdict:
     return answer.answer_area(scene, question)
 
 
+def answer_hexes(scene: Scene, question: Node) -> Verdict:
+    """How many hexes one piece is from another, and the terrain in the hexes between."""
+    from overruler.rules.hexes import answer  # few tables have hexes
+
+    return answer.answer_hexes(scene, question)
+
+
 COMMON: Mapping[str, Question] = {
     "distance": Question(answer_distance),
     "area": Question(answer_area, AREA_FIELDS, more=AREA_SHAPE),
+    "hexes": Question(answer_hexes),
 }
 """The questions that every game answers."""
+COMMON_TAPS = (
+    Tap("distance", "Distance"),
+    Tap("area", "Ground", reach_in=6, only=("of", "within_in")),
+    Tap("area", "Hidden", only=("hidden_from",)),
+)
+"""What taps ask in every game: of two pieces, or of the first alone."""

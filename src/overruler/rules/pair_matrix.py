@@ -19,7 +19,7 @@ from overruler.geometry.pose import Array
 from overruler.geometry.shapes import gap
 from overruler.reading import Node
 from overruler.rules.measure import between
-from overruler.rules.pair_ranges import Matrix, PairRanges, RulerRanges, one_hot
+from overruler.rules.pair_ranges import Matrix, PairRanges, one_hot, ruler_ranges
 from overruler.rules.registry import game_of
 from overruler.rules.uncertainty import DistanceUncertainty, distance_uncertainty
 from overruler.scene import Scene
@@ -65,12 +65,7 @@ def _build_matrix(scene: Scene, game: str | None) -> Matrix:
 
 def _pair_ranges(scene: Scene) -> PairRanges | None:
     pair_ranges = game_of(scene.game).pair_ranges
-    if pair_ranges is not None:
-        return pair_ranges(scene)
-    if game_of(scene.game).ruler is None:
-        return None
-    assert scene.range_ruler is not None
-    return RulerRanges((0.0, *scene.range_ruler.lines_mm))
+    return ruler_ranges(scene) if pair_ranges is None else pair_ranges(scene)
 
 
 # --- uncertainty ---

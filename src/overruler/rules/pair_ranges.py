@@ -62,7 +62,7 @@ class RulerRanges:
 
     lines_mm: tuple[float, ...]
     """(L,) where each band ends, contact first."""
-    contact_range: int = 1
+    contact_range: int = 0
     """The range of a pair in contact: 0, or 1 where contact counts as the first band."""
     held_pairs: frozenset[tuple[str, str]] = frozenset()
     """The ids of pairs at range 0 whatever their distance."""
@@ -91,6 +91,14 @@ class RulerRanges:
                 probability[[i, j], [j, i]] = np.arange(len(ranges)) == 0
         np.fill_diagonal(band, PAST_RULER)
         return replace(matrix, ranges=ranges, band=band, probability=probability)
+
+
+def ruler_ranges(scene: Scene) -> RulerRanges | None:
+    """The ranges of a game by the scene's ruler, contact as range 0; None without a ruler."""
+    ruler = scene.range_ruler
+    if ruler is None:
+        return None
+    return RulerRanges((0.0, *ruler.lines_mm), apart_in_height=apart_in_height(scene))
 
 
 def one_hot(band: IntArray, count: int) -> Array:

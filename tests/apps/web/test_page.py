@@ -180,6 +180,25 @@ def test_from_photo_to_ruling(page: "Page", opened: Opened, game: str, word: str
     page.wait_for_selector(f"#ruling >> text={other['id']} to {one['id']}")
 
 
+def test_one_tap_shades_the_ground_round_a_base(page: "Page", opened: Opened) -> None:
+    first, last = apart(opened("legion")["pieces"])
+    page.click("#questions >> text=Ground")
+    tap(page, first)
+    page.wait_for_selector(".shades .shade path")
+    page.fill("#reach", "4")
+    page.wait_for_selector("#ruling >> text=cm²")
+    area = page.text_content("#ruling .headline")
+    page.fill("#reach", "12")
+    page.dispatch_event("#reach", "change")
+    page.wait_for_function(
+        "was => document.querySelector('#ruling .headline')?.textContent !== was", arg=area
+    )
+    page.click("#questions >> text=Distance")
+    tap(page, last)
+    page.wait_for_selector("#drawing .line path")
+    assert page.locator(".shades .shade").count() == 0
+
+
 def test_on_a_small_phone_the_ruling_covers_no_base(page: "Page", opened: Opened) -> None:
     page.set_viewport_size({"width": 320, "height": 600})
     one, other = apart(opened("skirmish")["pieces"])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from overruler.apps.settings.game_choice import choose_game, known_presets
 from overruler.apps.web import scene_paths
 from overruler.apps.web.quick_questions import arc_outlines, games_json
 from overruler.errors import BadInput
@@ -119,9 +120,11 @@ def test_a_profile_is_all_that_the_questions_ask_for() -> None:
 
 
 def test_every_game_can_be_asked_something_by_two_taps() -> None:
-    assert [game["name"] for game in games_json()] == list(GAMES)
+    assert [game["name"] for game in games_json()] == [*GAMES, *known_presets()]
     for game in games_json():
-        table = replace(profiled(game["profile"]), game=game["name"])
+        engine = choose_game(game["name"]).game
+        assert engine is not None
+        table = replace(profiled(game["profile"]), game=engine)
         table = replace(table, ruler=table.range_ruler or Ruler((50.0, 120.0)))
         values = {"A": "p01", "B": "p02", "REACH": 6, "ARC": "bullseye"}
         for tap in game["taps"]:

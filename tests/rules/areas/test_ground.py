@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from overruler.reading import Node
 from overruler.rules import ask
 from overruler.rules.areas.ground import Ground
-from overruler.rules.areas.tree import read_area
+from overruler.rules.areas.reading import read_area
 from overruler.scene import Scene
 from tests.rules.areas.membership import told
 from tests.rules.scenes import disc, scene_of

@@ -19,13 +19,12 @@ from overruler.frame import PixelBox
 from overruler.geometry.pose import Array
 from overruler.picture import svg
 from overruler.picture.answer_style import YES_COLOUR
-from overruler.picture.drawable_ruling import format_distance
 from overruler.picture.painters import base_outline, draw_base
 from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View, offset_outline
 from overruler.rules import matrix
 from overruler.scene import Piece, Scene
-from overruler.units import SIGMAS_95
+from overruler.units import SIGMAS_95, format_length
 
 PATH_SHOWN_S = 20.0
 """How long a path is shown after the end of its move."""
@@ -233,7 +232,7 @@ def _draw_path(view: View, scene: Scene, move: Data, placement: LabelPlacement) 
 
 def _path_label(scene: Scene, move: Data) -> str:
     sigma_mm = move["path_sigma_mm"] if move["way_seen"] else move["sigma_mm"]
-    length = format_distance(move["path_mm"], SIGMAS_95 * sigma_mm, scene.game)
+    length = format_length(move["path_mm"], SIGMAS_95 * sigma_mm, scene.is_in_inches)
     return length if move["way_seen"] else f"{length}, way not seen"
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from overruler.apps.geojson import add_geojson_argument, geojson_text
 from overruler.apps.measure.options import MeasureOptions, load_options, read_options
 from overruler.apps.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments
@@ -39,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beside", action="append", default=[], type=Path, metavar="PHOTO", help=beside
     )
-    option = parser.add_argument_group("what comes out").add_argument
+    output = parser.add_argument_group("what comes out")
+    option = output.add_argument
     ask = "a question (JSON or words), as to overruler ask (absent: what the closest opponents' range is)"
     option("--ask", action="append", default=[], metavar="QUESTION", help=ask)
     option("--scene", type=Path, metavar="OUT.json", help="write the scene file")
@@ -47,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option("--picture", type=Path, metavar="OUT.png", help=picture)
     doubt = "draw how sure distances are over the board (.jpg, .png or .svg)"
     option("--doubt", type=Path, metavar="OUT.png", help=doubt)
+    add_geojson_argument(output)
     option("--json", action="store_true", help="print the scene and nothing else")
 
 
@@ -117,6 +120,8 @@ def _render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Pat
         files.append((options.picture, picture.annotated_bytes(report, ending)))
     if options.doubt:
         files.append((options.doubt, _draw_precision_map(options, report, options.doubt)))
+    if options.geojson:
+        files.append((options.geojson, geojson_text(report.scene, report.verdicts)))
     return files
 
 
@@ -137,5 +142,5 @@ def _print_report(options: MeasureOptions, report: "Report") -> None:
         return
     from overruler.apps.measure.summary import print_report
 
-    written = (options.scene, options.picture, options.doubt)
+    written = (options.scene, options.picture, options.doubt, options.geojson)
     print_report(report, [path for path in written if path])

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from overruler.apps.geojson import check_geojson_path
+from overruler.apps.settings.game_choice import choose_game, recorded_game
 from overruler.apps.settings.house_options import read_house, read_own_bases, select_bases
 from overruler.apps.settings.known_boards import AUTO_BOARD, known_boards, load_board
 from overruler.apps.settings.measure_request import MeasureRequest
@@ -15,7 +17,7 @@ from overruler.board import AUTO_DICTIONARY, DICTIONARIES, Board
 from overruler.declared_terrain import DeclaredTerrain, load_terrain
 from overruler.errors import BadInput, UnknownName
 from overruler.fixes import Fix, load_fixes
-from overruler.games import DEFAULT_GAME, GAMES
+from overruler.games import DEFAULT_GAME
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.picture import ENDINGS, ENDINGS_RULE
@@ -56,13 +58,16 @@ class MeasureOptions:
     """Annotated photo to write."""
     doubt: Path | None
     """Picture of the precision map to write."""
+    geojson: Path | None
+    """File of the areas to write."""
     json: bool
     """Whether to print the scene and nothing else."""
 
 
 def read_options(args: argparse.Namespace) -> MeasureOptions:
     """Read and check the options of the command line."""
-    return load_options(with_default_board(MeasureRequest.from_namespace(args)))
+    request = with_default_board(MeasureRequest.from_namespace(args))
+    return load_options(replace(request, game=recorded_game(request.game)))
 
 
 def with_default_board(request: MeasureRequest) -> MeasureRequest:
@@ -75,9 +80,11 @@ def with_default_board(request: MeasureRequest) -> MeasureRequest:
 def load_options(args: MeasureRequest) -> MeasureOptions:
     """Load the files of a request; raise `BadInput` for anything that is wrong with it or them."""
     _check_scale_options(args)
+    choice = choose_game(args.game)
     for path in (args.scene, args.picture, args.doubt):
         if path:
             check_writable(path)
+    check_geojson_path(args.geojson)
     _check_outputs(args)
     return MeasureOptions(
         photo=args.photo,
@@ -86,15 +93,16 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
         known_boards=tuple(known_boards()) if _is_auto(args) else (),
         points=tuple(_parse_point(text) for text in args.point),
         lens=Lens.load(args.lens) if args.lens else None,
-        game=_check_game(args.game),
-        bases=select_bases(args.bases, read_own_bases(args.own_base), args.game),
+        game=choice.game,
+        bases=select_bases(args.bases, read_own_bases(args.own_base), choice),
         terrain=load_terrain(args.terrain) if args.terrain else (),
         fixes=load_fixes(args.fix) if args.fix else (),
-        house=read_house(args),
-        questions=_parse_questions(args.ask, args.game),
+        house=read_house(args, choice.preset),
+        questions=_parse_questions(args.ask, choice.game),
         scene=args.scene,
         picture=args.picture,
         doubt=args.doubt,
+        geojson=args.geojson,
         json=args.json,
     )
 
@@ -141,10 +149,13 @@ def _check_outputs(args: MeasureRequest) -> None:
     for option, path in (("--picture", args.picture), ("--doubt", args.doubt)):
         if path:
             check_picture_ending(option, path)
-    given = (args.photo, *args.beside, args.scene, args.picture, args.doubt)
+    written = (args.scene, args.picture, args.doubt, args.geojson)
+    given = (args.photo, *args.beside, *written)
     paths = [path.resolve() for path in given if path]
     if len(set(paths)) < len(paths):
-        raise BadInput("PHOTO, --beside, --scene, --picture and --doubt must be different files")
+        raise BadInput(
+            "PHOTO, --beside, --scene, --picture, --doubt and --geojson must be different files"
+        )
 
 
 def check_picture_ending(option: str, path: Path) -> None:
@@ -172,12 +183,6 @@ def _parse_point(text: str) -> PointCorrespondence:
     if not all(map(math.isfinite, (u, v, x, y))):
         raise BadInput(f"--point: {text!r} holds a number that is not finite")
     return u, v, x, y
-
-
-def _check_game(name: str | None) -> str | None:
-    if name is not None and name not in GAMES:
-        raise UnknownName("--game", name, GAMES)
-    return name
 
 
 def _parse_questions(texts: Sequence[str], game: str | None) -> tuple[dict[str, Any], ...]:

@@ -16,8 +16,8 @@ MAX_ARGUMENTS = 400
 """Most arguments of a record: far more than the page and its options make."""
 MAX_ARGUMENT_CHARS = 4000
 """Longest argument of a record: that of an upload's points."""
-FILE_OPTIONS = ("board", "lens", "terrain", "fix", "scene", "picture", "doubt")
-"""Options that name one file; the last three are written."""
+FILE_OPTIONS = ("board", "lens", "terrain", "fix", "scene", "picture", "doubt", "geojson")
+"""Options that name one file; the last four are written."""
 TEXT_OPTIONS = ("dictionary", "game", "bases")
 """Options that hold one text."""
 REPEATED_OPTIONS = ("point", "own_base", "player", "house_rule", "ask")

@@ -4,10 +4,12 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from overruler.apps.settings.game_choice import GameChoice
 from overruler.bases import Base, catalogue
 from overruler.errors import BadInput, UnknownName
 from overruler.games import GAMES
 from overruler.house_rules import OWNER_SIGNS, HouseRules
+from overruler.presets import Preset
 from overruler.rules import game_of
 
 if TYPE_CHECKING:
@@ -42,10 +44,12 @@ def _add_repeatable(
     parser.add_argument(name, action="append", default=[], metavar=metavar, help=text)
 
 
-def read_house(args: "argparse.Namespace | MeasureRequest") -> HouseRules:
+def read_house(
+    args: "argparse.Namespace | MeasureRequest", preset: Preset | None = None
+) -> HouseRules:
     """Read players and house rules from the options; `BadInput` names what is wrong."""
     players = _parse_players(getattr(args, "player", ()))
-    return HouseRules(players, dict(map(_parse_house_rule, args.house_rule)))
+    return HouseRules(players, dict(map(_parse_house_rule, args.house_rule)), preset)
 
 
 def read_own_bases(texts: Sequence[str]) -> dict[str, Base]:
@@ -55,14 +59,17 @@ def read_own_bases(texts: Sequence[str]) -> dict[str, Base]:
 
 
 def select_bases(
-    text: str | None, own: Mapping[str, Base], game: str | None
+    text: str | None, own: Mapping[str, Base], choice: GameChoice
 ) -> tuple[Base, ...] | None:
     """The bases to look for, given the value of `--bases` and the table's own ones.
 
     Without the option they are the game's and the table's own. None stands for the game's alone.
     """
     if text is None:
-        return tuple(dict.fromkeys((*catalogue(game), *own.values()))) if own else None
+        usual = choice.preset.bases if choice.preset else None
+        if not own:
+            return usual
+        return tuple(dict.fromkeys((*(usual or catalogue(choice.game)), *own.values())))
     bases: dict[Base, None] = {}
     for part in text.split(","):
         try:

@@ -64,7 +64,7 @@ def usual_boards() -> dict[str, Board]:
 
 def own_board_files() -> dict[str, Path]:
     """The user's own board files by name."""
-    from overruler.apps.settings.user_config import config_path
+    from overruler.apps.settings.config_path import config_path
 
     configuration = config_path()
     if configuration is None:

@@ -49,6 +49,8 @@ class MeasureRequest:
     """Annotated photo to write."""
     doubt: Path | None = None
     """Map of the precision to write."""
+    geojson: Path | None = None
+    """File of the areas to write."""
     json: bool = False
     """Whether to print the scene only."""
 
@@ -98,7 +100,7 @@ class MeasureRequest:
                 yield each.name, value
 
 
-_FILE_FIELDS = {"photo", "board", "lens", "terrain", "fix", "scene", "picture", "doubt"}
+_FILE_FIELDS = {"photo", "board", "lens", "terrain", "fix", "scene", "picture", "doubt", "geojson"}
 """Fields that hold one path."""
 
 

@@ -17,7 +17,8 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     option("--dictionary", metavar="NAME", help=dictionary)
     lens = "a lens file (found from the photo where absent)"
     file_option("--lens", metavar="LENS.toml", help=lens)
-    option("--game", metavar="NAME", help=f"the game: {', '.join(GAMES)}")
+    games = f"the game: {', '.join(GAMES)}, or a preset of overruler games"
+    option("--game", metavar="NAME", help=games)
     terrain = "a terrain file: hills, how high they are"
     file_option("--terrain", metavar="TERRAIN.toml", help=terrain)
     fix = "a fix file: what to correct in what is found (.toml or .json)"

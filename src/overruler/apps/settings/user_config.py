@@ -7,40 +7,23 @@ a server records can be repeated without it.
 import argparse
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from overruler.apps.settings.config_path import CONFIG_VARIABLE, config_path
+from overruler.apps.settings.game_choice import choose_game
 from overruler.apps.settings.house_options import check_house_rule, parse_own_base
 from overruler.errors import BadInput, did_you_mean
 from overruler.games import GAMES
 from overruler.house_rules import OWNER_SIGNS
 from overruler.reading import Node, read_text
 
-CONFIG_VARIABLE = "OVERRULER_CONFIG"
-"""Environment variable with the path of another file; empty for no file."""
+__all__ = ["CONFIG_VARIABLE", "Config", "config_path"]
+
 SCALE_OPTIONS = ("board", "marker_mm", "point")
 """The options that set the scale of the photo, of which one is given."""
-
-
-def config_path() -> Path | None:
-    """The path of the user's file, which need not exist; None where the user wants none."""
-    path = os.environ.get(CONFIG_VARIABLE)
-    if path is not None:
-        return Path(path).expanduser() if path else None
-    return _config_folder() / "overruler" / "config.toml"
-
-
-def _config_folder() -> Path:
-    """The folder of a user's configurations; Linux is answered here, as platformdirs loads much."""
-    if sys.platform != "linux":
-        from platformdirs import user_config_path
-
-        return user_config_path()
-    told = os.environ.get("XDG_CONFIG_HOME", "")
-    return Path(told) if told.strip() else Path("~/.config").expanduser()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +170,11 @@ def _read_file_path(node: Node, key: str) -> Path:
     return Path(os.path.normpath(Path(file).parent / Path(node.text()).expanduser()))
 
 
+def _read_game(node: Node) -> str:
+    choose_game(node.text(), f"{node.name}: {node.path}")
+    return node.text()
+
+
 def _read_dictionary(node: Node, key: str) -> str:
     from overruler.board import read_dictionary
 
@@ -219,7 +207,7 @@ def _read_rule(node: Node, key: str) -> bool:
 
 
 _TABLE_READERS: Mapping[str, Callable[[Node, str], Any]] = {
-    "game": lambda node, key: node.choice(GAMES),
+    "game": lambda node, key: _read_game(node),
     "board": _read_file_path,
     "marker_mm": lambda node, key: node.positive(),
     "dictionary": _read_dictionary,

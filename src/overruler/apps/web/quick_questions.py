@@ -6,18 +6,21 @@ and `REACH` for the inches typed.
 
 from typing import Any
 
+from overruler.apps.settings.game_choice import known_presets
 from overruler.apps.web.scene_paths import arc_edge_paths
 from overruler.games import GAMES
 from overruler.geometry.arcs import Edge
+from overruler.presets import Preset
 from overruler.reading import Node
 from overruler.rules import game_of
+from overruler.rules.areas.arcs import read_arcs
 from overruler.rules.fields import Tap
-from overruler.rules.game import Game, StatField
-from overruler.rules.games.xwing.ship_arcs import read_arcs
+from overruler.rules.game import COMMON_TAPS, Game, StatField
 from overruler.scene import Piece, Scene
 
 _FROM_TO = {"from": "A", "to": "B"}
 DISTANCE_QUESTION = {"label": "Distance", "ask": {"question": "distance", **_FROM_TO}}
+"""What two taps ask in every game."""
 RANGE_QUESTION = {"label": "Range", "ask": {"question": "range", **_FROM_TO}}
 
 
@@ -25,6 +28,11 @@ def questions_of_game(name: str) -> list[dict[str, Any]]:
     """What two taps ask of bases without a profile, the distance aside."""
     game = game_of(name)
     return [tap_json(game, tap) for tap in game.taps if not tap.needs]
+
+
+def common_questions(name: str) -> list[dict[str, Any]]:
+    """What taps ask in every game: distances, and the ground round one base."""
+    return [tap_json(game_of(name), tap) for tap in COMMON_TAPS]
 
 
 def profile_questions(name: str) -> list[dict[str, Any]]:
@@ -60,16 +68,25 @@ def _stat_json(field: StatField) -> dict[str, Any]:
 
 
 def games_json() -> list[dict[str, Any]]:
-    """Each game with what it can be asked by tapping."""
-    return [
-        {
-            "name": name,
-            "title": game_of(name).title,
-            "taps": [*questions_of_game(name), DISTANCE_QUESTION, *profile_questions(name)],
-            "profile": [_stat_json(field) for field in game_of(name).stat_fields],
-        }
-        for name in GAMES
-    ]
+    """Each game and each preset with what it can be asked by tapping."""
+    games = [_game_json(name, game_of(name)) for name in GAMES]
+    return games + [_preset_json(preset) for preset in known_presets().values()]
+
+
+def _game_json(name: str, game: Game) -> dict[str, Any]:
+    taps = [*questions_of_game(name), *common_questions(name), *profile_questions(name)]
+    profile = [_stat_json(field) for field in game.stat_fields]
+    return {"name": name, "title": game.title, "taps": taps, "profile": profile}
+
+
+def _preset_json(preset: Preset) -> dict[str, Any]:
+    """A preset as its game, with the reach that it has by default."""
+    shown = _game_json(preset.game, game_of(preset.game))
+    for tap in shown["taps"]:
+        reach_in = preset.defaults.get(tap["ask"]["question"], {}).get("distance_in")
+        if "reach_in" in tap and reach_in:
+            tap["reach_in"] = reach_in
+    return shown | {"name": preset.name, "title": preset.title}
 
 
 def arc_outlines(scene: Scene, ship: Piece) -> list[dict[str, Any]]:

@@ -18,15 +18,16 @@ from overruler.picture.answer_style import AnswerStyle
 from overruler.picture.drawable_ruling import (
     DrawableRuling,
     drawable_ruling,
-    format_distance,
+    style_of,
 )
 from overruler.picture.painters import base_outline
+from overruler.picture.shades import COLOURS, outline_path, shade_layers
 from overruler.picture.svg import path_data
 from overruler.picture.view import View, offset_outline
 from overruler.rules import clause_text
 from overruler.scene import Piece, Scene
-from overruler.units import SIGMAS_95, inches_from_mm
-from overruler.verdict import Verdict
+from overruler.units import SIGMAS_95, format_length, inches_from_mm
+from overruler.verdict import Shade, Verdict
 
 RING_POINTS = 360
 """Points of a range line."""
@@ -53,6 +54,7 @@ def table_json(scene: Scene) -> dict[str, Any]:
     record = CalibrationRecord.from_json(scene.extra["calibration"])
     return {
         "game": scene.game,
+        "preset": scene.state.get("preset"),
         "size_px": list(view.size_px),
         "board_mm": [scene.board.width_mm, scene.board.height_mm],
         "pieces": [_piece_json(scene, view, index) for index in range(len(scene.pieces))],
@@ -116,12 +118,15 @@ def position_sigma_mm(scene: Scene, index: int) -> float:
 
 def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
     """A ruling as `overruler ask` prints it and in words; drawn too, if it rests on a distance."""
-    answer = {
+    answer: dict[str, Any] = {
         "answer": verdict.to_json(),
         "sentence": verdict.sentence(),
         "headline": verdict.headline,
         "clauses": {name: clause_text(name) for name in verdict.rules},
     }
+    if verdict.shades:
+        answer["shades"] = shades_json(camera_view(scene), verdict.shades)
+        answer["look"] = look_json(style_of(verdict))
     if not (verdict.from_point_mm and verdict.to_point_mm):
         return answer
     ruling = drawable_ruling(scene, verdict)
@@ -143,7 +148,7 @@ def _ruling_words(ruling: DrawableRuling) -> dict[str, Any]:
 def _distance_words(scene: Scene, ruling: DrawableRuling) -> dict[str, Any]:
     """A bare distance, in the unit that the game is played in."""
     half_width_mm = SIGMAS_95 * ruling.sigma_mm
-    text = format_distance(ruling.distance_mm, half_width_mm, scene.game)
+    text = format_length(ruling.distance_mm, half_width_mm, scene.is_in_inches)
     headline, _, accuracy = text.partition(" (")
     detail = f"{accuracy.rstrip(')')} sure" if accuracy else "exact"
     return _ruling_words(ruling) | {
@@ -151,6 +156,28 @@ def _distance_words(scene: Scene, ruling: DrawableRuling) -> dict[str, Any]:
         "detail": f"{detail}, edge to edge",
         "tag": headline,
     }
+
+
+def shades_json(view: View, shades: Sequence[Shade]) -> list[dict[str, Any]]:
+    """Shaded ground: its fills from the back to the front, its outline and the words on it."""
+    shown = []
+    for number, shade in enumerate(shades):
+        layers = [(outline_path(view, rings), opacity) for rings, opacity in shade_layers(shade)]
+        words = [(text, view.to_px(place)) for text, place in shade.labels_mm]
+        shown.append(
+            {
+                "name": shade.name,
+                "colour": COLOURS[number % len(COLOURS)],
+                "fills": [{"d": path, "opacity": opacity} for path, opacity in layers if path],
+                "outline": outline_path(view, shade.polygons_mm),
+                "words": [
+                    {"text": text, "at_px": _round_px(place)}
+                    for text, place in words
+                    if np.isfinite(place).all()
+                ],
+            }
+        )
+    return shown
 
 
 def look_json(style: AnswerStyle) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""Areas of the table: the ground near bodies, and where a piece may stand.
+"""Areas of the table: the ground near bodies, in arcs, shadows and zones, and where a piece may stand.
 
-`tree` reads an area from a question, `membership` says exactly which pieces lie in it, `ground` draws
-its outline, and `answer` puts them together.
+`reading` reads an area from a question as a `tree`, `membership` says exactly which pieces lie in it,
+`ground` draws its outline, `doubt` says how sure both are, and `answer` puts them together.
 """

@@ -17,7 +17,19 @@ from overruler.geometry.batched.distances import (
 )
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Shape
-from overruler.rules.areas.tree import Area, Joined, Near, Outside, nears_of
+from overruler.rules.areas.outlined_doubt import may_cross_outline, shares_in_outlined
+from overruler.rules.areas.tree import (
+    Area,
+    Hidden,
+    InArc,
+    Joined,
+    Leaf,
+    Near,
+    Outside,
+    Zone,
+    bodies_of,
+    leaves_of,
+)
 from overruler.rules.bodies import Body
 from overruler.rules.measure import farthest_distance_mm, gap_between
 from overruler.rules.sampling import DRAW_COUNT, draw_displacements, max_relative_shift_mm
@@ -31,6 +43,8 @@ Shares = tuple[Told, Told]
 """Whether any part of a piece lies in an area, and whether all of it does."""
 FEW_DRAWS = 2048
 """Draws where farthest parts are sought, which takes long for each."""
+SHADOW_DRAWS = 128
+"""Draws where shadows are thrown anew in each."""
 
 
 def list_probabilities(
@@ -41,15 +55,14 @@ def list_probabilities(
     ids = [piece.id for piece in pieces]
     if not unsure:
         return {json.dumps([name for name, is_in in zip(ids, some, strict=True) if is_in]): 1.0}
-    bodies = [body for near in nears_of(area) for body in near.bodies]
+    bodies = [body for leaf in leaves_of(area) for body in bodies_of(leaf)]
     moving = [*dict.fromkeys([*bodies, *(pieces[number] for number in unsure)])]
     indices = [body.index for body in moving]
-    count = FEW_DRAWS if _needs_farthest(area) else DRAW_COUNT
-    places = draw_displacements(scene, indices, count)
+    places = draw_displacements(scene, indices, _draw_count(area))
     shifts = dict(zip(indices, places.swapaxes(0, 1), strict=True))
     drawn = np.tile(np.array(some, bool), (len(places), 1))
     for number in unsure:
-        is_in, _ = _shares_in(area, pieces[number], shifts, not isinstance(area, Near))
+        is_in, _ = _shares_in(scene, area, pieces[number], shifts, not isinstance(area, Near))
         drawn[:, number] = np.where(is_in == UNTOLD, some[number], is_in == 1)
     rows, counts = np.unique(drawn, axis=0, return_counts=True)
     probability = {}
@@ -61,10 +74,12 @@ def list_probabilities(
 
 def _is_unsure(scene: Scene, area: Area, piece: Body) -> bool:
     """Whether a piece's closest or farthest part may cross a line of an area."""
-    return any(_may_cross(scene, near, piece) for near in nears_of(area))
+    return any(_may_cross(scene, leaf, piece) for leaf in leaves_of(area))
 
 
-def _may_cross(scene: Scene, near: Near, piece: Body) -> bool:
+def _may_cross(scene: Scene, near: Leaf, piece: Body) -> bool:
+    if not isinstance(near, Near):
+        return may_cross_outline(scene, near, piece)
     reach_mm = max(max_relative_shift_mm(scene, body.index, piece.index) for body in near.bodies)
     reach_mm += CONTACT_TOLERANCE_MM
     lines_mm = (near.low_mm, near.high_mm) if near.low_mm else (near.high_mm,)
@@ -77,12 +92,17 @@ def _may_cross(scene: Scene, near: Near, piece: Body) -> bool:
     return any(abs(one - line) <= reach_mm for one in distances_mm for line in lines_mm)
 
 
-def _needs_farthest(area: Area) -> bool:
-    """Whether it matters where a piece's farthest part lies."""
-    return not isinstance(area, Near) or area.low_mm > 0
+def _draw_count(area: Area) -> int:
+    """How many draws an area is worth."""
+    if any(isinstance(leaf, Hidden) for leaf in leaves_of(area)):
+        return SHADOW_DRAWS
+    needs_farthest = not isinstance(area, Near) or area.low_mm > 0
+    return FEW_DRAWS if needs_farthest else DRAW_COUNT
 
 
-def _shares_in(area: Area, piece: Body, shifts: dict[int | None, Array], joined: bool) -> Shares:
+def _shares_in(
+    scene: Scene, area: Area, piece: Body, shifts: dict[int | None, Array], joined: bool
+) -> Shares:
     """How much of a piece lies in an area, as `membership` does it for one place.
 
     What of it is whole is told of areas that are `joined` to others.
@@ -90,10 +110,12 @@ def _shares_in(area: Area, piece: Body, shifts: dict[int | None, Array], joined:
     if isinstance(area, Near):
         return _shares_near(area, piece, shifts, joined or area.low_mm > 0)
     if isinstance(area, Outside):
-        some, whole = _shares_in(area.area, piece, shifts, True)
+        some, whole = _shares_in(scene, area.area, piece, shifts, True)
         return _negated(whole), _negated(some)
+    if isinstance(area, InArc | Hidden | Zone):
+        return shares_in_outlined(scene, area, piece, shifts)
     assert isinstance(area, Joined)
-    parts = [_shares_in(part, piece, shifts, True) for part in area.parts]
+    parts = [_shares_in(scene, part, piece, shifts, True) for part in area.parts]
     if area.is_all:
         return _shares_in_all(parts)
     outside = [(_negated(whole), _negated(some)) for some, whole in parts]

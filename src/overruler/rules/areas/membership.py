@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from overruler.geometry.shapes import Polygon, gap
-from overruler.rules.areas.tree import Area, Joined, Near, Outside
+from overruler.rules.areas.tree import Area, Hidden, InArc, Joined, Near, Outside, Zone
 from overruler.rules.bodies import Body
 from overruler.rules.measure import farthest_distance_mm, gap_between
 from overruler.scene import Scene
@@ -38,6 +38,8 @@ def membership_in(area: Area, piece: Body) -> Membership:
     if isinstance(area, Outside):
         some, whole = membership_in(area.area, piece)
         return Membership(_negated(whole), _negated(some))
+    if isinstance(area, InArc | Hidden | Zone):
+        return Membership(None, None)
     assert isinstance(area, Joined)
     parts = [membership_in(part, piece) for part in area.parts]
     return in_all(parts) if area.is_all else in_any(parts)

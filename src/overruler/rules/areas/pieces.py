@@ -6,7 +6,7 @@ from overruler.rules.areas.membership import (
     membership_in,
     membership_on_board,
 )
-from overruler.rules.areas.tree import Area, bases_of, nears_of
+from overruler.rules.areas.tree import Area, Hidden, bases_of, bodies_of, leaves_of
 from overruler.rules.bodies import Body, piece_bodies
 from overruler.scene import Scene
 
@@ -21,7 +21,9 @@ def candidates_for(scene: Scene, area: Area) -> list[Body]:
     """
     if bases_of(area):
         return []
-    named = {body.id for near in nears_of(area) for body in near.bodies}
+    leaves = [*leaves_of(area)]
+    named = {body.id for leaf in leaves for body in bodies_of(leaf)}
+    named |= {body.id for leaf in leaves if isinstance(leaf, Hidden) for body in leaf.obstacles}
     return [piece for piece in piece_bodies(scene) if piece.id not in named]
 
 

@@ -187,7 +187,10 @@ def advance_probability(route: Route, direction: Point, most_mm: float) -> float
     contacts = [first_contact_distances(base, part, shift, u) for part in target.parts]
     contact_mm = np.min(contacts, 0)
     longest = DrawnLegs(base, draws.for_piece(index), u, np.full(len(draws), most_mm))
-    legs = longest._replace(length_mm=np.minimum(contact_mm, _spent_at_mm(longest, rough)))
+    length_mm = _spent_at_mm(longest, rough)
+    if route.mover.meets_in_height(target):
+        length_mm = np.minimum(contact_mm, length_mm)
+    legs = longest._replace(length_mm=length_mm)
     through = leads_through(legs, _blockers_among(route, near), draws)
     ends_on = ends_on_body(legs, near, draws)
     return float(np.mean(np.isfinite(contact_mm) & ~through & ~ends_on))

@@ -29,6 +29,7 @@ from overruler.bases import Base
 from overruler.frame import Frame
 from overruler.picture.view import View
 from overruler.scene import Piece, Scene
+from overruler.terrain import Terrain
 from tests.apps.web.live.test_app import call
 from tests.apps.web.live.test_app import home as home
 from tests.apps.web.live.test_app import page as page
@@ -137,6 +138,23 @@ def test_a_ships_arcs_are_drawn_and_an_attack_out_of_arc_is_told_on_the_line_bet
     assert "arc" in behind["headline"]
     assert behind["distance_mm"] > 0
     assert ahead["headline"].startswith("range 3")
+
+
+def test_ground_and_what_a_piece_does_not_see_are_shaded(home: str, scene: Scene) -> None:
+    call(f"{home}/api/live/do/clear", post=True)
+    plain = call(f"{home}/api/live")["layers"]["bands"]
+    told = call(f"{home}/api/live/do/ground?piece=p02&reach_in=3", post=True)
+    assert told["grounds"] == ["p02"]
+    assert told["layers"]["bands"].count("evenodd") > plain.count("evenodd")
+    assert call(f"{home}/api/live/do/ground?piece=p02&reach_in=4", post=True)["grounds"] == ["p02"]
+    assert call(f"{home}/api/live/do/ground?piece=p02", post=True)["grounds"] == []
+    wall = Terrain("wall", ((220, 150), (240, 150), (240, 290), (220, 290)), top_z_mm=60)
+    names = frozenset(piece.id for piece in scene.pieces)
+    hall = replace(scene, terrain=(wall,))
+    drawn = draw_graphics(hall, Selection(shadows=("p01",)), names).layers["bands"]
+    assert "evenodd" in drawn
+    assert call(f"{home}/api/live/do/shadow?piece=p01", post=True)["shadows"] == ["p01"]
+    call(f"{home}/api/live/do/clear", post=True)
 
 
 def test_what_cannot_be_ruled_is_said_and_not_drawn(home: str) -> None:

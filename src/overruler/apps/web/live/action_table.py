@@ -31,6 +31,15 @@ ACTIONS = {
     "swap": Action("From and to the other way round", Desk.swap),
     "bands": Action("A piece's range lines, on or off", Desk.toggle_bands, ("piece",)),
     "arcs": Action("A ship's arcs, on or off", Desk.toggle_arcs, ("piece",)),
+    "ground": Action(
+        "The ground within reach of a piece, on or off",
+        Desk.toggle_ground,
+        ("piece",),
+        ("reach_in",),
+    ),
+    "shadow": Action(
+        "The ground that a piece does not see, on or off", Desk.toggle_shadow, ("piece",)
+    ),
     "freeze": Action("Hold the picture and its graphics, or let go", Desk.toggle_freeze),
     "close": Action("Hold the picture and show the gap large, or let go", Desk.toggle_close_up),
     "live": Action("Let go", Desk.unfreeze),

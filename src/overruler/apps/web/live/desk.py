@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from overruler.apps.web.live.desk_state import DeskState, FrozenPicture
+from overruler.apps.web.live.desk_state import DeskState, FrozenPicture, encode_shot
 from overruler.apps.web.live.graphics import Graphics, draw_arcs, draw_what_can_be
-from overruler.apps.web.live.selection import Selection, find_pair_question, toggled
+from overruler.apps.web.live.selection import Selection, find_pair_question
 from overruler.apps.web.live.watcher import TableStatus
 from overruler.apps.web.scene_paths import camera_view
 from overruler.errors import BadInput, UnknownName
@@ -110,7 +110,7 @@ class Desk:
     def newest_jpeg(self) -> bytes | None:
         """The camera's newest picture, small enough for a dock."""
         shot = self._shot
-        return _encode_jpeg(shot, PREVIEW_LONGER_SIDE_PX) if shot is not None else None
+        return encode_shot(shot, PREVIEW_LONGER_SIDE_PX) if shot is not None else None
 
     # --- actions of the caster ---
 
@@ -142,14 +142,24 @@ class Desk:
 
     def toggle_bands(self, piece: str) -> None:
         """Show or hide the range lines round a piece."""
-        self._check_names(piece)
-        self._select(replace(self._selection, bands=toggled(self._selection.bands, piece)))
+        self._toggle("bands", piece)
 
     def toggle_arcs(self, piece: str) -> None:
         """Show or hide a ship's arcs; `BadInput` if its front is not known."""
-        self._check_names(piece)
         self._check_arcs(piece)
-        self._select(replace(self._selection, arcs=toggled(self._selection.arcs, piece)))
+        self._toggle("arcs", piece)
+
+    def toggle_ground(self, piece: str, reach_in: float | None = None) -> None:
+        """Show or hide the ground within reach of a piece."""
+        self._toggle("grounds", piece, reach_in)
+
+    def toggle_shadow(self, piece: str) -> None:
+        """Show or hide the ground that a piece does not see past terrain."""
+        self._toggle("shadows", piece)
+
+    def _toggle(self, what: str, piece: str, reach_in: float | None = None) -> None:
+        self._check_names(piece)
+        self._select(self._selection.with_toggled(what, piece, reach_in))
 
     def _check_arcs(self, name: str) -> None:
         scene = self.scene()
@@ -211,7 +221,7 @@ class Desk:
             graphics, shot = self._graphics, self._shot
         if shot is None or not self.is_on_air():
             raise BadInput("there is no picture to freeze")
-        return graphics, _encode_jpeg(shot, max(shot.size_px))
+        return graphics, encode_shot(shot, max(shot.size_px))
 
     def unfreeze(self) -> None:
         """Go live."""
@@ -288,9 +298,3 @@ class Desk:
 def _rounded_places(status: TableStatus) -> tuple[tuple[str, str, int, int], ...]:
     """Each piece's state and place in whole millimetres: smaller changes make no new state."""
     return tuple((spot.id, spot.state, round(spot.x_mm), round(spot.y_mm)) for spot in status.spots)
-
-
-def _encode_jpeg(shot: Shot, longest_px: int) -> bytes:
-    from overruler.picture.raster import encode_small_jpeg
-
-    return encode_small_jpeg(shot.colours(None), longest_px)

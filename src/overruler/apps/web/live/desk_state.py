@@ -6,6 +6,7 @@ from typing import Any
 from overruler.apps.web.live.graphics import Graphics, bases_json
 from overruler.apps.web.live.selection import Selection, pair_questions, pieces_named
 from overruler.apps.web.live.watcher import STANDING_STATES, TableStatus
+from overruler.frame import Shot
 from overruler.scene import Scene
 
 
@@ -21,6 +22,13 @@ class FrozenPicture:
     """Whether only the gap between the two bases is shown, enlarged."""
     until_s: float
     """When it ends by itself, on the monotonic clock."""
+
+
+def encode_shot(shot: Shot, longest_px: int) -> bytes:
+    """A camera's picture as a JPEG, its longer side no longer than `longest_px`."""
+    from overruler.picture.raster import encode_small_jpeg
+
+    return encode_small_jpeg(shot.colours(None), longest_px)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +62,8 @@ class DeskState:
             "pair": list(selection.pair) if selection.pair else None,
             "bands": list(selection.bands),
             "arcs": list(selection.arcs),
+            "grounds": list(selection.grounds),
+            "shadows": list(selection.shadows),
             **self._questions_json(),
             "waiting": self._waiting_reasons(),
             "layers": self.graphics.layers,

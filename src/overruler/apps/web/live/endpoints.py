@@ -42,6 +42,8 @@ _STATE_KEYS: Json = {
     "pair": {"type": ["array", "null"], "items": TEXT},
     "bands": _TEXTS,
     "arcs": _TEXTS,
+    "grounds": _TEXTS,
+    "shadows": _TEXTS,
     "questions": _OBJECTS | {"description": "What a pair can ask."},
     "waiting": _TEXTS | {"description": "Why something wanted is not on air."},
     "ruling": {"type": ["object", "null"]},

@@ -26,7 +26,7 @@ from overruler.games import Ruler
 from overruler.geometry.pose import Array
 from overruler.picture import svg
 from overruler.picture.banner import build_banner
-from overruler.picture.drawable_ruling import DrawableRuling, drawable_ruling, format_distance
+from overruler.picture.drawable_ruling import DrawableRuling, drawable_ruling
 from overruler.picture.painters import (
     base_outline,
     draw_base,
@@ -34,11 +34,13 @@ from overruler.picture.painters import (
     draw_range_lines,
     range_arcs,
 )
+from overruler.picture.shades import draw_shade, draw_shade_words
 from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
-from overruler.units import SIGMAS_95, inches_from_mm
+from overruler.units import SIGMAS_95, format_length, inches_from_mm
+from overruler.verdict import Shade
 
 LAYERS = ("bands", "lines", "verdict")
 """Layers of the graphics, from the back to the front."""
@@ -73,12 +75,11 @@ class Graphics:
 def draw_what_can_be(
     scene: Scene, selection: Selection, standing: frozenset[str]
 ) -> tuple[Graphics, str]:
-    """Draw the selection; leave out the pair, the arcs or both if they cannot be drawn, and return why."""
+    """Draw the selection; leave out the pair, the areas or both if they cannot be drawn, and return why."""
     reason = ""
     without_pair = replace(selection, pair=None)
-    without_arcs = replace(selection, arcs=())
-    without_both = replace(without_pair, arcs=())
-    for possible in (selection, without_pair, without_arcs, without_both):
+    bare = (selection.without_areas(), without_pair.without_areas())
+    for possible in (selection, without_pair, *bare):
         try:
             return draw_graphics(scene, possible, standing), reason
         except OverrulerError as error:
@@ -92,11 +93,17 @@ def draw_graphics(scene: Scene, selection: Selection, standing: frozenset[str]) 
     placement = LabelPlacement(view)
     pieces = {piece.id: piece for piece in scene.pieces if piece.id in standing}
     graphics = Graphics({})
+    shades: list[Shade] = []
     if selection.pair and pieces_named(scene, selection.pair) <= set(pieces):
         ruling = rule_on_pair(scene, selection)
         has_ruler = ruling.pieces[0].id not in selection.bands
         graphics = _ruling_graphics(view, ruling, placement, has_ruler)
-    parts = []
+        shades += ruling.shades
+    for name, question in selection.areas:
+        if name in pieces:
+            shades += ask(scene, question).shades
+    parts = [draw_shade(view, shade, number) for number, shade in enumerate(shades)]
+    parts += [draw_shade_words(view, shade) for shade in shades]
     for name in selection.bands:
         if name in pieces:
             parts.append(draw_bands(scene, view, pieces[name], placement))
@@ -153,7 +160,7 @@ def rule_on_pair(scene: Scene, selection: Selection) -> DrawableRuling:
 def _distance_ruling(scene: Scene, ruling: DrawableRuling) -> DrawableRuling:
     """A bare distance with the distance as its headline."""
     half_width_mm = SIGMAS_95 * ruling.sigma_mm
-    text = format_distance(ruling.distance_mm, half_width_mm, scene.game)
+    text = format_length(ruling.distance_mm, half_width_mm, scene.is_in_inches)
     names = " → ".join(piece.id for piece in ruling.pieces)
     return replace(ruling, headline=f"{names}: {text.partition(' (')[0]}")
 

@@ -13,6 +13,10 @@ END_BY_ROLE = {"attacker": "from", "defender": "to"}
 """The ends of a distance by the names that an attack gives them."""
 
 
+LISTS = ("bands", "arcs", "grounds", "shadows")
+"""What is drawn round pieces, each a list of their names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What the caster wants on air."""
@@ -23,6 +27,10 @@ class Selection:
     """Pieces with range lines round them."""
     arcs: tuple[str, ...] = ()
     """Ships whose arcs are drawn."""
+    grounds: tuple[str, ...] = ()
+    """Pieces with the ground shaded that lies within `reach_in` of them."""
+    shadows: tuple[str, ...] = ()
+    """Pieces with the ground shaded that they do not see past terrain."""
     tap: str = ""
     """Label of the question that a pair asks, one of `pair_questions`; empty for the game's first."""
     arc: str = "front"
@@ -40,7 +48,31 @@ class Selection:
         if self.pair is not None:
             first, second = renamed(self.pair)
             pair = (first, second)
-        return replace(self, pair=pair, bands=renamed(self.bands), arcs=renamed(self.arcs))
+        lists: dict[str, Any] = {key: renamed(getattr(self, key)) for key in LISTS}
+        return replace(self, pair=pair, **lists)
+
+    def with_toggled(self, what: str, name: str, reach_in: float | None = None) -> "Selection":
+        """The same with a piece added to one of `LISTS`, or removed if it is there.
+
+        Another reach than before shows the ground of a piece again.
+        """
+        names = getattr(self, what)
+        reach = self.reach_in if reach_in is None else reach_in
+        if reach != self.reach_in:
+            names = tuple(other for other in names if other != name)
+        changed: dict[str, Any] = {what: toggled(names, name), "reach_in": reach}
+        return replace(self, **changed)
+
+    def without_areas(self) -> "Selection":
+        """The same without what is drawn round pieces and may be impossible to draw."""
+        return replace(self, arcs=(), grounds=(), shadows=())
+
+    @property
+    def areas(self) -> list[tuple[str, dict[str, Any]]]:
+        """The areas that are shaded: each piece with the question."""
+        asked = [(name, {"of": name, "within_in": self.reach_in}) for name in self.grounds]
+        asked += [(name, {"hidden_from": name}) for name in self.shadows]
+        return [(name, {"question": "area", **area}) for name, area in asked]
 
 
 def toggled(names: tuple[str, ...], name: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from overruler.apps.markers import board_file
+from overruler.apps.settings.game_choice import known_games, recorded_game
 from overruler.apps.settings.known_boards import USUAL_TABLES_FT, mm_from_feet
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import UploadRefused
@@ -68,9 +69,10 @@ def read_photo_options(query: Mapping[str, str], choices: Choices) -> PhotoOptio
     """Read the query of an upload; raise `UploadRefused` or `UnknownName` if it makes no sense."""
     _check_keys(query)
     game = query.get("game", GAMES[0])
-    if game not in GAMES:
-        raise UnknownName("game", game, GAMES)
-    request = replace(choices.defaults, game=game, bases=query.get("bases") or None)
+    if game not in known_games():
+        raise UnknownName("game", game, known_games())
+    record = recorded_game(game, "game")
+    request = replace(choices.defaults, game=record, bases=query.get("bases") or None)
     options = _read_scale(query, PhotoOptions(game, "", request), choices)
     lens = query.get("lens")
     if not lens:

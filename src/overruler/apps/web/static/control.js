@@ -13,8 +13,10 @@ const HELP = {
   arcs: "Click a ship: its arcs, on or off.",
   units: "Click pieces to choose them, then give them a unit.",
   correct: "Drag a piece to where it stands. Click an empty place to add one.",
+  ground: "Click a piece: the ground within so many inches of it, on or off.",
+  shadow: "Click a piece: the ground that it does not see past terrain, on or off.",
 };
-const KEYS = "Keys: Tab and Enter pick, B range lines, A arcs, S swap, F freeze, Z look closely, Esc clear, 1 to 5 what a click does.";
+const KEYS = "Keys: Tab and Enter pick, B range lines, A arcs, S swap, F freeze, Z look closely, Esc clear, 1 to 7 what a click does.";
 
 class Desk {
   constructor() {
@@ -48,7 +50,8 @@ class Desk {
   // --- picking ---
 
   picked(id) {
-    if (this.mode === "bands" || this.mode === "arcs") this.act(this.mode, { piece: id });
+    if (["bands", "arcs", "shadow"].includes(this.mode)) this.act(this.mode, { piece: id });
+    else if (this.mode === "ground") this.act("ground", { piece: id, ...this.asked.reach() });
     else if (this.mode !== "rule") this.modes[this.mode].picked(id);
     else this.#rule(id);
     this.pieces.draw();

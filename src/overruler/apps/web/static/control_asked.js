@@ -19,11 +19,16 @@ export class Asked {
     return this.desk.now?.questions.find((one) => one.label === label);
   }
 
+  // The inches typed, which shaded ground goes by too.
+  reach() {
+    return at("reach").value ? { reach_in: at("reach").value } : {};
+  }
+
   show({ questions, question }) {
     filled(at("question"), questions.map((one) => one.label), question?.label);
     const tap = this.#tap(question?.label);
     at("arc-row").hidden = !tap?.arcs;
-    at("reach-row").hidden = !tap?.reach_in;
+    at("reach-row").hidden = !tap?.reach_in && this.desk.mode !== "ground";
     filled(at("arc"), tap?.arcs ?? [], question?.arc);
     if (document.activeElement !== at("reach")) at("reach").value = question?.reach_in ?? "";
   }

@@ -94,7 +94,7 @@ export class Pieces {
   #show(group, piece, state) {
     const [x, y] = piece.center_px, pair = state.pair || [];
     const own = this.desk.modes?.[this.desk.mode];
-    const shown = [this.desk.first, ...pair, ...state.bands, ...state.arcs];
+    const shown = [this.desk.first, ...pair, ...state.bands, ...state.arcs, ...state.grounds, ...state.shadows];
     const chosen = own ? own.has(piece.id) : shown.includes(piece.id) || (piece.unit && pair.includes(piece.unit));
     group.dataset.state = piece.state;
     group.setAttribute("aria-pressed", Boolean(chosen));

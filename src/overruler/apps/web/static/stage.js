@@ -15,7 +15,7 @@ export class Stage {
     this.pointers = new Map();
     this.onTap = () => {};
     this.drag = null; // while set, one finger belongs to it: { begin(at) -> bool, move(at), end(at) }
-    for (const name of ["bands", "bases", "line", "marks", "hand"]) this[name] = this.drawing.appendChild(make("g", { class: name }));
+    for (const name of ["shades", "bands", "bases", "line", "marks", "hand"]) this[name] = this.drawing.appendChild(make("g", { class: name }));
     root.addEventListener("pointerdown", (event) => this.#down(event));
     root.addEventListener("pointermove", (event) => this.#moved(event));
     for (const name of ["pointerup", "pointercancel"]) root.addEventListener(name, (event) => this.#up(event));

@@ -27,6 +27,13 @@ export function plate(text, [x, y], kind = "plate", colour = "") {
   return make("g", { class: kind, "data-at": `${x} ${y}` }, box, words);
 }
 
+// Ground that an answer is about: light fills, an outline that shows on any mat, and its words.
+export function shaded({ colour, fills, outline, words }) {
+  const areas = fills.map(({ d, opacity }) => make("path", { d, fill: colour, "fill-opacity": opacity, "fill-rule": "evenodd" }));
+  const group = make("g", { class: "shade" }, ...areas);
+  return [group, cased(outline, "border", { colour, dash: [] }), ...words.map(({ text, at_px }) => plate(text, at_px))];
+}
+
 // A letter over a base, so that the base itself stays in sight.
 export function pin(letter, { center_px: [x, y], reach_px: reach }) {
   const words = make("text", { y: -20 });

@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { Corners } from "./corners.js";
 import { Correct } from "./correct.js";
 import { fill as listed } from "./list.js";
-import { cased, make, pin, plate } from "./svg.js";
+import { cased, make, pin, plate, shaded } from "./svg.js";
 import { nearest } from "./stage.js";
 import { ruled } from "./ruling.js";
 import { Units } from "./units.js";
@@ -102,7 +102,8 @@ export class Table {
   // --- choosing ---
 
   #choose() {
-    const game = this.known.games.find((one) => one.name === this.found.game);
+    const named = (name) => this.known.games.find((one) => one.name === name);
+    const game = named(this.found.preset) || named(this.found.game);
     this.tap ??= game.taps[0];
     const buttons = game.taps.map((tap) => {
       const button = document.createElement("button");
@@ -166,10 +167,15 @@ export class Table {
   }
 
   question() {
-    if (!this.a || !this.b) return null;
+    if (!this.a || !(this.b || this.#alone)) return null;
     const unit = (piece) => (this.tap.by_unit && piece.unit) || piece.id;
-    const values = { A: unit(this.a), B: unit(this.b), ARC: find("arc").value, REACH: Number(find("reach").value) || 0 };
+    const values = { A: unit(this.a), B: this.b && unit(this.b), ARC: find("arc").value, REACH: Number(find("reach").value) || 0 };
     return Object.fromEntries(Object.entries(this.tap.ask).map(([key, value]) => [key, values[value] ?? value]));
+  }
+
+  // Whether the question is about one base: the ground round it, say.
+  get #alone() {
+    return !Object.values(this.tap.ask).includes("B");
   }
 
   // --- showing ---
@@ -188,7 +194,7 @@ export class Table {
     const told = question && (known || (await api.rule(this.id, question).catch((error) => ({ error: error.message }))));
     if (turn !== this.turn) return;
     if (told && (told.version ?? this.found.version) !== this.found.version) return this.#anew();
-    this.stage.line.replaceChildren();
+    for (const name of ["line", "shades"]) this.stage[name].replaceChildren();
     if (told) this.#show(told);
     await drawn;
     this.#links(question);
@@ -211,6 +217,8 @@ export class Table {
     ruled(find("ruling"), this.#lacking(told.error) || told);
     find("why").hidden = !told.clauses;
     find("reasons").replaceChildren(...Object.values(told.clauses || {}).map((text) => Object.assign(document.createElement("p"), { textContent: text })));
+    this.stage.shades.append(...(told.shades || []).flatMap(shaded));
+    this.stage.steady();
     if (!told.drawing) return;
     const { line, ends_px: ends } = told.drawing;
     const middle = [(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2];
@@ -321,13 +329,13 @@ export class Table {
     for (const name of ["tools", "ruling", "after"]) find(name).hidden = mode !== "rule";
     find("editing").hidden = mode === "rule";
     if (mode === "rule") return this.update();
-    for (const name of ["line", "bands", "marks"]) this.stage[name].replaceChildren();
+    for (const name of ["shades", "line", "bands", "marks"]) this.stage[name].replaceChildren();
     this.modes[mode].enter();
   }
 
   #hideAll() {
     for (const name of ["tools", "after", "modes", "editing"]) find(name).hidden = true;
-    for (const name of ["bands", "bases", "line", "marks", "hand"]) this.stage[name].replaceChildren();
+    for (const name of ["shades", "bands", "bases", "line", "marks", "hand"]) this.stage[name].replaceChildren();
     find("ruling").replaceChildren();
   }
 

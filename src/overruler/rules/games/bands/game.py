@@ -8,7 +8,6 @@ from overruler.rules.games.bands.ranges import (
     answer_beyond,
     answer_range,
     answer_within,
-    pair_ranges,
 )
 
 BANDS = bands_field(0)
@@ -28,5 +27,4 @@ GAME = Game(
     },
     clauses=CLAUSES,
     taps=(Tap("range", "Range"),),
-    pair_ranges=pair_ranges,
 )

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from overruler.reading import Node
 from overruler.rules.bands import Reading, bands_in_words, range_in_words, read_bands
@@ -12,19 +11,6 @@ from overruler.rules.measure import between
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
-
-if TYPE_CHECKING:
-    from overruler.rules.pair_ranges import PairRanges
-
-
-def pair_ranges(scene: Scene) -> "PairRanges | None":
-    """How `rules.matrix` reads distances as ranges: contact is range 0. None without a ruler."""
-    if scene.range_ruler is None:
-        return None
-    from overruler.rules.pair_ranges import RulerRanges, apart_in_height
-
-    lines_mm = (0.0, *ruler_of(scene).lines_mm)
-    return RulerRanges(lines_mm, 0, apart_in_height=apart_in_height(scene))
 
 
 def answer_range(scene: Scene, question: Node) -> Verdict:

@@ -115,12 +115,13 @@ def answer_advance(scene: Scene, question: Node) -> Verdict:
     mover, target = measure.closest.a, measure.closest.b
     contact_mm = _contact_distance_mm(mover, target, ux, uy)
     reach_mm = _reach_mm(scene, index, ux, uy, most_mm)
-    length_mm = reach_mm if contact_mm is None else min(reach_mm, contact_mm)
+    stop_mm = contact_mm if mover.meets_in_height(target) else None
+    length_mm = reach_mm if stop_mm is None else min(reach_mm, stop_mm)
     route = Route(scene, index, _single_leg(scene, index, ux, uy, length_mm), (target,))
     if contact_mm is None:
         reason = f"its line does not meet {target.id}"
     else:
-        reason = _blocking_reason(route) or _contact_reason(route, contact_mm, target)
+        reason = _blocking_reason(route) or _contact_reason(route, contact_mm, stop_mm, target)
     answer = {
         "legal": contact_mm is not None and route.is_free,
         "end_mm": list(route.end_mm),
@@ -130,7 +131,8 @@ def answer_advance(scene: Scene, question: Node) -> Verdict:
     holds = {
         "positioning.advance": True,
         "positioning.advance_line": contact_mm is not None,
-        "positioning.advance_stop": contact_mm is not None and contact_mm <= reach_mm,
+        "positioning.advance_stop": stop_mm is not None and stop_mm <= reach_mm,
+        "positioning.advance_height": contact_mm is not None and stop_mm is None,
         "positioning.advance_in_contact": measure.closest.touches,
     }
     rules = (*clauses_that_hold(holds), *_straight_line_clauses(route))
@@ -148,7 +150,10 @@ def _contact_distance_mm(body: Body, target: Body, ux: float, uy: float) -> floa
     return min((along for along in contacts if along is not None), default=None)
 
 
-def _contact_reason(route: Route, contact_mm: float, target: Body) -> str:
+def _contact_reason(route: Route, contact_mm: float, stop_mm: float | None, target: Body) -> str:
+    if stop_mm is None:
+        where = "above" if route.mover.z_mm > target.z_mm else "below"
+        return f"on a line that meets {target.id}, {where} it"
     if route.length_mm < contact_mm - CONTACT_TOLERANCE_MM:
         return f"on a line that meets {target.id}"
     return f"up to {target.id}" if contact_mm > 0 else f"already in contact with {target.id}"

@@ -9,12 +9,12 @@ from overruler.geometry.hex_grid import hex_distance
 from overruler.reading import Node
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.fields import NAME, YES_NO, Field, list_of, whole_between
-from overruler.rules.games.tide_of_iron.hex_position import (
+from overruler.rules.games.tide_of_iron.squads import Squad
+from overruler.rules.hexes.hex_position import (
     HexPosition,
     find_hex_position,
     hex_count_probabilities,
 )
-from overruler.rules.games.tide_of_iron.squads import Squad
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 

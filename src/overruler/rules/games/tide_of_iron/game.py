@@ -35,6 +35,7 @@ GAME = Game(
     questions={**COMMON, "attack_range": Question(attack_range, ATTACK)},
     clauses=CLAUSES,
     taps=(
+        Tap("hexes", "Hexes"),
         Tap("attack_range", "Attack", needs=NEEDS),
         Tap("attack_range", "On the move", {"fire_and_movement": True}, needs=NEEDS),
     ),

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.rules.games.tide_of_iron.hex_position import (
+from overruler.rules.hexes.hex_position import (
     find_hex_position,
     hex_count_probabilities,
 )

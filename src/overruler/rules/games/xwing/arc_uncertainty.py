@@ -12,7 +12,7 @@ from typing import NamedTuple
 from overruler.geometry.arcs import Region, distance_to_outline_mm, gap_inside_region
 from overruler.geometry.shapes import Gap, Point
 from overruler.reading import Node
-from overruler.rules.games.xwing.ship_arcs import ShipArc, read_angle_deg
+from overruler.rules.areas.arcs import ShipArc, read_angle_deg
 from overruler.rules.measure import BodyPair, Measure
 from overruler.rules.sampling import max_relative_shift_mm
 from overruler.rules.uncertainty import distance_uncertainty

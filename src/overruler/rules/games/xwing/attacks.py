@@ -8,12 +8,12 @@ from typing import Any
 from overruler.geometry.arcs import Region, distance_to_outline_mm, is_on_outline
 from overruler.geometry.shapes import Gap, Point
 from overruler.reading import Node
+from overruler.rules.areas.arcs import ShipArc, read_arcs
 from overruler.rules.bands import range_in_words
 from overruler.rules.bodies import Body, bodies_named
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.games.xwing.arc_uncertainty import ArcRangeUncertainty, arc_range_uncertainty
 from overruler.rules.games.xwing.obstruction import MeasuredLine, gap_in_arcs
-from overruler.rules.games.xwing.ship_arcs import ShipArc, read_arcs
 from overruler.rules.games.xwing.ship_ruler import LaidRuler, all_ranges, lay_along, ruler_clauses
 from overruler.rules.measure import BodyPair, Measure, measure_sides, verdict_on
 from overruler.scene import Scene

@@ -8,8 +8,8 @@ from functools import cached_property
 from overruler.geometry.arcs import gap_inside_region
 from overruler.geometry.shapes import Disc, Gap, Polygon, Shape, translate_shape
 from overruler.geometry.tangents import signed_gap_mm
+from overruler.rules.areas.arcs import ShipArc
 from overruler.rules.bodies import Body, is_thing, piece_bodies, terrain_body
-from overruler.rules.games.xwing.ship_arcs import ShipArc
 from overruler.rules.sampling import max_relative_shift_mm
 from overruler.scene import Piece, Scene
 from overruler.units import CONTACT_TOLERANCE_MM

@@ -1,0 +1,135 @@
+"""Games as data: a ruler, bases and usual distances, ruled by one of the program's games.
+
+A preset is a TOML file. The program's own lie in this folder, a user's in the folder `games` beside
+the file of `overruler config`. A preset's name is its file's. It says how a game is measured, in
+words of mechanics, and nothing of what a rule book says.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from overruler.bases import Base
+from overruler.errors import BadInput
+from overruler.games import GAMES, Ruler, read_ruler
+from overruler.reading import MAX_LENGTH_MM, Node
+from overruler.units import MM_PER_INCH
+
+SCHEMA = "overruler/game/1"
+FOLDER = Path(__file__).parent
+"""Where the program's own presets lie."""
+KEYS = ("schema", "name", "title", "game", "unit", "bases", "ruler", "defaults")
+UNITS = ("mm", "in")
+"""The units that people read a game's distances in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One game as data."""
+
+    name: str
+    title: str
+    game: str
+    """The game by whose rules it is ruled."""
+    unit: str | None = None
+    """One of `UNITS`; None for the game's."""
+    bases: tuple[Base, ...] | None = None
+    """The bases to look for; None for the game's."""
+    ruler: Ruler | None = None
+    """None for the game's."""
+    defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By question: what its fields are where a question leaves them out."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The preset as a file has it."""
+        known: dict[str, Any] = {
+            "schema": SCHEMA,
+            "name": self.name,
+            "title": self.title,
+            "game": self.game,
+            "unit": self.unit,
+            "bases": [base.name for base in self.bases] if self.bases else None,
+            "ruler": self.ruler.to_json() if self.ruler else None,
+            "defaults": {kind: dict(values) for kind, values in self.defaults.items()} or None,
+        }
+        return {key: value for key, value in known.items() if value is not None}
+
+    def state(self) -> dict[str, Any]:
+        """What it adds to a scene's `state`."""
+        known: dict[str, Any] = {"preset": self.name, "unit": self.unit}
+        known["defaults"] = {kind: dict(values) for kind, values in self.defaults.items()}
+        return {key: value for key, value in known.items() if value}
+
+
+def load_presets(folder: Path) -> dict[str, Preset]:
+    """The presets of a folder by name; `BadInput` names the file and what is wrong in it."""
+    if not folder.is_dir():
+        return {}
+    presets = {}
+    for path in sorted(folder.glob("*.toml")):
+        if path.stem in GAMES:
+            raise BadInput(
+                f"{path}: {path.stem!r} is a game of the program; name the file otherwise"
+            )
+        presets[path.stem] = replace(read_preset(Node.of_toml(path)), name=path.stem)
+    return presets
+
+
+@lru_cache(maxsize=1)
+def program_presets() -> dict[str, Preset]:
+    """The program's own presets by name."""
+    return load_presets(FOLDER)
+
+
+def parse_preset(text: str, name: str) -> Preset:
+    """A preset as JSON text, as records of measurements keep a user's own."""
+    return read_preset(Node.of_json(text, name))
+
+
+def read_preset(node: Node) -> Preset:
+    """Read a preset; `BadInput` names what is wrong."""
+    node.object().reject_unknown_keys(KEYS)
+    node["schema"].choice((SCHEMA,))
+    return Preset(
+        name=node.get("name", Node.text, ""),
+        title=node["title"].text(),
+        game=node["game"].choice(GAMES),
+        unit=node.get("unit", lambda unit: unit.choice(UNITS), None),
+        bases=node.get("bases", _read_bases, None),
+        ruler=node.get("ruler", _read_ruler, None),
+        defaults=node.get("defaults", _read_defaults, {}),
+    )
+
+
+def _read_bases(node: Node) -> tuple[Base, ...]:
+    bases = tuple(map(_read_base, node.items()))
+    return bases or node.fail("is empty: name a base, or leave bases out for the game's own")
+
+
+def _read_base(node: Node) -> Base:
+    text = f"{node.value:g}" if type(node.value) in (int, float) else node.text()
+    try:
+        return Base.parse(text)
+    except BadInput as error:
+        return node.fail(str(error))
+
+
+def _read_ruler(node: Node) -> Ruler:
+    """Read a ruler; `lines_in` gives its lines in inches."""
+    if not node.has("lines_in"):
+        return read_ruler(node)
+    if node.has("lines_mm"):
+        node.fail("has both lines_mm and lines_in; give one of the two")
+    lines = [
+        min(item.positive() * MM_PER_INCH, 2 * MAX_LENGTH_MM) for item in node["lines_in"].items()
+    ]
+    known = {key: value for key, value in node.value.items() if key != "lines_in"}
+    return read_ruler(Node({**known, "lines_mm": lines}, node.name, node.path))
+
+
+def _read_defaults(node: Node) -> dict[str, dict[str, Any]]:
+    """Read the defaults of questions; the rules check each where it is used."""
+    kinds = node.object().value
+    return {kind: dict(node[kind].object().value) for kind in kinds}

@@ -1,0 +1,119 @@
+"""Presets: games as data, the program's and a user's own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from overruler.apps.cli import main
+from overruler.apps.measure.options import MeasureOptions, load_options
+from overruler.apps.settings.game_choice import choose_game, recorded_game
+from overruler.apps.settings.measure_request import MeasureRequest
+from overruler.apps.web.quick_questions import games_json
+from overruler.bases import Base
+from overruler.errors import BadInput
+from overruler.presets import load_presets, program_presets
+from overruler.reading import Node
+from overruler.rules import game_of
+from overruler.scene import Scene, Table
+
+OWN = """
+schema = "overruler/game/1"
+title = "Duels on a short ruler"
+game = "bands"
+unit = "in"
+bases = [32, "60x35o"]
+[ruler]
+lines_in = [2, 5]
+names = ["near", "far"]
+"""
+
+
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's folder with one preset, `duels`."""
+    (tmp_path / "config.toml").write_text("")
+    monkeypatch.setenv("OVERRULER_CONFIG", str(tmp_path / "config.toml"))
+    folder = tmp_path / "games"
+    folder.mkdir()
+    (folder / "duels.toml").write_text(OWN)
+    return folder
+
+
+@pytest.mark.parametrize("name", program_presets())
+def test_a_preset_s_defaults_are_fields_that_its_game_reads(name: str) -> None:
+    preset = program_presets()[name]
+    questions = game_of(preset.game).questions
+    for kind, values in preset.defaults.items():
+        fields = {field.name: field for field in questions[kind].fields}
+        for key, value in values.items():
+            fields[key].type.read(Node({key: value}, "preset")[key])
+    assert preset.game != "bands" or preset.ruler is not None
+
+
+def options(game: str | None) -> MeasureOptions:
+    return load_options(MeasureRequest(photo=Path("table.jpg"), marker_mm=60, game=game))
+
+
+def test_a_preset_brings_its_bases_its_ruler_and_its_defaults() -> None:
+    chosen = options("fleets_close_to_long")
+    assert chosen.game == "bands"
+    assert chosen.bases is not None
+    assert Base.rectangle(41, 71) in chosen.bases
+    scene = chosen.house.apply_to(Scene("bands", Table(900, 600), ()))
+    assert scene.range_ruler is not None
+    assert scene.range_ruler.names == ("close", "medium", "long")
+    assert not scene.is_in_inches
+    told = options("bands_8_to_96").house.apply_to(Scene("bands", Table(900, 600), ()))
+    assert told.is_in_inches
+    again = Scene.from_json(json.loads(json.dumps(told.to_json())))
+    assert (again.state, again.ruler) == (told.state, told.ruler)
+
+
+def test_a_record_holds_a_user_s_own_preset(own_folder: Path) -> None:
+    """So that whoever repeats the measurement needs no file of the user's."""
+    record = recorded_game("duels")
+    own_folder.joinpath("duels.toml").unlink()
+    assert record is not None
+    chosen = options(record)
+    assert (chosen.game, chosen.bases) == ("bands", (Base.circle(32), Base.oval(35, 60)))
+    assert chosen.house.preset is not None
+    assert chosen.house.preset.name == "duels"
+    assert recorded_game("melee_1_chain_2") == "melee_1_chain_2"
+
+
+def test_the_command_and_the_page_know_a_user_s_own(
+    own_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["games"]) == 0
+    assert "duels" in capsys.readouterr().out
+    assert main(["games", "duels"]) == 0
+    assert "near to 2, far to 5 in" in capsys.readouterr().out
+    assert "duels" in [game["name"] for game in games_json()]
+    [shown] = [game for game in games_json() if game["name"] == "melee_3_chain_half"]
+    assert {tap["label"]: tap.get("reach_in") for tap in shown["taps"]}["Within"] == 12
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (OWN.replace('game = "bands"', 'game = "chess"'), "chess"),
+        (OWN.replace("[2, 5]", "[5, 2]"), "greater than the line before"),
+        (OWN.replace("60x35o", "60y35"), "is no base"),
+        (OWN + "\n[more]\n", "unknown key"),
+        (OWN.replace("lines_in", "lines_mm = [1]\nlines_in"), "give one of the two"),
+    ],
+)
+def test_what_is_wrong_with_a_preset_is_named(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "bad.toml").write_text(text)
+    with pytest.raises(BadInput, match=said) as caught:
+        load_presets(tmp_path)
+    assert "bad.toml" in str(caught.value)
+
+
+def test_a_preset_may_not_hide_a_game(tmp_path: Path) -> None:
+    (tmp_path / "legion.toml").write_text(OWN)
+    with pytest.raises(BadInput, match="is a game of the program"):
+        load_presets(tmp_path)
+    with pytest.raises(BadInput, match="unknown name"):
+        choose_game("nobody_s_game")
