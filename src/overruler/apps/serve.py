@@ -4,6 +4,7 @@ import argparse
 import os
 import secrets
 import socket
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ ACCESS_KEY_BYTES = 16
 """Random bytes in an access key."""
 MAX_WORKERS = 2
 """Most photos that are measured at once."""
+SWITCH_INTERVAL_S = 0.001
+"""How long a thread that computes may keep the one that answers waiting."""
 LOOPBACK = "127.0.0.1"
 WILDCARD_HOSTS = ("0.0.0.0", "::")
 """A server that listens there listens at all addresses of the machine; they are no address to visit."""
@@ -237,6 +240,7 @@ def serve(args: argparse.Namespace, app: "Starlette", sockets: list[socket.socke
     """Serve an application until Ctrl-C."""
     import uvicorn
 
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     from overruler.apps.web.connections import LimitedProtocol
 
     config = uvicorn.Config(
