@@ -39,7 +39,7 @@ HANDSHAKE = (
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 )
 """Headers that ask for a WebSocket (RFC 6455, 1.3)."""
-READ_S = 0.2
+READ_S = 0.05
 """How long an answer to frames is read before the socket is left."""
 
 # --- damaged requests ---
@@ -63,12 +63,11 @@ def good_requests(name: str) -> list[bytes]:
         ("POST", UPLOAD, b"\xff\xd8\xff\xe0" + bytes(60)),
         ("DELETE", "/api/measurements/234567892345", b""),
     ]
-    return [_raw(*part) for part in parts]
+    return [_raw(*part, HANDSHAKE * part[1].endswith("/watch")) for part in parts]
 
 
-def _raw(method: str, path: str, body: bytes) -> bytes:
-    socket_words = HANDSHAKE if path.endswith("/watch") else ""
-    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{socket_words}"
+def _raw(method: str, path: str, body: bytes, more: str = "") -> bytes:
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{more}"
     length = f"Content-Length: {len(body)}\r\n" if body else ""
     return f"{head}{length}\r\n".encode() + body
 
@@ -140,7 +139,7 @@ def frames(draw: random.Random) -> bytes:
 def send_frames(path: str, draw: random.Random) -> str:
     """Open a WebSocket and send frames; how the socket ends, or `hung` where it does not open."""
     with socket.create_connection((HOST, PORT), TIMEOUT_S) as line:
-        shake = _raw("GET", path, b"")
+        shake = _raw("GET", path, b"", HANDSHAKE)
         at_once = draw.random() < 0.3
         line.sendall(shake + frames(draw) if at_once else shake)
         if not select.select([line], [], [], TIMEOUT_S)[0]:

@@ -1,6 +1,7 @@
 """`overruler serve`: the web page for phones, and the HTTP API, served by this machine."""
 
 import argparse
+import logging
 import os
 import secrets
 import socket
@@ -240,9 +241,11 @@ def serve(args: argparse.Namespace, app: "Starlette", sockets: list[socket.socke
     """Serve an application until Ctrl-C."""
     import uvicorn
 
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
     from overruler.apps.web.connections import LimitedProtocol
+    from overruler.apps.web.sockets import ClientFaults
 
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    logging.getLogger("uvicorn.error").addFilter(ClientFaults())
     config = uvicorn.Config(
         app,
         log_level="warning",
