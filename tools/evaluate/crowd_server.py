@@ -273,7 +273,7 @@ def main() -> int:
     with serving(small_disk if is_root else None) as server:
         name = upload()
         assert name is not None
-        assert wait_for([name], 120) == {"done": 1}
+        assert wait_for([name], MAX_RESULT_S) == {"done": 1}
         photo = args.photo.read_bytes() if args.photo else small_photo()
         crowd = Crowd(server, name, photo, time.monotonic() + 60 * args.minutes, args.think)
         calm: list[Callable[[Crowd], None]] = [lambda crowd: None]
