@@ -34,8 +34,8 @@ from evaluate.server_process import (
     UPLOAD,
     Server,
     call,
+    look_up,
     serving,
-    state_of,
     upload,
     wait_for,
 )
@@ -142,10 +142,12 @@ class Crowd:
         while not self.is_over():
             time.sleep(1)
             with suppress(OSError, ValueError):
-                state = state_of(name)
+                state, step = look_up(name)
                 if state in ("queued", "measuring"):
                     continue
                 self.counts[f"photo {state}"] += 1
+                if state != "done":
+                    self.counts[f"  {step}"] += 1
                 waited_s = time.monotonic() - self.accepted.pop(name)
                 self.counts["photo late"] += waited_s > MAX_RESULT_S
                 with suppress(OSError):

@@ -135,7 +135,13 @@ def upload(photo: bytes = PHOTO) -> str | None:
 
 def state_of(name: str) -> str:
     """The state of a measurement; `gone` if there is none."""
-    return str(json.loads(call("GET", f"/api/measurements/{name}")[1]).get("state", "gone"))
+    return look_up(name)[0]
+
+
+def look_up(name: str) -> tuple[str, str]:
+    """The state of a measurement, and its step or the reason why it has none."""
+    found = json.loads(call("GET", f"/api/measurements/{name}")[1])
+    return str(found.get("state", "gone")), str(found.get("step", found.get("error", "")))
 
 
 def wait_for(names: list[str], most_s: float) -> Counter[str]:

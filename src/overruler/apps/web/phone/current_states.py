@@ -22,7 +22,7 @@ ADD_INTERVAL_S = 0.25
 """Time between two of these attempts."""
 SAVE_INTERVAL_S = 1.0
 """Time between two attempts to write what the store did not take."""
-MAX_RESUMES = 2
+MAX_RESUMES = 5
 """How often a photo is measured again whose server was stopped: it may be what stops servers."""
 ENDED_STATES = (DONE, FAILED)
 """States in which a measurement stays."""
