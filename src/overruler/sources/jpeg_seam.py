@@ -55,4 +55,5 @@ def _is_seam(upper: NDArray[np.float32], lower: NDArray[np.float32], step: int) 
     along = np.concatenate([lower[:step], upper[step:]])
     jump = float(np.median(along))
     is_alike = np.abs(along - jump) < MAX_SPREAD_SHARE * abs(jump)
-    return abs(jump) >= MIN_JUMP and bool(is_alike.mean() > MIN_COLUMN_SHARE)
+    sides = (is_alike[:step], is_alike[step:])  # a straight edge has one side only
+    return abs(jump) >= MIN_JUMP and all(side.mean() > MIN_COLUMN_SHARE for side in sides)
