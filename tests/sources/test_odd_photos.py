@@ -61,7 +61,32 @@ def test_a_jpeg_whose_data_are_shifted_is_refused_and_not_measured(tmp_path: Pat
             continue
         shown += (np.abs(pixels.astype(int) - whole) > 40).mean() > 0.02
     assert refused > 15
-    assert shown <= refused / 3, "a shift that ends in step leaves no trace"
+    assert shown <= refused / 8, "of a shift that ends in step the picture shows a seam"
+
+
+@pytest.mark.parametrize("subsampling", [0, 1, 2])
+def test_a_shift_that_leaves_the_data_in_step_is_seen_in_the_picture(
+    tmp_path: Path, subsampling: int
+) -> None:
+    """The brightness is shifted from one unit on, as a wrong difference of the code shifts it."""
+    draw = np.random.default_rng(4)
+    small = draw.normal(120, 30, (30, 40, 3)).clip(60, 190).astype(np.uint8)
+    picture = cv2.resize(small, (640, 480), interpolation=cv2.INTER_CUBIC)
+    noisy = (picture + draw.normal(0, 3, picture.shape)).clip(0, 255).astype(np.uint8)
+    width, height = ((8, 8), (16, 8), (16, 16))[subsampling]
+    for row, column, shift, is_refused in ((9, 17, 20, True), (9, 17, 0, False), (9, 0, 20, False)):
+        shifted = noisy.astype(int)
+        shifted[row * height : (row + 1) * height, column * width :] += shift
+        shifted[(row + 1) * height :] += shift
+        file = io.BytesIO()
+        Image.fromarray(shifted.clip(0, 255).astype(np.uint8)).save(
+            file, "JPEG", quality=92, subsampling=subsampling
+        )
+        if is_refused:
+            with pytest.raises(CannotMeasure, match="brightness is shifted"):
+                loaded(tmp_path, file.getvalue())
+        else:
+            loaded(tmp_path, file.getvalue())
 
 
 def test_a_jpeg_that_lost_its_second_half_is_refused(tmp_path: Path) -> None:

@@ -35,10 +35,11 @@ from overruler.errors import OverrulerError
 
 MAX_S = 30.0
 """Longest time that a file may take, in s."""
-BATCH = 250
+BATCH = 1000
 """Files that a process reads in one go."""
-SIZE_PX = (160, 120)
-PICTURE_COUNT = 15
+SIZE_PX = (80, 64)
+"""Width and height of the photos and films: small, for many of them."""
+PICTURE_COUNT = 6
 """Pictures of each film."""
 
 Outcome = tuple[str, float, str]
@@ -49,8 +50,8 @@ def rough_pixels(seed: int = 0) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Blocks of random colours."""
     width, height = SIZE_PX
     draw = np.random.default_rng(seed)
-    blocks = draw.integers(0, 255, (height // 10, width // 10, 3), np.uint8)
-    return np.kron(blocks, np.ones((10, 10, 1), np.uint8))
+    blocks = draw.integers(0, 255, (height // 8, width // 8, 3), np.uint8)
+    return np.kron(blocks, np.ones((8, 8, 1), np.uint8))
 
 
 def photo_bytes(kind: str, **options: Any) -> bytes:
@@ -79,7 +80,7 @@ def film_bytes(ending: str, codec: str = "libx264") -> bytes:
             stream: Any = container.add_stream(codec, rate=10)
             stream.width, stream.height, stream.pix_fmt = *SIZE_PX, "yuv420p"
             for number in range(PICTURE_COUNT):
-                frame = av.VideoFrame.from_ndarray(rough_pixels(number // 5), format="bgr24")
+                frame = av.VideoFrame.from_ndarray(rough_pixels(number // 3), format="bgr24")
                 frame.pts, frame.time_base = number, Fraction(1, 10)
                 container.mux(stream.encode(frame))
             container.mux(stream.encode())
@@ -146,7 +147,7 @@ def read_file(path: Path, is_film: bool) -> None:
         return
     from overruler.sources.video import Film
 
-    with Film(path) as film:
+    with Film(path, threads=1) as film:
         for shot in film:
             shot.colours(None)
         film.problems()

@@ -1,9 +1,11 @@
 """`overruler serve`: the web page for phones, and the HTTP API, served by this machine."""
 
 import argparse
+import logging
 import os
 import secrets
 import socket
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +31,8 @@ ACCESS_KEY_BYTES = 16
 """Random bytes in an access key."""
 MAX_WORKERS = 2
 """Most photos that are measured at once."""
+SWITCH_INTERVAL_S = 0.001
+"""How long a thread that computes may keep the one that answers waiting."""
 LOOPBACK = "127.0.0.1"
 WILDCARD_HOSTS = ("0.0.0.0", "::")
 """A server that listens there listens at all addresses of the machine; they are no address to visit."""
@@ -238,7 +242,10 @@ def serve(args: argparse.Namespace, app: "Starlette", sockets: list[socket.socke
     import uvicorn
 
     from overruler.apps.web.connections import LimitedProtocol
+    from overruler.apps.web.sockets import ClientFaults
 
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    logging.getLogger("uvicorn.error").addFilter(ClientFaults())
     config = uvicorn.Config(
         app,
         log_level="warning",

@@ -16,6 +16,7 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.reading import check_is_file
 from overruler.sources.jpeg_damage import find_jpeg_damage
+from overruler.sources.jpeg_seam import has_seam
 from overruler.sources.picture_kind import (
     HEAD_BYTES,
     box_family,
@@ -36,6 +37,8 @@ UNSURE_FOCAL_SIGMA = 0.15
 
 _AVIF = ("AVIF",) if find_spec("PIL.AvifImagePlugin") else ()  # Pillow 11.3 brought it
 _FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", *_AVIF)
+JPEG_BLOCK_PX = 8
+"""Side of a block of a JPEG, in px; a coded unit holds one block or several."""
 _START_OF_JPEG = b"\xff\xd8"
 _END_OF_JPEG = b"\xff\xd9"
 """Ends a JPEG. Every viewer shows one that lacks it."""
@@ -118,6 +121,7 @@ def _read_frame(path: Path) -> Frame:
         focal_px, share = _exif_focal_px(exif, width, height)
         _check_damage(path, image)
         pixels = _restore_depth(path, image, _blue_green_red(image))
+        _check_seam(path, image, pixels)
         if image.format != "TIFF":  # Pillow turns a TIFF by itself
             pixels = _apply_orientation(pixels, orientation)
     pixels = np.ascontiguousarray(pixels)
@@ -145,6 +149,19 @@ def _check_damage(path: Path, image: Image.Image) -> None:
     damage = find_jpeg_damage(path.read_bytes() + _END_OF_JPEG)
     if damage is not None:
         problem = f"the picture is damaged ({damage})"
+        raise CannotMeasure(f"{path}: {problem}; copy or take it again")
+
+
+def _check_seam(path: Path, image: Image.Image, pixels: NDArray[np.uint8]) -> None:
+    """Raise `CannotMeasure` for a JPEG whose damage shows in its picture alone."""
+    parts = getattr(image, "layer", ())  # of each component: its name, then samples in a unit
+    if image.format not in ("JPEG", "MPO") or image.mode not in ("RGB", "L") or not parts:
+        return
+    across, down = (max(part[number] for part in parts) for number in (1, 2))
+    if len(parts) == 1:
+        across = down = 1
+    if has_seam(pixels, (JPEG_BLOCK_PX * across, JPEG_BLOCK_PX * down)):
+        problem = "the picture is damaged (from some place on its brightness is shifted)"
         raise CannotMeasure(f"{path}: {problem}; copy or take it again")
 
 

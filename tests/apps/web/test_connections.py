@@ -1,5 +1,6 @@
 """Half a request, sent by many, keeps nobody out: no key is needed to send one."""
 
+import asyncio
 import json
 import socket
 import time
@@ -14,6 +15,7 @@ from overruler.apps.web import connections, request_body
 from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
+from overruler.apps.web.phone.lan_address import open_listener
 from tests.apps.web.desk import Ready
 from tests.apps.web.live_table import serving
 
@@ -123,3 +125,25 @@ def test_a_text_that_does_not_come_is_answered(home: str, monkeypatch: pytest.Mo
         )
         line.settimeout(5)
         assert line.recv(4096).startswith(b"HTTP/1.1 408 ")
+
+
+def test_answers_are_sent_without_delay() -> None:
+    """Else the second part of an answer waits for the receipt of the first: 40 ms."""
+    delays: list[int] = []
+
+    class Told(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            line = transport.get_extra_info("socket")
+            delays.append(line.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    async def connect() -> None:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(Told, sock=open_listener("127.0.0.1", 0))
+        _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.close()
+        await writer.wait_closed()
+        server.close()
+        await server.wait_closed()
+
+    asyncio.run(connect())
+    assert delays == [1]

@@ -22,8 +22,10 @@ class StoreUnavailable(OverrulerError):
 class TaskFailed(OverrulerError):
     """A task ended without a result."""
 
-    def __init__(self, message: str, unmeasurable: bool = False) -> None:
+    def __init__(self, message: str, unmeasurable: bool = False, lacks_room: bool = False) -> None:
         super().__init__(message)
+        self.lacks_room = lacks_room
+        """Whether the disk is to blame, so that the same photo can be measured later."""
         self.unmeasurable = unmeasurable
         """Whether the photo is to blame, so that another photo or a hint would help."""
 

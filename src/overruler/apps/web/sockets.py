@@ -1,10 +1,19 @@
 """WebSockets that only send: they end when the client has gone."""
 
 import asyncio
+import logging
 from collections.abc import Coroutine
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
+
+
+class ClientFaults(logging.Filter):
+    """Keeps out of the log what only a client did wrong: a text that is not UTF-8."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        kind = record.exc_info[0] if record.exc_info else None
+        return kind is not UnicodeDecodeError
 
 
 async def send_until_closed(socket: WebSocket, sending: Coroutine[Any, Any, None]) -> None:

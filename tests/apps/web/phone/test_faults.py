@@ -1,9 +1,11 @@
 """Full disks, databases that another program holds, killed servers: nothing is lost, nothing sticks."""
 
+import asyncio
 import errno
 import os
 import shutil
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -15,11 +17,11 @@ from starlette.testclient import TestClient
 
 from overruler import writing
 from overruler.apps.settings.measure_request import MeasureRequest
-from overruler.apps.web.faults import StoreUnavailable
-from overruler.apps.web.phone import current_states, measurements
+from overruler.apps.web.faults import StoreUnavailable, TaskFailed
+from overruler.apps.web.phone import current_states, disk_room, measurements
 from overruler.apps.web.phone.store import DONE, QUEUED, Measurement, Store
 from overruler.errors import BadInput
-from tests.apps.web.desk import client, ended, jpeg, measured
+from tests.apps.web.desk import Ready, client, ended, jpeg, measured
 
 WISH = {"game": "legion", "marker_mm": "60"}
 Write = Callable[..., Any]
@@ -55,7 +57,7 @@ class Fault:
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test waits for what a person would wait for."""
-    monkeypatch.setattr(current_states, "ADD_ATTEMPTS", 2)
+    monkeypatch.setattr(current_states, "ADD_PATIENCE_S", 0.05)
     monkeypatch.setattr(current_states, "ADD_INTERVAL_S", 0.01)
     monkeypatch.setattr(current_states, "SAVE_INTERVAL_S", 0.05)
     monkeypatch.setattr(measurements, "HEALTH_INTERVAL_S", -1.0)
@@ -126,7 +128,7 @@ def test_whichever_write_fails_a_photo_is_kept_or_refused(
 def test_a_lock_delays_and_loses_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     store = tmp_path / "store"
     with client(monkeypatch, store) as found:
-        monkeypatch.setattr(current_states, "ADD_ATTEMPTS", 200)
+        monkeypatch.setattr(current_states, "ADD_PATIENCE_S", 20.0)
         before = measured(found)
         service = found.app.state.service  # type: ignore[attr-defined]
         with held(store / "measurements.sqlite"):
@@ -172,6 +174,37 @@ def test_a_full_disk_is_told_by_health_and_by_every_upload(
         fault.left = 1_000_000
         assert found.get("/api/health").json()["ok"]
         measured(found)
+
+
+def test_a_photo_whose_results_found_no_room_is_measured_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(disk_room, "ROOM_INTERVAL_S", 0.02)
+    tasks, has_room = Ready.run_task, threading.Event()
+
+    async def run_task(self: Ready, *told: Any, **more: Any) -> Any:
+        if not has_room.is_set():
+            raise TaskFailed("the disk: No space left on device", lacks_room=True)
+        return await tasks(self, *told, **more)
+
+    def probe(store: Store) -> None:
+        if not has_room.is_set():
+            raise StoreUnavailable("No space left on device")
+
+    monkeypatch.setattr(Ready, "run_task", run_task)
+    monkeypatch.setattr(Store, "probe_disk", probe)
+    with client(monkeypatch, tmp_path / "store") as found:
+        name = send(found).json()["id"]
+        time.sleep(0.2)
+        state = found.get(f"/api/measurements/{name}").json()
+        assert state["state"] == "measuring"
+        assert "as soon as there is room" in state["step"]
+        has_room.set()
+        assert ended(found, name)["state"] == "done"
+        has_room.clear()
+        monkeypatch.setattr(Store, "probe_disk", lambda store: None)
+        again = ended(found, send(found).json()["id"])
+    assert (again["state"], again["step"]) == ("failed", "the disk: No space left on device")
 
 
 def test_a_folder_that_is_removed_is_told_and_the_next_photo_is_measured(
@@ -242,6 +275,47 @@ def test_a_clock_that_jumps_makes_no_photo_expire(
             assert in_loop(found, lambda: store.remove_expired(30.0)) == 0
             assert measured(found) != name
         assert len(found.get("/api/measurements").json()) == 3
+
+
+def test_a_clock_that_was_not_set_yet_costs_no_photo(tmp_path: Path) -> None:
+    now_s = time.time()
+    old_s = now_s - 5 * 86_400
+    with closing(Store(tmp_path)) as before:
+        request = MeasureRequest(Path("photo.jpg"), marker_mm=60.0)
+        names = {}
+        for created_s in (0.0, 86_400.0 * 365, old_s, now_s + 9e8):
+            names[created_s] = before.new_id()
+            before.add(Measurement(names[created_s], created_s, DONE, "", "", "", request))
+    with closing(Store(tmp_path)) as store:
+        assert store.remove_expired(2.0) == 1
+        left = store.newest(9)
+    assert {each.id for each in left} == set(names.values()) - {names[old_s]}
+    assert all(abs(each.created_s - now_s) < 60 for each in left)
+
+
+def test_many_uploads_wait_for_one_lock_and_keep_nobody_else_waiting(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(current_states, "ADD_PATIENCE_S", 0.3)
+    monkeypatch.setattr(current_states, "ADD_INTERVAL_S", 0.05)
+    attempts: list[Measurement] = []
+
+    def refuse(store: Store, measurement: Measurement) -> None:
+        attempts.append(measurement)
+        raise StoreUnavailable("database is locked")
+
+    monkeypatch.setattr(Store, "add", refuse)
+    with closing(Store(tmp_path)) as store:
+        states = current_states.CurrentStates(store)
+        row = Measurement("2" * 12, 0.0, QUEUED, "", "legion", "", MeasureRequest(Path("a.jpg")))
+
+        async def add_many() -> list[Any]:
+            adding = [states.add_row(row) for _ in range(30)]
+            return await asyncio.gather(*adding, return_exceptions=True)
+
+        told = asyncio.run(add_many())
+    assert {type(each) for each in told} == {StoreUnavailable}
+    assert len(attempts) <= 8
 
 
 def test_a_relative_store_is_one_place_wherever_somebody_goes(

@@ -1,6 +1,7 @@
 """The handlers of the HTTP API, under /api; `endpoints` gives each its method, path and description."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -39,6 +40,7 @@ MAX_BAND_LINES = 20
 """Range lines that one request may ask for."""
 MAX_BAND_MM = 5000.0
 """Largest distance of a range line."""
+JSON_TYPE = "application/json"
 PHOTO_CACHE_CONTROL = "private, max-age=86400"
 """Cache-Control of photos, which never change: a day."""
 
@@ -138,7 +140,7 @@ async def delete_measurement(request: Request) -> Response:
 
 async def get_scene(request: Request) -> Response:
     path = get_service(request).scene_file(_measurement_id(request))
-    return FileResponse(path, media_type="application/json")
+    return FileResponse(path, media_type=JSON_TYPE)
 
 
 async def get_table(request: Request) -> Response:
@@ -147,9 +149,14 @@ async def get_table(request: Request) -> Response:
     name = _measurement_id(request)
     # read before the scene: a scene newer than its version is read again, an older one would stay
     version = service.find(name).version
-    table = await asyncio.to_thread(scene_paths.table_json, _load_scene(request))
-    table |= {"fixes": service.fixes(name), "version": version}
-    return JSONResponse(table, headers=_etag_header(version))
+    scene = await service.scene(name)
+    more = {"fixes": service.fixes(name), "version": version}
+    text = await asyncio.to_thread(_table_text, scene, more)
+    return Response(text, media_type=JSON_TYPE, headers=_etag_header(version))
+
+
+def _table_text(scene: Scene, more: Mapping[str, Any]) -> str:
+    return json.dumps({**scene_paths.table_json(scene), **more}, allow_nan=False)
 
 
 async def get_photo(request: Request) -> Response:
@@ -166,8 +173,9 @@ async def get_photo(request: Request) -> Response:
 async def post_question(request: Request) -> Response:
     """Rule on a question, given as JSON."""
     question = Node.of_json(await read_text(request, MAX_QUESTION_BYTES), "question")
-    scene = _load_scene(request)
-    version = get_service(request).find(_measurement_id(request)).version
+    name = _measurement_id(request)
+    version = get_service(request).find(name).version
+    scene = await get_service(request).scene(name)
     ruling = await asyncio.to_thread(_rule_on_question, scene, question)
     return JSONResponse(ruling | {"version": version})
 
@@ -178,7 +186,7 @@ def _rule_on_question(scene: Scene, question: Node) -> dict[str, Any]:
 
 async def get_bands(request: Request) -> Response:
     """The range lines round a piece."""
-    scene = _load_scene(request)
+    scene = await get_service(request).scene(_measurement_id(request))
     piece = _find_piece(request, scene)
     text = request.query_params.get("lines_mm", "")
     lines_mm = _parse_lines_mm(text) if text else scene_paths.range_lines_mm(scene)
@@ -188,7 +196,7 @@ async def get_bands(request: Request) -> Response:
 
 async def get_arcs(request: Request) -> Response:
     """The firing arcs of a piece."""
-    scene = _load_scene(request)
+    scene = await get_service(request).scene(_measurement_id(request))
     arcs = await asyncio.to_thread(arc_outlines, scene, _find_piece(request, scene))
     return JSONResponse(arcs)
 
@@ -200,7 +208,8 @@ async def get_picture(request: Request) -> Response:
     questions: list[Any] = []
     if request.query_params.get("question"):
         questions.append(_query_question(request).value)
-        ask(service.scene(name), questions[0])  # refuses a bad question before anything is drawn
+        # refuses a bad question before anything is drawn
+        await asyncio.to_thread(ask, await service.scene(name), questions[0])
     png = await service.draw_picture(name, questions)
     return Response(png, media_type="image/png", headers=_download_header(f"overruler-{name}.png"))
 
@@ -246,10 +255,6 @@ async def get_link(request: Request) -> Response:
 def _measurement_id(request: Request) -> str:
     name: str = request.path_params["id"]
     return name
-
-
-def _load_scene(request: Request) -> Scene:
-    return get_service(request).scene(_measurement_id(request))
 
 
 def _find_piece(request: Request, scene: Scene) -> Piece:

@@ -22,6 +22,8 @@ from overruler.apps.web.phone.uploads import MAX_PHOTO_BYTES
 from overruler.apps.web.phone.worker_pool import WorkerPool
 
 logger = logging.getLogger("overruler.server")
+FIRST_SWEEP_S = 600.0
+"""Time before the first removal of expired measurements: until then the clock has been set."""
 SWEEP_INTERVAL_S = 3600.0
 """Time between two removals of expired measurements."""
 
@@ -83,6 +85,7 @@ def make_app(settings: Settings, opened: Store | None = None) -> Starlette:
 
 
 async def _sweep_forever(store: Store, keep_days: float) -> None:
+    await asyncio.sleep(FIRST_SWEEP_S)
     while True:
         try:
             store.remove_expired(keep_days)

@@ -16,13 +16,13 @@ from overruler.apps.web.phone.store import (
     Store,
 )
 
-ADD_ATTEMPTS = 40
-"""How often a new measurement is written before the client is told that the store does not take it."""
+ADD_PATIENCE_S = 10.0
+"""For how long a new measurement is tried to be written before its client is told."""
 ADD_INTERVAL_S = 0.25
 """Time between two of these attempts."""
 SAVE_INTERVAL_S = 1.0
 """Time between two attempts to write what the store did not take."""
-MAX_RESUMES = 2
+MAX_RESUMES = 5
 """How often a photo is measured again whose server was stopped: it may be what stops servers."""
 ENDED_STATES = (DONE, FAILED)
 """States in which a measurement stays."""
@@ -34,11 +34,12 @@ logger = logging.getLogger("overruler.server")
 class CurrentStates:
     """Measurements that are newer than their rows."""
 
-    __slots__ = ("_by_id", "_store")
+    __slots__ = ("_adding", "_by_id", "_store")
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._by_id: dict[str, Measurement] = {}
+        self._adding = asyncio.Lock()
 
     def look_up(self, name: str) -> Measurement | None:
         """Find a measurement in its current state."""
@@ -49,12 +50,22 @@ class CurrentStates:
 
     async def add_row(self, measurement: Measurement) -> None:
         """Write a new measurement; `StoreUnavailable` if the store does not take it for a while."""
-        for _ in range(ADD_ATTEMPTS - 1):
-            try:
-                return self._store.add(measurement)
-            except StoreUnavailable:
-                await asyncio.sleep(ADD_INTERVAL_S)
-        return self._store.add(measurement)
+        reasons: list[StoreUnavailable] = []
+        try:
+            async with asyncio.timeout(ADD_PATIENCE_S):
+                await self._add_in_turn(measurement, reasons)
+        except TimeoutError:
+            raise reasons[-1] if reasons else StoreUnavailable("it is too slow") from None
+
+    async def _add_in_turn(self, measurement: Measurement, reasons: list[StoreUnavailable]) -> None:
+        """Write a new measurement as soon as that works; an attempt keeps everybody waiting."""
+        async with self._adding:
+            while True:
+                try:
+                    return self._store.add(measurement)
+                except StoreUnavailable as error:
+                    reasons.append(error)
+                    await asyncio.sleep(ADD_INTERVAL_S)
 
     def begin(self, measurement: Measurement) -> None:
         """Keep the states of a measurement from now on, until it has ended."""

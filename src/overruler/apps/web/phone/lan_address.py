@@ -53,7 +53,8 @@ def svg_qr_code(url: str) -> dict[str, Any]:
 def open_listener(host: str, port: int) -> socket.socket:
     """Open a listening socket; raise `OSError` if the address cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named: asyncio sends without delay (TCP_NODELAY) only where it is.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))

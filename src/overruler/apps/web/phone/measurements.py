@@ -3,14 +3,14 @@
 import asyncio
 import json
 import math
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from overruler.apps import bundles
 from overruler.apps.measure import load_options
+from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import (
     EditConflict,
     MeasurementNotFound,
@@ -20,9 +20,11 @@ from overruler.apps.web.faults import (
 )
 from overruler.apps.web.phone import uploads
 from overruler.apps.web.phone.current_states import WAITING_STEP, CurrentStates
+from overruler.apps.web.phone.disk_room import run_until_stored
 from overruler.apps.web.phone.news import NewsChannel
 from overruler.apps.web.phone.receiving import HEAD_BYTES, UploadGate
 from overruler.apps.web.phone.request_options import Choices, PhotoOptions
+from overruler.apps.web.phone.scene_cache import SceneCache
 from overruler.apps.web.phone.store import DONE, FAILED, MEASURING, QUEUED, Measurement, Store
 from overruler.apps.web.phone.worker_pool import BUSY_TEXT, WorkerPool
 from overruler.apps.web.phone.worker_tasks import FIXES_FILE, SCENE_FILE
@@ -31,8 +33,6 @@ from overruler.reading import Node
 from overruler.scene import Scene
 from overruler.writing import write_atomically
 
-MAX_CACHED_SCENES = 64
-"""Scenes kept in memory for questions."""
 PHOTO_FILE_NAMES = {
     "JPEG": "photo.jpg",
     "HEIC": "photo.jpg",
@@ -61,8 +61,7 @@ class MeasurementService:
     """Largest photo accepted."""
     news: NewsChannel = field(default_factory=NewsChannel)
     """Changes of state; the topic is the measurement's id."""
-    _scenes: "OrderedDict[str, Scene]" = field(default_factory=OrderedDict)
-    """Scenes by measurement, the least recently used first."""
+    _scenes: SceneCache = field(default_factory=SceneCache)
     _states: CurrentStates = field(init=False)
     _health: tuple[float, list[str]] = (-math.inf, [])
     """When the server last looked at its health, and the problems that it found."""
@@ -95,8 +94,8 @@ class MeasurementService:
         name = self.store.new_id()
         photo = measurement.request.photo.name
         try:
-            data = self._read_file(measurement.id, photo)
-            write_atomically(self.store.path_of(name, photo), data)
+            data = await asyncio.to_thread(self._read_file, measurement.id, photo)
+            await asyncio.to_thread(write_atomically, self.store.path_of(name, photo), data)
             return await self._enqueue_measurement(name, photo, options)
         except BaseException:
             self.store.discard_folder(name)
@@ -116,11 +115,9 @@ class MeasurementService:
     async def _enqueue_measurement(
         self, name: str, photo: str, options: PhotoOptions
     ) -> Measurement:
-        folder = self.store.path_of(name)
-        for file, text in options.files.items():
-            write_atomically(folder / file, text)
         request = replace(options.request, photo=Path(photo))
-        load_options(request.in_folder(folder))  # refuses now what no worker could measure
+        folder = self.store.path_of(name)
+        await asyncio.to_thread(_write_options, folder, request, options.files)
         measurement = Measurement(
             name, self.store.now_s(), QUEUED, WAITING_STEP, options.game, options.table, request
         )
@@ -145,11 +142,12 @@ class MeasurementService:
         def on_progress(step: str) -> None:
             self._update_measurement(replace(measurement, state=MEASURING, step=step))
 
+        def run() -> Awaitable[Any]:
+            return self.workers.run_task("measure", folder, [measurement.request], on_progress)
+
         folder = self.store.path_of(measurement.id)
         try:
-            found = await self.workers.run_task(
-                "measure", folder, [measurement.request], on_progress
-            )
+            found = await run_until_stored(run, self.store, on_progress)
         except (TaskFailed, ServerBusy) as error:
             hint = {"unmeasurable": isinstance(error, TaskFailed) and error.unmeasurable}
             failed = replace(measurement, state=FAILED, step=str(error), found=hint)
@@ -158,7 +156,6 @@ class MeasurementService:
             self._update_measurement(replace(measurement, state=DONE, step="measured", found=found))
 
     def _update_measurement(self, measurement: Measurement) -> None:
-        self._scenes.pop(measurement.id, None)
         self._states.update(measurement)
         self.news.publish(measurement.id, measurement.to_json())
 
@@ -224,13 +221,9 @@ class MeasurementService:
             )
         return path
 
-    def scene(self, name: str) -> Scene:
-        if name not in self._scenes:
-            self._scenes[name] = Scene.load(self.scene_file(name))
-            while len(self._scenes) > MAX_CACHED_SCENES:
-                self._scenes.popitem(last=False)
-        self._scenes.move_to_end(name)
-        return self._scenes[name]
+    async def scene(self, name: str) -> Scene:
+        version = self.find_done(name).version
+        return await self._scenes.load(name, version, self.scene_file(name))
 
     def fixes(self, name: str) -> list[Any]:
         """The corrections in force, each as it was sent."""
@@ -265,7 +258,7 @@ class MeasurementService:
         folder = self.store.path_of(name)
         optional = [file for file in bundles.OPTIONAL_FILES if (folder / file).exists()]
         names = [measurement.request.photo.name, SCENE_FILE, *optional]
-        files = {file: self._read_file(name, file) for file in names}
+        files = {file: await asyncio.to_thread(self._read_file, name, file) for file in names}
         request = measurement.request
         if FIXES_FILE in files:
             request = replace(request, fix=Path(FIXES_FILE))
@@ -284,12 +277,19 @@ class MeasurementService:
         return await self.workers.run_task(task, folder, arguments, _ignore_progress, urgent=True)
 
     def remove(self, name: str) -> None:
-        self._scenes.pop(self.find(name).id, None)
+        self._scenes.forget(self.find(name).id)
         self.store.remove(name)
         self._states.forget(name)
 
     def _read_file(self, name: str, file: str) -> bytes:
         return self.existing_file(name, file).read_bytes()
+
+
+def _write_options(folder: Path, request: MeasureRequest, files: Mapping[str, str]) -> None:
+    """Write the files that a measurement needs; refuse now what no worker could measure."""
+    for file, text in files.items():
+        write_atomically(folder / file, text)
+    load_options(request.in_folder(folder))
 
 
 def _ignore_progress(step: str) -> None:

@@ -23,6 +23,8 @@ ID_LENGTH = 12
 """Characters of an id: 59 bits."""
 DAY_S = 86_400
 """Seconds in a day."""
+EARLIEST_S = 1_735_689_600
+"""The beginning of 2025, in s since 1970: no server of this kind is older."""
 
 QUEUED = "queued"
 """State of a measurement that waits for a worker."""
@@ -105,6 +107,7 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._lock = lock_folder(self.folder)
             self._database = _open_database(self.folder / "measurements.sqlite")
+            self._mend_times()
             self.interrupted = self._mark_interrupted()
         except (OSError, sqlite3.Error, StoreUnavailable) as error:
             raise BadInput(f"--store: {folder}: cannot be used: {error}") from None
@@ -116,6 +119,14 @@ class Store:
     def now_s(self) -> float:
         """Seconds since 1970, by a clock that no setting of the machine's clock moves."""
         return self._clock.now_s()
+
+    def _mend_times(self) -> None:
+        """Take for new what a server stored whose clock was not set: its age is unknown."""
+        now_s = self.now_s()
+        self._execute(
+            "UPDATE measurements SET created_s = ? WHERE created_s < ? OR created_s > ?",
+            (now_s, EARLIEST_S, now_s + DAY_S),
+        )
 
     def _mark_interrupted(self) -> tuple[str, ...]:
         """Mark as failed what a stopped server left unfinished, the first come first; return the ids."""
@@ -148,7 +159,7 @@ class Store:
         path = self.folder / PROBE_FILE
         try:
             write_atomically(path, bytes(PROBE_BYTES))
-            path.unlink()
+            path.unlink(missing_ok=True)
         except WriteFailed as error:
             raise StoreUnavailable(error.reason) from None
         except OSError as error:
@@ -201,7 +212,7 @@ class Store:
 
     def remove_expired(self, keep_days: float) -> int:
         """Remove measurements older than `keep_days` and folders without a row; count the former."""
-        limit_s = self.now_s() - keep_days * DAY_S
+        limit_s = self._clock.least_s() - keep_days * DAY_S
         rows = self._execute("SELECT id FROM measurements WHERE created_s < ?", (limit_s,))
         expired = [row[0] for row in rows]
         for name in expired:
@@ -212,9 +223,10 @@ class Store:
     def _remove_orphans(self) -> None:
         """Remove folders that have had no row for a day."""
         known = {row[0] for row in self._execute("SELECT id FROM measurements")}
+        limit_s = self._clock.least_s() - DAY_S
         for folder in (self.folder / "measurements").glob("*"):
             with suppress(OSError):  # it may have gone meanwhile
-                if folder.name not in known and folder.stat().st_mtime < self.now_s() - DAY_S:
+                if folder.name not in known and folder.stat().st_mtime < limit_s:
                     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -223,6 +235,7 @@ def _open_database(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(path, isolation_level=None, timeout=START_PATIENCE_S)
     try:
         database.execute("PRAGMA journal_mode=WAL")
+        database.execute("PRAGMA synchronous=NORMAL")  # no wait for the disk at each row
         database.execute(_CREATE_TABLE)
         database.execute(f"PRAGMA busy_timeout={round(1000 * BUSY_PATIENCE_S)}")
     except BaseException:

@@ -53,3 +53,7 @@ class SteadyClock:
     def now_s(self) -> float:
         """Seconds since 1970."""
         return self._offset_s + time.monotonic()
+
+    def least_s(self) -> float:
+        """The earlier of this time and the machine's: what is older by it is older by both."""
+        return min(self.now_s(), time.time())

@@ -121,7 +121,7 @@ class WorkerPool:
 
     async def _worker_loop(self) -> None:
         """Do one task after another; no error of a task or a process ends this."""
-        worker = _start_process()
+        worker = await asyncio.to_thread(_start_process)
         try:
             while True:
                 job = await self._queue.get()
@@ -173,11 +173,11 @@ def _start_process() -> "WorkerProcess | None":
 async def _replace_process(worker: "WorkerProcess | None") -> "WorkerProcess | None":
     """End a process and start another; None if that does not work twice."""
     if worker is not None:
-        worker.end()
-    started = _start_process()
+        await asyncio.to_thread(worker.end)
+    started = await asyncio.to_thread(_start_process)
     if started is None:
         await asyncio.sleep(START_DELAY_S)
-        started = _start_process()
+        started = await asyncio.to_thread(_start_process)
     return started
 
 

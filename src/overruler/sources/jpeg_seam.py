@@ -1,0 +1,59 @@
+"""A seam in a JPEG's picture, which a flipped bit leaves even where the data end in step.
+
+A JPEG codes the brightness of each unit (8 or 16 pixels square) as a difference to the one before.
+A wrong difference shifts all units that follow: the rest of their row, and all rows below. The edge
+is a staircase of one step: nothing on a table looks like that.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+MIN_JUMP = 6.0
+"""Smallest jump across a seam that is told, in levels of 255."""
+MAX_SPREAD_SHARE = 0.35
+"""How far a column's jump may differ from the seam's, as a share of it."""
+MIN_COLUMN_SHARE = 0.75
+"""Share of the columns whose jump is the seam's: at the rest, levels are clipped."""
+BORDER_SHARE = 0.04
+"""A step this near to the border, as a share of the width, may be an edge of what is shown."""
+MIN_COLUMNS = 20
+"""Fewest columns of units in which a seam is looked for."""
+
+
+def has_seam(pixels: NDArray[np.uint8], unit_px: tuple[int, int]) -> bool:
+    """Tell whether a picture (H, W, 3), as it is stored, has a seam; units have width and height."""
+    return any(_channel_has_seam(_jumps(pixels[..., channel], unit_px)) for channel in range(3))
+
+
+def _jumps(levels: NDArray[np.uint8], unit_px: tuple[int, int]) -> NDArray[np.float32]:
+    """The jump at the upper edge of each unit (rows, columns), less what the slope explains."""
+    width, height = unit_px
+    rows = np.arange(height, levels.shape[0] - 1, height)
+    columns = levels.shape[1] // width
+    above, upper, lower, below = (
+        levels[rows + step, : columns * width].astype(np.float32) for step in (-2, -1, 0, 1)
+    )
+    jumps = (lower - upper) - ((upper - above) + (below - lower)) / 2
+    return np.asarray(jumps.reshape(len(rows), columns, width).mean(2), np.float32)
+
+
+def _channel_has_seam(jumps: NDArray[np.float32]) -> bool:
+    count, columns = jumps.shape
+    if count < 2 or columns < MIN_COLUMNS:
+        return False
+    sums = np.cumsum(np.pad(jumps, ((0, 0), (1, 0))), axis=1, dtype=np.float64)
+    # units right of the step shift against the row above, units left of it against the row below
+    means = (sums[1:] + sums[:-1, -1:] - sums[:-1]) / columns
+    border = max(1, round(BORDER_SHARE * columns))
+    inner = np.abs(means[:, border : columns + 1 - border])
+    steps = inner.argmax(1) + border
+    rows = np.flatnonzero(inner.max(1) > MIN_COLUMN_SHARE * MIN_JUMP)
+    return any(_is_seam(jumps[row], jumps[row + 1], steps[row]) for row in rows)
+
+
+def _is_seam(upper: NDArray[np.float32], lower: NDArray[np.float32], step: int) -> bool:
+    along = np.concatenate([lower[:step], upper[step:]])
+    jump = float(np.median(along))
+    is_alike = np.abs(along - jump) < MAX_SPREAD_SHARE * abs(jump)
+    sides = (is_alike[:step], is_alike[step:])  # a straight edge has one side only
+    return abs(jump) >= MIN_JUMP and all(side.mean() > MIN_COLUMN_SHARE for side in sides)

@@ -1,0 +1,65 @@
+"""WebSockets get frames that are damaged, forbidden or never finished: nothing breaks."""
+
+import json
+import logging
+import random
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from evaluate import attack_server
+from overruler.apps.web.guard import AccessPolicy
+from overruler.apps.web.phone import app as application
+from overruler.apps.web.phone.app import Settings, make_app
+from overruler.apps.web.sockets import ClientFaults
+from tests.apps.web.desk import Ready
+from tests.apps.web.live_table import Table, air, served, serving
+
+LOCAL = AccessPolicy(frozenset({"localhost"}))
+COUNT = 60
+
+
+def attack(
+    home: str, path: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Send frames to a socket; the server goes on, and no error of its own is in its log."""
+    monkeypatch.setattr(attack_server, "PORT", int(home.rpartition(":")[2]))
+    monkeypatch.setattr(attack_server, "READ_S", 0.02)
+    draw = random.Random(7)
+    logger, faults = logging.getLogger("uvicorn.error"), ClientFaults()
+    logger.addFilter(faults)
+    counts, _ = attack_server.attack(COUNT, lambda: attack_server.send_frames(path, draw))
+    logger.removeFilter(faults)
+    assert counts.keys() == {"ended", "left"}
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_frames_for_the_phones_server(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(application, "WorkerPool", Ready)
+    with serving(make_app(Settings(tmp_path / "store", LOCAL))) as (home, _):
+        attack(home, "/api/measurements/234567892345/watch", monkeypatch, capfd)
+        with urllib.request.urlopen(f"{home}/api/health", timeout=10) as answer:
+            assert json.load(answer)["ok"]
+
+
+def test_frames_for_the_live_server(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    policy = AccessPolicy(frozenset({"localhost"}))
+    with served(air(Table(), policy)) as (home, _):
+        attack(home, "/api/live/air", monkeypatch, capfd)
+        with urllib.request.urlopen(f"{home}/api/live", timeout=10) as answer:
+            assert "version" in json.load(answer)
+
+
+def test_only_what_a_client_did_wrong_stays_out_of_the_log() -> None:
+    def is_logged(error: Exception) -> bool:
+        told = (type(error), error, None)
+        record = logging.LogRecord("uvicorn.error", logging.ERROR, "", 0, "x", (), told)
+        return ClientFaults().filter(record)
+
+    assert not is_logged(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"))
+    assert is_logged(RuntimeError("ours"))
