@@ -12,7 +12,7 @@ frame → board → lens → calibration → detections → scene → verdict �
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from overruler.apps.library import Measurement, measure
+    from overruler.apps.measure.measurement import Measurement, measure
     from overruler.board import Board
     from overruler.errors import BadInput, CannotMeasure, OverrulerError
     from overruler.referee import Referee
@@ -37,8 +37,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Measurement": "overruler.apps.library",
-    "measure": "overruler.apps.library",
+    "Measurement": "overruler.apps.measure.measurement",
+    "measure": "overruler.apps.measure.measurement",
     "Board": "overruler.board",
     "BadInput": "overruler.errors",
     "CannotMeasure": "overruler.errors",

@@ -11,7 +11,7 @@ import pytest
 from overruler.apps import measure
 from overruler.apps.cli import main
 from overruler.apps.measure import MeasureOptions, read_options
-from overruler.apps.progress import progress_display
+from overruler.apps.process.progress import progress_display
 from overruler.errors import BadInput, CannotMeasure
 from overruler.report import Report
 from tests.reports import report

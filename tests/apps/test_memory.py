@@ -12,7 +12,7 @@ from overruler.apps import cli, memory
 ROUNDS, PAGES = 20, 1000
 TAKES = f"""
 import resource, numpy
-from overruler.apps.memory import keep_memory
+from overruler.apps.process.memory import keep_memory
 {{}}
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for more in range({ROUNDS}):

@@ -61,7 +61,7 @@ def run_process() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     skips_teardown = next(iter(sys.argv[1:]), "") in COMMANDS_WITHOUT_TEARDOWN
     if skips_teardown:
-        import_module("overruler.apps.memory").keep_memory()
+        import_module("overruler.apps.process.memory").keep_memory()
     status = main()
     if status or not skips_teardown:
         raise SystemExit(status)

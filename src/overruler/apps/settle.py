@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from overruler.apps import bundles
-from overruler.apps.progress import progress_display
+from overruler.apps.process.progress import progress_display
 from overruler.errors import BadInput, OverrulerError, printable
 from overruler.reading import Node, check_is_file, parse_json, read_bytes
 from overruler.scene import Scene

@@ -25,7 +25,7 @@ from overruler.apps.analyze.segment import (
     split_film,
 )
 from overruler.apps.analyze.turns import Turn, guess_turns, turn_rows
-from overruler.apps.memory import give_back_memory, limit_malloc_arenas
+from overruler.apps.process.memory import give_back_memory, limit_malloc_arenas
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee

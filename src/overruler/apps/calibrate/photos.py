@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from overruler.apps.progress import with_progress_bar
+from overruler.apps.process.progress import with_progress_bar
 from overruler.errors import CannotMeasure
 
 if TYPE_CHECKING:

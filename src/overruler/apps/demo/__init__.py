@@ -5,7 +5,7 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from overruler.apps.progress import progress_display
+from overruler.apps.process.progress import progress_display
 from overruler.errors import BadInput
 from overruler.writing import write_atomically
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from overruler.apps.geojson import add_geojson_argument, geojson_text
 from overruler.apps.measure.options import MeasureOptions, load_options, read_options
-from overruler.apps.progress import progress_display
+from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments
 from overruler.writing import write_atomically
 

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overruler.apps.memory import lower_priority, peak_bytes
+from overruler.apps.process.memory import lower_priority, peak_bytes
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import CannotMeasure, OverrulerError
 from overruler.reading import Node

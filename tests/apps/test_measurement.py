@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import overruler
-from overruler.apps.library import Measurement
+from overruler.apps.measure.measurement import Measurement
 from overruler.errors import MissingExtra
 from tests.reports import report
 

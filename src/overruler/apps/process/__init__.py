@@ -1,0 +1,1 @@
+"""What a process of the program needs: its memory, and a display of its progress."""
