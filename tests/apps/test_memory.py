@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from overruler.apps import cli, memory
+from overruler.apps import cli
+from overruler.apps.process import memory
 
 ROUNDS, PAGES = 20, 1000
 TAKES = f"""
