@@ -1,0 +1,125 @@
+"""Fit how likely a finding is a piece: prints `piece_probability.json`, or writes it beside the weights.
+
+python tools/training/fit_piece_probability.py SCENES TRUTHS... [--write]
+
+SCENES holds measured scenes (`overruler measure --scene`), TRUTHS the truths of the rendered tables,
+each under the scene's name. Tables with lookalikes (`render_samples.py --crowded --lookalikes`)
+belong among them. Every table is also judged by weights fitted on the others.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from overruler.geometry.pose import Array
+from overruler.vision.assembly.piece_probability import probability_features
+from overruler.vision.learned.inference import WEIGHTS
+from overruler.vision.learned.logits import sigmoid
+
+FILE = WEIGHTS / "piece_probability.json"
+"""The file of the weights."""
+FEATURES = ("constant", "score_logit", "unsure_others_logit")
+"""The features, in the order of `probability_features`."""
+PRIOR = np.array([0.0, 1.0, 0.0])
+"""Prior mean of the weights: a score is a probability."""
+PRIOR_SIGMA = np.array([3.0, 0.3, 1.0])
+"""Prior 1 σ of the weights."""
+NEAR_SHARE = 0.5
+"""A finding is a piece where its middle is as near to one's, in half widths of the outline."""
+EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.001)
+"""Bounds of the bins that are counted."""
+STEPS = 30
+"""Newton steps of the fit."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Fit, count, and print or write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("scenes", type=Path)
+    parser.add_argument("truths", type=Path, nargs="+")
+    parser.add_argument("--write", action="store_true", help="write the file, too")
+    options = parser.parse_args(arguments)
+    tables = [judged(*pair) for pair in paired(options.scenes, options.truths)]
+    number = np.repeat(np.arange(len(tables)), [len(truth) for _, truth in tables])
+    features = np.concatenate([rows for rows, _ in tables])
+    truth = np.concatenate([truth for _, truth in tables])
+    said = np.zeros(len(truth))
+    for one in range(len(tables)):
+        here = number == one
+        said[here] = sigmoid(features[here] @ regression(features[~here], truth[~here]))
+    count(said, truth)
+    text = record(regression(features, truth), len(tables))
+    print(text, end="")
+    if options.write:
+        FILE.write_text(text, encoding="utf-8")
+
+
+def paired(scenes: Path, folders: Sequence[Path]) -> list[tuple[Any, Any]]:
+    """Each scene with its truth."""
+    pairs = []
+    for path in sorted(scenes.glob("*.json")):
+        known = [folder / path.name for folder in folders if (folder / path.name).is_file()]
+        if known:
+            pairs.append((json.loads(path.read_text()), json.loads(known[0].read_text())))
+    return pairs
+
+
+def judged(scene: Any, truth: Any) -> tuple[Array, Array]:
+    """The features (N, 3) of a scene's findings, and which (N,) are pieces."""
+    pieces = [piece for piece in scene["pieces"] if "image" in piece]
+    scores = np.array([piece["score"] for piece in pieces])
+    there = np.array([piece["center_px"] for piece in truth["pieces"]], float).reshape(-1, 2)
+    is_piece = [_is_any_at(piece["image"], there) for piece in pieces]
+    features = probability_features(scores, np.ones(len(scores), bool))
+    return features, np.array(is_piece, float)
+
+
+def _is_any_at(image: Any, there_px: Array) -> bool:
+    outline = np.array(image["outline_px"])
+    half_px = float(np.ptp(outline, axis=0).min() / 2)
+    away = np.hypot(*(there_px - image["center_px"]).T)
+    return bool((away < NEAR_SHARE * half_px).any())
+
+
+def regression(features: Array, truth: Array) -> Array:
+    """Logistic regression with a Gaussian prior, by Newton's method."""
+    weights, information = PRIOR.copy(), np.diag(PRIOR_SIGMA**-2)
+    for _ in range(STEPS):
+        said = sigmoid(features @ weights)
+        gradient = features.T @ (truth - said) - information @ (weights - PRIOR)
+        curvature = features.T @ (features * (said * (1 - said))[:, None]) + information
+        weights = weights + np.linalg.solve(curvature, gradient)
+    return np.asarray(weights)
+
+
+def count(said: Array, truth: Array) -> None:
+    """Print how often what was said is right."""
+    for low, high in zip(EDGES[:-1], EDGES[1:], strict=True):
+        here = (said >= low) & (said < high)
+        if here.any():
+            share = f"{said[here].mean():.3f} said, {truth[here].mean():.3f} are"
+            print(f"{low:.2f} to {high:.2f}: {here.sum()} findings, {share}")
+
+
+def record(weights: Array, tables: int) -> str:
+    """The text of the weights' file, with their origin."""
+    origin = {
+        "coefficients": weights.round(3).tolist(),
+        "features": list(FEATURES),
+        "date": date.today().isoformat(),
+        "data": f"logistic regression on {tables} rendered tables, most with lookalikes",
+        "command": "python tools/training/fit_piece_probability.py SCENES TRUTHS --write",
+    }
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    main()
