@@ -1,10 +1,10 @@
-"""Fit how likely a finding is a piece: prints `piece_probability.json`, or writes it beside the weights.
+"""Fit what a score says of a piece: prints `piece_likelihood.json`, or writes it beside the weights.
 
-python tools/training/fit_piece_probability.py SCENES TRUTHS... [--write]
+python tools/training/fit_piece_likelihood.py SCENES TRUTHS... [--write]
 
 SCENES holds measured scenes (`overruler measure --scene`), TRUTHS the truths of the rendered tables,
-each under the scene's name. Tables with lookalikes (`render_samples.py --crowded --lookalikes`)
-belong among them. Every table is also judged by weights fitted on the others.
+each under the scene's name. Tables with many lookalikes (`render_samples.py --crowded --lookalikes`)
+teach it. Every table is also judged by weights fitted on the others.
 """
 
 import argparse
@@ -17,24 +17,26 @@ from typing import Any
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.assembly.piece_probability import probability_features
+from overruler.vision.assembly.piece_probability import score_features
 from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.logits import sigmoid
 
-FILE = WEIGHTS / "piece_probability.json"
+FILE = WEIGHTS / "piece_likelihood.json"
 """The file of the weights."""
-FEATURES = ("constant", "score_logit", "unsure_others_logit")
-"""The features, in the order of `probability_features`."""
-PRIOR = np.array([0.0, 1.0, 0.0])
+FEATURES = ("constant", "score_logit")
+"""The features, in the order of `score_features`."""
+PRIOR = np.array([0.0, 1.0])
 """Prior mean of the weights: a score is a probability."""
-PRIOR_SIGMA = np.array([3.0, 0.3, 1.0])
+PRIOR_SIGMA = np.array([3.0, 1.0])
 """Prior 1 σ of the weights."""
 NEAR_SHARE = 0.5
 """A finding is a piece where its middle is as near to one's, in half widths of the outline."""
 EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.001)
 """Bounds of the bins that are counted."""
-STEPS = 30
+STEPS = 60
 """Newton steps of the fit."""
+MAX_STEP = 0.3
+"""Largest change of a weight in one step."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -55,7 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         here = number == one
         said[here] = sigmoid(features[here] @ regression(features[~here], truth[~here]))
     count(said, truth)
-    text = record(regression(features, truth), len(tables))
+    weights = regression(features, truth)
+    weights[0] -= np.log(truth.mean() / (1 - truth.mean()))  # the odds on these tables
+    text = record(weights, len(tables))
     print(text, end="")
     if options.write:
         FILE.write_text(text, encoding="utf-8")
@@ -72,13 +76,12 @@ def paired(scenes: Path, folders: Sequence[Path]) -> list[tuple[Any, Any]]:
 
 
 def judged(scene: Any, truth: Any) -> tuple[Array, Array]:
-    """The features (N, 3) of a scene's findings, and which (N,) are pieces."""
+    """The features (N, 2) of a scene's findings, and which (N,) are pieces."""
     pieces = [piece for piece in scene["pieces"] if "image" in piece]
     scores = np.array([piece["score"] for piece in pieces])
     there = np.array([piece["center_px"] for piece in truth["pieces"]], float).reshape(-1, 2)
     is_piece = [_is_any_at(piece["image"], there) for piece in pieces]
-    features = probability_features(scores, np.ones(len(scores), bool))
-    return features, np.array(is_piece, float)
+    return score_features(scores), np.array(is_piece, float)
 
 
 def _is_any_at(image: Any, there_px: Array) -> bool:
@@ -95,7 +98,8 @@ def regression(features: Array, truth: Array) -> Array:
         said = sigmoid(features @ weights)
         gradient = features.T @ (truth - said) - information @ (weights - PRIOR)
         curvature = features.T @ (features * (said * (1 - said))[:, None]) + information
-        weights = weights + np.linalg.solve(curvature, gradient)
+        step = np.linalg.solve(curvature, gradient)
+        weights = weights + step * min(1.0, MAX_STEP / np.abs(step).max())
     return np.asarray(weights)
 
 
@@ -114,8 +118,8 @@ def record(weights: Array, tables: int) -> str:
         "coefficients": weights.round(3).tolist(),
         "features": list(FEATURES),
         "date": date.today().isoformat(),
-        "data": f"logistic regression on {tables} rendered tables, most with lookalikes",
-        "command": "python tools/training/fit_piece_probability.py SCENES TRUTHS --write",
+        "data": f"logistic regression on {tables} rendered tables with lookalikes",
+        "command": "python tools/training/fit_piece_likelihood.py SCENES TRUTHS --write",
     }
     lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
