@@ -11,6 +11,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,7 @@ def regression(features: Array, truth: Array) -> Array:
 
 def count(said: Array, truth: Array) -> None:
     """Print how often what was said is right."""
-    for low, high in zip(EDGES[:-1], EDGES[1:], strict=True):
+    for low, high in pairwise(EDGES):
         here = (said >= low) & (said < high)
         if here.any():
             share = f"{said[here].mean():.3f} said, {truth[here].mean():.3f} are"
