@@ -80,6 +80,14 @@ def test_what_stands_in_the_way_is_named() -> None:
     assert [reason["id"] for reason in verdict.rests_on] == ["m"]
 
 
+def test_among_many_that_may_be_none_nothing_is_ruled_unasked() -> None:
+    sure = [disc(f"s{k}", 100 + 200 * k, 100) for k in range(9)]
+    doubtful = [disc(f"d{k}", 100 + 200 * k, 500, probability=0.9) for k in range(3)]
+    for count, ruled in ((2, True), (3, False)):
+        scene = scene_of([*sure, *doubtful[:count]], game="legion")
+        assert bool(rule_on_questions(scene, ())) == ruled
+
+
 def test_nothing_is_ruled_on_it_unasked() -> None:
     pieces = [
         disc("a", 100, 100, player="x"),
