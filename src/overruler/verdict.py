@@ -174,7 +174,7 @@ class Verdict:
     def doubt_text(self) -> str:
         """What the answer rests on that may be no piece, in words; empty if nothing."""
         texts = [
-            f"{reason['id']} is a piece with a probability of {100 * reason['probability']:.0f} %"
+            f"{reason['id']} is a piece with a probability of {100 * reason['probability']:.3g} %"
             if "probability" in reason
             else f"{reason['id']} was placed by hand and not found in the photo"
             for reason in self.rests_on

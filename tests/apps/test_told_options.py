@@ -93,7 +93,7 @@ def test_the_summary_says_what_may_be_no_piece_and_rules_on_others() -> None:
     first, *rest = plain.scene.pieces
     doubted = replace(first, extra={**first.extra, "probability": 0.7})
     told = replace(plain, scene=replace(plain.scene, pieces=(doubted, *rest)), verdicts=())
-    assert "perhaps no piece (70%" in str(next(iter(piece_table(told).columns[-1].cells)))
+    assert "perhaps no piece (70 %" in str(next(iter(piece_table(told).columns[-1].cells)))
     (line,) = left_out_lines(told)
     assert line.plain.endswith(f": {first.id}")
     assert left_out_lines(replace(plain, verdicts=())) == []

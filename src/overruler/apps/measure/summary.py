@@ -91,7 +91,7 @@ def _piece_notes(piece: Piece, alternatives: Sequence[Base]) -> str:
         notes.append(f"of {' or '.join(record.player_unsure)}?")
     doubt = piece.reason_for_doubt or {}
     if "probability" in doubt:
-        notes.append(f"perhaps no piece ({doubt['probability']:.0%} that it is one)")
+        notes.append(f"perhaps no piece ({100 * doubt['probability']:.3g} % that it is one)")
     if record.fitted is False:
         notes.append("where you say: the photo does not show it")
     elif record.corrections:

@@ -35,4 +35,4 @@ function about(piece) {
 }
 
 // Whether it may be no piece, in words.
-export const doubted = (piece) => (piece.doubt?.probability === undefined ? "" : `, a piece with a probability of ${Math.round(100 * piece.doubt.probability)} %`);
+export const doubted = (piece) => (piece.doubt?.probability === undefined ? "" : `, a piece with a probability of ${Number((100 * piece.doubt.probability).toPrecision(3))} %`);
