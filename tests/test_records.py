@@ -26,7 +26,9 @@ MEASURED = PieceRecord(
     other_headings=(HeadingAlternative(45.0, 0.02),),
     on="h1",
     sigma_z_mm=1.5,
-    by_hand=("name", "move"),
+    probability=0.875,
+    by_hand=True,
+    corrections=("name", "move"),
     fitted=False,
     player_unsure=("Anna", "Ben"),
 )
@@ -58,13 +60,19 @@ def test_nothing_is_written_where_nothing_is_recorded() -> None:
         ({"score": "high"}, "pieces[3].score: expected a number"),
         ({"also": [{"shape": "blob"}]}, "pieces[3].also[0].shape: unknown 'blob'"),
         ({"image": {"center_px": [1, 2], "outline_px": [1]}}, "outline_px: expected points"),
-        ({"by_hand": "move"}, "pieces[3].by_hand: expected an array"),
+        ({"by_hand": "move"}, "pieces[3].by_hand: expected true or false"),
     ],
 )
 def test_what_is_wrong_in_a_record_is_named_by_its_path(extra: Any, complaint: str) -> None:
     with pytest.raises(BadInput) as error:
         PieceRecord.from_json(extra, "pieces[3]")
     assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize(("done", "placed"), [(["name", "move"], True), (["resize"], False)])
+def test_files_of_earlier_versions_list_the_corrections(done: list[str], placed: bool) -> None:
+    record = PieceRecord.from_json({"by_hand": done, "fitted": True})
+    assert (record.by_hand, record.corrections) == (placed, tuple(done))
 
 
 def test_terrain_and_corrections() -> None:

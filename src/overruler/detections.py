@@ -60,6 +60,10 @@ class Detection:
     """Shift (2,) of the position by 1 σ of each error shared with other pieces of the photo."""
     rare_shifts_mm: Mapping[str, Array] = field(default_factory=dict)
     """Shift (2,) by 1 σ of each shared error in the rare alternative, where it is larger."""
+    is_confirmed: bool = False
+    """Whether a person said that it is a piece."""
+    is_seen: bool = True
+    """Whether the photo shows it; otherwise it stands where a person said."""
 
     @property
     def turn_rad(self) -> float:

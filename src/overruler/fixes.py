@@ -107,6 +107,7 @@ KEYS_BY_ACTION: Mapping[str, tuple[set[str], set[str]]] = {
     "turn": ({"id", "heading_deg"}, set()),
     "stand": ({"id", "z_mm"}, {"sigma_mm"}),
     "name": ({"id"}, set(LABEL_KEYS)),
+    "confirm": ({"id"}, set()),
 }
 """The required and the optional keys of each action; of `PLACE_KEYS` one is required."""
 READER_BY_KEY: Mapping[str, Any] = {

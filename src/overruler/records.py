@@ -14,6 +14,8 @@ from overruler.reading import Node
 
 T = TypeVar("T")
 FULL_TURN_DEG = 360.0
+PLACING_CORRECTIONS = frozenset(("add", "move"))
+"""The corrections by which a person says where a piece stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,12 @@ class PieceRecord:
     """Id of the raised area that it stands on; None for the board."""
     sigma_z_mm: float = 0.0
     """1 σ of its height, in excess of that of any base on the board."""
-    by_hand: tuple[str, ...] = ()
-    """The corrections of it, in order: what each of them did."""
+    probability: float | None = None
+    """How likely it is a piece at all; None where nothing was said, which means 1."""
+    by_hand: bool = False
+    """Whether its place is where a person put it."""
+    corrections: tuple[str, ...] = ()
+    """What people corrected about it, in order: the `do` of each correction."""
     fitted: bool | None = None
     """Whether the photo shows it where a correction says; None where nobody corrected it."""
     player_unsure: tuple[str, ...] = ()
@@ -78,7 +84,10 @@ class PieceRecord:
     @classmethod
     def from_json(cls, extra: Mapping[str, Any], path: str = "") -> "PieceRecord":
         """Read the record of the piece at `path`; raise `BadInput` for a value of the wrong type."""
-        return cls(**_read_values(extra, path, PIECE_RECORD_READERS))
+        values = _read_values(extra, path, PIECE_RECORD_READERS)
+        if isinstance(listed := values.get("by_hand"), tuple):  # as earlier versions wrote it
+            values |= {"by_hand": not PLACING_CORRECTIONS.isdisjoint(listed), "corrections": listed}
+        return cls(**values)
 
     def to_json(self) -> dict[str, Any]:
         values = {key: getattr(self, key) for key in PIECE_RECORD_READERS}
@@ -86,6 +95,8 @@ class PieceRecord:
             del values["heading_modulo_deg"]
         if not self.sigma_z_mm:
             del values["sigma_z_mm"]
+        if not self.by_hand:
+            del values["by_hand"]
         return _values_json(values)
 
 
@@ -150,10 +161,12 @@ def _read_values(extra: Mapping[str, Any], path: str, readers: Mapping[str, Any]
     return {key: read(node[key]) for key, read in readers.items() if node.has(key)}
 
 
-def _read_corrections(node: Node) -> tuple[str, ...]:
-    """The corrections of a piece; a piece that a person placed without one was added."""
-    if isinstance(node.value, bool):
-        return ("add",) if node.value else ()
+def _read_by_hand(node: Node) -> bool | tuple[str, ...]:
+    """A flag; in files of earlier versions the corrections of the piece."""
+    return _read_texts(node) if isinstance(node.value, list) else node.boolean()
+
+
+def _read_texts(node: Node) -> tuple[str, ...]:
     return _read_list(node, Node.text)
 
 
@@ -177,12 +190,16 @@ PIECE_RECORD_READERS: Mapping[str, Any] = {
     "other_headings": lambda node: _read_list(node, HeadingAlternative.from_node),
     "on": Node.text,
     "sigma_z_mm": Node.number,
-    "by_hand": _read_corrections,
+    "probability": Node.number,
+    "by_hand": _read_by_hand,
+    "corrections": _read_texts,
     "fitted": Node.boolean,
-    "player_unsure": lambda node: _read_list(node, Node.text),
+    "player_unsure": _read_texts,
 }
 """The reader of each key of a piece's record."""
-MEASURED_KEYS = frozenset(PIECE_RECORD_READERS) - {"by_hand", "fitted", "player_unsure"}
+TOLD_KEYS = frozenset(("by_hand", "corrections", "fitted", "player_unsure"))
+"""The keys that people's words set."""
+MEASURED_KEYS = frozenset(PIECE_RECORD_READERS) - TOLD_KEYS
 """The keys that a measurement sets: a new measurement replaces them all."""
 TERRAIN_RECORD_READERS: Mapping[str, Any] = {"sigma_mm": Node.number, "probability": Node.number}
 """The reader of each key of a terrain's record."""

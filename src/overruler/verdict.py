@@ -185,6 +185,10 @@ class Verdict:
 
     def sentence(self) -> str:
         """The verdict in one line: `range 3, 0.8 mm inside the line, certain`."""
+        return ", ".join(part for part in (self._answer_sentence(), self.doubt_text) if part)
+
+    def _answer_sentence(self) -> str:
+        """The answer and its call, without what it rests on."""
         if self.call == TOO_CLOSE:
             return self._close_sentence()
         if self.likeliest not in (None, json.dumps(self.value)):
@@ -193,13 +197,14 @@ class Verdict:
         call = self.call
         if call == LIKELY and self.probability and not self.rests_on:
             call = f"likely ({self._percent_text()})"
-        parts = (self.headline, self._margin_text(), call, self._doubt_text())
+        parts = (self.headline, self._margin_text(), call)
         return ", ".join(part for part in parts if part)
 
-    def _doubt_text(self) -> str:
-        """What the answer rests on that may be no piece."""
+    @property
+    def doubt_text(self) -> str:
+        """What the answer rests on that may be no piece, in words; empty if nothing."""
         texts = [
-            f"{reason['id']} is a piece with {100 * reason['probability']:.0f} %"
+            f"{reason['id']} is a piece with a probability of {100 * reason['probability']:.3g} %"
             if "probability" in reason
             else f"{reason['id']} was placed by hand and not found in the photo"
             for reason in self.rests_on

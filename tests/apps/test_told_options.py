@@ -9,7 +9,7 @@ import pytest
 from overruler.apps import measure
 from overruler.apps.cli import main
 from overruler.apps.measure import MeasureOptions, read_options
-from overruler.apps.measure.summary import piece_table
+from overruler.apps.measure.summary import left_out_lines, piece_table
 from overruler.bases import Base
 from tests.reports import report
 
@@ -76,8 +76,8 @@ def test_what_is_wrong_is_one_line(
 def test_the_summary_says_what_was_corrected_by_hand() -> None:
     plain = report()
     first, second, *rest = plain.scene.pieces
-    moved = replace(first, extra={"by_hand": ["move"], "fitted": True})
-    told = replace(second, extra={"by_hand": ["add"], "fitted": False})
+    moved = replace(first, extra={"by_hand": True, "corrections": ["move"], "fitted": True})
+    told = replace(second, extra={"by_hand": True, "corrections": ["add"], "fitted": False})
     notes = list(
         piece_table(replace(plain, scene=replace(plain.scene, pieces=(moved, told, *rest))))
         .columns[-1]
@@ -86,6 +86,17 @@ def test_the_summary_says_what_was_corrected_by_hand() -> None:
     assert "corrected by hand" in str(notes[0])
     assert "the photo does not show it" in str(notes[1])
     assert str(notes[2]) == ""
+
+
+def test_the_summary_says_what_may_be_no_piece_and_rules_on_others() -> None:
+    plain = report()
+    first, *rest = plain.scene.pieces
+    doubted = replace(first, extra={**first.extra, "probability": 0.7})
+    told = replace(plain, scene=replace(plain.scene, pieces=(doubted, *rest)), verdicts=())
+    assert "perhaps no piece (70 %" in str(next(iter(piece_table(told).columns[-1].cells)))
+    (line,) = left_out_lines(told)
+    assert line.plain.endswith(f": {first.id}")
+    assert left_out_lines(replace(plain, verdicts=())) == []
 
 
 def test_the_summary_says_whose_a_piece_is_or_may_be() -> None:

@@ -41,7 +41,13 @@ def test_a_smooth_field_leaves_near_pairs_sure_and_far_ones_not() -> None:
     doubt = TableDoubt(field_mm=2.0, length_mm=600.0)
     near, far = (distance_sigma_mm(doubt, (0, 0), (d, 0)) for d in (10, 6000))
     assert far == pytest.approx(2.0 * (2 * (1 + ROUGH_SHARE)) ** 0.5)
-    assert near < 0.06 * far
+    assert near < far / 5
+
+
+def test_a_seam_lies_between_two_pieces_the_likelier_the_farther_apart_they_are() -> None:
+    doubt = TableDoubt(field_mm=2.0, length_mm=600.0)
+    one, two = (distance_sigma_mm(doubt, (0, 0), (d, 0)) ** 2 for d in (2, 4))
+    assert two / one == pytest.approx(2, rel=0.02)
 
 
 @given(PLACES, st.floats(0, 30), st.floats(0, 0.02))

@@ -48,6 +48,15 @@ def test_an_answer_about_others_does_not(sure: dict[str, Any]) -> None:
     assert verdict.call == "certain"
 
 
+def test_a_ruling_that_is_too_close_says_so_as_well() -> None:
+    scene = scene_of(pair(probability=0.7), np.eye(4), game="positioning")
+    gap_mm = ask(scene, {"question": "distance", "from": "a", "to": "b"}).distance_mm or 0.0
+    on_the_line = {"question": "range", "from": "a", "to": "b", "range_in": gap_mm / 25.4}
+    verdict = ask(scene, on_the_line)
+    assert verdict.call == "too close to call"
+    assert verdict.sentence().endswith("b is a piece with a probability of 70 %")
+
+
 def test_it_is_the_closest_of_its_unit_only_where_all_may_be_none() -> None:
     pieces = [
         disc("a", 100, 100),
@@ -69,6 +78,14 @@ def test_what_stands_in_the_way_is_named() -> None:
     verdict = ask(scene_of(pieces, game="positioning"), {"question": "los", "from": "a", "to": "b"})
     assert verdict.answer["blocked_by"] == ["m"]
     assert [reason["id"] for reason in verdict.rests_on] == ["m"]
+
+
+def test_among_many_that_may_be_none_nothing_is_ruled_unasked() -> None:
+    sure = [disc(f"s{k}", 100 + 200 * k, 100) for k in range(9)]
+    doubtful = [disc(f"d{k}", 100 + 200 * k, 500, probability=0.9) for k in range(3)]
+    for count, ruled in ((2, True), (3, False)):
+        scene = scene_of([*sure, *doubtful[:count]], game="legion")
+        assert bool(rule_on_questions(scene, ())) == ruled
 
 
 def test_nothing_is_ruled_on_it_unasked() -> None:

@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from synthetic.traced.crowded_tables import draw_table
 
         for seed in range(options.seed, options.seed + options.count):
-            draw_table(seed, out, options.only)
+            draw_table(seed, out, options.only, options.lookalikes)
         return 0
     for name, spec in _jobs(options).items():
         files = photograph(name, spec, options.scale)
@@ -65,6 +65,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     crowded = "small photos of crowded tables with anything on them, to teach networks"
     parser.add_argument("--crowded", action="store_true", help=crowded)
+    lookalikes = "with --crowded: how many round things that are no bases lie about"
+    parser.add_argument("--lookalikes", type=_natural, default=0, help=lookalikes)
     parser.add_argument("--hand", action="store_true", help="somebody reaches in")
     parser.add_argument(
         "--scale",

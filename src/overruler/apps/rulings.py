@@ -11,6 +11,11 @@ from overruler.verdict import Verdict
 
 COHESION_MM = 76.2
 """Largest gap between neighbours in a group of pieces without players: half a range of Legion."""
+MANY_DOUBTFUL = 3
+"""Fewer pieces that may be none are left out one by one."""
+MANY_DOUBTFUL_SHARE = 0.1
+"""Nothing is ruled on unasked where a larger share of the pieces may be none. It is 0.08 at most on
+14 clean tables."""
 MAX_OPPONENT_PAIRS = 3
 """Number of pairs that are ruled on where nothing is asked."""
 
@@ -35,9 +40,12 @@ def _has_ranges(scene: Scene) -> bool:
 def closest_opponents(scene: Scene) -> list[PiecePair]:
     """The closest pairs of enemies where players are known, else of pieces in separate groups.
 
-    What may be no piece is left out: nobody asked about it.
+    What may be no piece is left out: nobody asked about it. Where many may be none, nobody knows
+    which pieces are the closest, and there are no pairs.
     """
     doubtful = scene.reasons_for_doubt
+    if len(doubtful) >= MANY_DOUBTFUL and len(doubtful) > MANY_DOUBTFUL_SHARE * len(scene.pieces):
+        return []
     pieces = [piece for piece in scene.pieces if piece.id not in doubtful]
     sides = group_by_player(pieces) or group_by_cohesion(pieces)
     pairs = [closest_pair(first, second) for first, second in combinations(sides, 2)]

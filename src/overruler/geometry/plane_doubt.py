@@ -11,7 +11,8 @@ STRAIN_SIZE = 3
 ROUGH_SHARE = 1.0
 """Variance of the field's rough part, as a share of the smooth part's: seams and steps are not smooth."""
 ROUGH_LENGTH_SHARE = 0.25
-"""Length over which the rough part changes, as a share of the field's."""
+"""Mean distance between the steps of the rough part, as a share of the field's length. A seam lies
+between two points with a probability that grows with their distance: the correlation is exponential."""
 DEFAULT_LENGTH_MM = 300.0
 """Correlation length of an error field of amplitude 0, where it does not matter."""
 
@@ -37,9 +38,9 @@ class TableDoubt:
     def covariance_mm2(self, from_centre_mm: Array) -> Array:
         """(2 N, 2 N) in mm² over (x, y) of points (N, 2) about the table's centre."""
         by_strain = strain_jacobian(from_centre_mm).reshape(-1, STRAIN_SIZE)
-        apart = np.sum((from_centre_mm[:, None] - from_centre_mm) ** 2, -1) / self.length_mm**2
-        rough = ROUGH_SHARE * np.exp(-apart / (2 * ROUGH_LENGTH_SHARE**2))
-        shared = np.exp(-apart / 2) + rough
+        apart = np.linalg.norm(from_centre_mm[:, None] - from_centre_mm, axis=-1) / self.length_mm
+        rough = ROUGH_SHARE * np.exp(-apart / ROUGH_LENGTH_SHARE)
+        shared = np.exp(-(apart**2) / 2) + rough
         by_field = np.kron(self.field_mm**2 * shared, np.eye(2))
         return np.asarray(by_strain @ self.strain_covariance @ by_strain.T + by_field)
 

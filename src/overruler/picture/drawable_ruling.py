@@ -118,7 +118,7 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
 
 def _line_label(verdict: Verdict, headline: str, reason: str) -> str:
     if verdict.call == TOO_CLOSE:
-        return re.sub(r" \(\d+ %\)", "", reason)
+        return re.sub(r" \(\d+ %\)", "", reason.removesuffix(f", {verdict.doubt_text}"))
     return headline.removesuffix(" (95 %)")
 
 

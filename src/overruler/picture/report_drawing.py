@@ -184,8 +184,9 @@ def _piece_label(
 ) -> tuple[str, str]:
     """Return the leader line from a base's edge (N, 2) to the piece's label, and the label."""
     size = (RULING_FONT_SIZE if look else BYSTANDER_FONT_SIZE) * view.unit
-    x, y = room.place_beside(text_plate_size(piece.id, size), _bounding_box(edge))
-    plate = text_plate(piece.id, x, y, size, fill=look.colour if look else BYSTANDER_COLOUR)
+    text = f"{piece.id}?" if piece.reason_for_doubt else piece.id
+    x, y = room.place_beside(text_plate_size(text, size), _bounding_box(edge))
+    plate = text_plate(text, x, y, size, fill=look.colour if look else BYSTANDER_COLOUR)
     return _leader_line(view, edge, np.array([x, y]), size), plate
 
 

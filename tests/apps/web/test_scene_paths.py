@@ -64,6 +64,18 @@ def test_words_say_the_call_and_the_doubt() -> None:
     assert told["words"]["between"] == ["p01", "p03"]
 
 
+@pytest.mark.parametrize("question", ["range", "distance"])
+def test_the_page_says_what_may_be_no_piece(question: str) -> None:
+    first, *rest = scene().pieces
+    first = replace(first, extra={**first.extra, "probability": 0.7})
+    table = replace(scene(), pieces=(first, *rest))
+    told = scene_paths.ruling_json(table, ask(table, RANGE | {"question": question}))
+    assert "p01 is a piece with a probability of 70 %" in told["words"]["detail"]
+    shown = scene_paths.table_json(table)["pieces"]
+    assert shown[0]["doubt"] == {"probability": 0.7}
+    assert not any("doubt" in piece for piece in shown[1:])
+
+
 @pytest.mark.parametrize(("game", "unit"), [("legion", "mm"), ("skirmish", "in")])
 def test_a_bare_distance_is_told_in_the_games_unit(game: str, unit: str) -> None:
     table = replace(scene(), game=game)

@@ -64,6 +64,7 @@ def test_every_piece_says_how_sure_and_how_much_of_it_was_seen(report: Report) -
     for written in report.scene.to_json()["pieces"]:
         assert 0.5 < written["score"] <= 1
         assert 0.5 < written["visible"] <= 1
+        assert 0.5 < written["probability"] <= 1
         assert "by_hand" not in written
 
 
@@ -116,7 +117,9 @@ def test_a_piece_is_moved_to_the_base_that_stands_there(report: Report) -> None:
     moved = piece(swapped, "p01")
     assert off_mm(moved, PLINTHS[3]) < 0.3
     assert (moved.player, moved.leader) == ("rebels", True)
-    assert moved.extra["by_hand"] == ["name", "move"]
+    assert moved.extra["corrections"] == ["name", "move"]
+    assert moved.extra["by_hand"] is True
+    assert moved.reason_for_doubt is None
     assert [p.id for p in swapped.scene.pieces] == ["p01", "p02", "p03"]
 
 
@@ -127,6 +130,8 @@ def test_where_the_photo_shows_nothing_a_person_is_taken_at_their_word(
     entry = {"do": "move", "id": "p01", "xy_mm": [250, 420], "sigma_px": sigma_px}
     moved = piece(fixed(report, entry), "p01")
     assert not moved.extra["fitted"]
+    assert "image" not in moved.extra
+    assert moved.reason_for_doubt == {"by_hand": True}
     assert moved.extra["visible"] == 0
     bow = 0.3  # how far the table's bow may have moved the place, and does not
     assert np.hypot(moved.x_mm - 250, moved.y_mm - 420) < bow
@@ -188,7 +193,7 @@ def test_a_piece_is_told_to_stand_higher(report: Report) -> None:
     )
     assert off_mm(before, PLINTHS[1]) > 8
     assert off_mm(after, PLINTHS[1]) < 1
-    assert (after.z_mm, after.extra["sigma_z_mm"], after.extra["by_hand"]) == (
+    assert (after.z_mm, after.extra["sigma_z_mm"], after.extra["corrections"]) == (
         TOP_MM,
         1.0,
         ["stand"],
@@ -232,7 +237,7 @@ def test_names_are_given_in_order(report: Report) -> None:
         {"size": 2},
         90,
     )
-    assert luke.extra["by_hand"] == ["name", "turn"]
+    assert luke.extra["corrections"] == ["name", "turn"]
     assert (luke.x_mm, luke.covariance_mm2) == (
         piece(report, "p01").x_mm,
         piece(report, "p01").covariance_mm2,
@@ -292,3 +297,22 @@ def test_what_cannot_be_done_is_refused_with_its_entry(
     with pytest.raises(BadInput) as refused:
         fixed(report, *entries)
     assert str(refused.value).startswith(f"fix.json: {said}")
+
+
+def test_a_person_s_word_that_it_is_a_piece_is_the_end_of_that_doubt(report: Report) -> None:
+    first = report.scene.pieces[0]
+    doubted = replace(first, extra={**first.extra, "probability": 0.7})
+    scene = replace(report.scene, pieces=(doubted, *report.scene.pieces[1:]))
+    told = fixed(replace(report, scene=scene), {"do": "confirm", "id": "p01"})
+    assert doubted.reason_for_doubt is not None
+    assert piece(told, "p01").extra["probability"] == 1
+    assert piece(told, "p01").reason_for_doubt is None
+    assert "by_hand" not in piece(told, "p01").extra
+    assert piece(told, "p01").extra["corrections"] == ["confirm"]
+
+
+def test_what_a_person_placed_stays_so_whatever_is_corrected_next(report: Report) -> None:
+    placed = fixed(report, {"do": "move", "id": "p01", "xy_mm": [250, 420]})
+    named = fixed(placed, {"do": "name", "id": "p01", "player": "Ann"})
+    assert piece(named, "p01").reason_for_doubt == {"by_hand": True}
+    assert named.scene.extra["fixes"][1] == {"do": "name", "id": "p01"}

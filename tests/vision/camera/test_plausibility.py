@@ -82,10 +82,42 @@ def test_a_picture_stretched_by_what_no_resizing_gives_is_refused() -> None:
         calibration_of(seen, (1600, 1200))
 
 
-def calibration_of(camera: Camera, size_px: tuple[int, int]) -> Calibration:
-    """What eight markers say, seen by a camera in a picture of a size."""
+@pytest.mark.parametrize("share", [0.9, 1 / 0.9])
+def test_a_squeeze_by_a_tenth_is_noticed_and_measured(share: float) -> None:
+    shrunk = np.array([min(1.0, 1 / share), min(1.0, share)])
+    taken = table.camera_over(25.0)
+    seen = taken.with_lens(np.diag([*shrunk, 1.0]) @ taken.matrix, taken.distortion)
+    width, height = (np.array([1600, 1200]) * shrunk).round().astype(int).tolist()
+    found = calibration_of(seen, (width, height))
+    assert {problem.flag for problem in found.problems} & {"stretched", "cropped"}
+    assert worst_error_mm(found, seen) < 1.0
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0, 3.0])
+def test_metadata_that_are_off_by_a_factor_are_outvoted_by_the_markers(factor: float) -> None:
+    taken = table.camera_over(25.0)
+    found = calibration_of(taken, (1600, 1200), factor * float(taken.matrix[0, 0]))
+    assert found.camera.matrix[0, 0] == pytest.approx(taken.matrix[0, 0], rel=0.03)
+    assert worst_error_mm(found, taken) < 0.5
+
+
+def worst_error_mm(found: Calibration, seen: Camera) -> float:
+    """The largest error of a distance between places all over the table."""
+    shares = np.stack(np.meshgrid(*[np.linspace(0.15, 0.85, 4)] * 2), -1).reshape(-1, 2)
+    places = shares * found.board_mm
+    pixels = seen.project(np.column_stack([places, np.zeros(len(places))]))
+    measured = found.camera.unproject(pixels, 0.0)[:, :2]
+    apart = [np.linalg.norm(xy[:, None] - xy, axis=-1) for xy in (places, measured)]
+    return float(np.abs(apart[0] - apart[1]).max())
+
+
+def calibration_of(
+    camera: Camera, size_px: tuple[int, int], focal_px: float | None = None
+) -> Calibration:
+    """What eight markers say, seen by a camera in a picture of a size and with such metadata."""
     board = table.known_board(table.EIGHT)
     assert board.corners_mm is not None
     markers = table.seen_markers(camera, board.corners_mm, np.random.default_rng(5))
-    frame = Frame(np.zeros((size_px[1], size_px[0], 3), np.uint8), "drawn")
+    pixels = np.zeros((size_px[1], size_px[0], 3), np.uint8)
+    frame = Frame(pixels, "drawn", focal_px=focal_px)
     return calibrate_from_markers(frame, board, markers, (), lens_prior(frame, None), lens=False)

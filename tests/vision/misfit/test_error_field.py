@@ -89,6 +89,7 @@ def test_a_drawn_field_s_amplitude_is_found(amplitude_mm: float) -> None:
     for _ in range(12):
         found = estimate(blocks(*drawn_field(amplitude_mm, rng), rng))
         assert found.least_mm < 1.3 * amplitude_mm
+        assert found.most_mm > 0.8 * amplitude_mm
         ratios.append(found.amplitude_mm / amplitude_mm)
     assert 0.8 < np.median(ratios) < 1.3
 

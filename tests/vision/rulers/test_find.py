@@ -18,6 +18,7 @@ from overruler.geometry.pose import Array
 from overruler.referee import ORTHOPHOTO_PIXEL_MM
 from overruler.vision.detection.detect import rectify_board
 from overruler.vision.rulers.find import KNOWN_RULERS, find_rulers, ruler_footprints, ruler_problems
+from overruler.vision.rulers.fit import _align_to_edges
 from overruler.vision.rulers.long_edges import _robust_polyline
 from overruler.vision.rulers.strip import RulerKind
 
@@ -244,3 +245,9 @@ def test_no_base_is_looked_for_on_a_ruler() -> None:
         cv2.pointPolygonTest(polygon.astype(np.float32), middle.tolist(), False) >= 0
         for polygon in polygons
     )
+
+
+def test_ground_that_the_lens_does_not_show_holds_no_ruler() -> None:
+    frame = Frame(np.full((SIZE_PX[1], SIZE_PX[0], 3), MAT, np.uint8), "drawn")
+    unseen = np.full((LEGION.segments + 1, 2), np.nan)
+    assert _align_to_edges(frame, camera_over(20.0), LEGION, unseen) is None

@@ -33,12 +33,16 @@ GROWN = 0.0, 0.6
 """How long such ships usually are: the logarithm of their share of a plate's side."""
 
 
-def draw_table(seed: int, folder: Path, game: str | None = None) -> None:
-    """One photo and its truth, as `rNNNNN.jpg` and `.json`; nothing where they are there already."""
+def draw_table(seed: int, folder: Path, game: str | None = None, lookalikes: int = 0) -> None:
+    """One photo and its truth, as `rNNNNN.jpg` and `.json`; nothing where they are there already.
+
+    `lookalikes` round things that are no bases lie about.
+    """
     path = folder / f"r{seed:05d}.json"
     if path.exists():
         return
     spec, rng = table_spec(seed, game), np.random.default_rng([seed, 3])
+    spec = replace(spec, lookalikes=lookalikes)
     view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, rng)
     view = view.resized(np.exp(rng.uniform(*np.log(WIDTH_PX))) / view.size_px[0])
     table = build(spec, 0.8)

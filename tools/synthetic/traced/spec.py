@@ -52,6 +52,8 @@ class Spec:
     """The table's top: `oak`, `felt` and so on; without it the seed chooses."""
     hand: bool = False
     """Whether somebody reaches in."""
+    lookalikes: int = 0
+    """Number of round things that are no bases."""
 
     @property
     def difficulty(self) -> str:

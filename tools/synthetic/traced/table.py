@@ -7,6 +7,7 @@ from shapely.geometry import Polygon
 
 from overruler.pieces import Grid
 from synthetic.arrays import Rng
+from synthetic.things.lookalikes import any_lookalike
 from synthetic.things.markers import MODULES, Marker
 from synthetic.things.materials import Part
 from synthetic.things.mesh import rectangle
@@ -159,6 +160,11 @@ def _props(spec: Spec, ground: Ground, rng: Rng) -> list[Prop]:
     found = []
     for _ in range(spec.props):
         prop = PROPS[str(rng.choice(names))](rng)
+        at = ground.settle(prop.outline_mm, rng, (0, 0), ground.size_mm)
+        if at:
+            found.append(prop.moved(*at))
+    for _ in range(spec.lookalikes):
+        prop = any_lookalike(rng)
         at = ground.settle(prop.outline_mm, rng, (0, 0), ground.size_mm)
         if at:
             found.append(prop.moved(*at))

@@ -21,6 +21,9 @@ NO_BASES_TEXT = "no bases were found; --game or --bases says which sizes to look
 ASSUMED_ON_MAT_TEXT = (
     "base is taken to stand on the mat: tell the ground of one that does not with --terrain"
 )
+LEFT_OUT_TEXT = (
+    "may be no pieces, so nothing is ruled on them unless you ask (--fix confirms a piece)"
+)
 SURELY_RAISED_PROBABILITY = 0.9
 """Raised ground less probable than this is said to be perhaps only printed."""
 DIM_BELOW_VISIBLE_SHARE = 0.5
@@ -33,7 +36,7 @@ def print_report(report: Report, written: Sequence[Path]) -> None:
     console.soft_wrap = not console.is_terminal  # whoever shows a file breaks its lines
     console.print(piece_table(report) if report.scene.pieces else NO_BASES_TEXT, soft_wrap=False)
     console.print()
-    for line in ruling_lines(report):
+    for line in (*ruling_lines(report), *left_out_lines(report)):
         console.print(line)
     console.print()
     for line in (
@@ -87,9 +90,12 @@ def _piece_notes(piece: Piece, alternatives: Sequence[Base]) -> str:
         notes.append(f"of {record.player_unsure[0]} perhaps")
     elif record.player_unsure:
         notes.append(f"of {' or '.join(record.player_unsure)}?")
+    doubt = piece.reason_for_doubt or {}
+    if "probability" in doubt:
+        notes.append(f"perhaps no piece ({100 * doubt['probability']:.3g} % that it is one)")
     if record.fitted is False:
         notes.append("where you say: the photo does not show it")
-    elif record.by_hand:
+    elif record.corrections:
         notes.append("corrected by hand")
     return "; ".join(notes)
 
@@ -106,6 +112,15 @@ def largest_sigmas_mm(report: Report) -> list[float]:
 def ruling_lines(report: Report) -> list[Text]:
     """A line for each ruling."""
     return [Text(_verdict_line(verdict), style="bold") for verdict in report.verdicts]
+
+
+def left_out_lines(report: Report) -> list[Text]:
+    """What no ruling was made on, because it may be no piece; nothing where questions were asked."""
+    asked = {name for verdict in report.verdicts for name in verdict.pair or ()}
+    doubtful = [name for name in report.scene.reasons_for_doubt if name not in asked]
+    if not doubtful:
+        return []
+    return [Text(f"{LEFT_OUT_TEXT}: {', '.join(doubtful)}")]
 
 
 def _verdict_line(verdict: Verdict) -> str:

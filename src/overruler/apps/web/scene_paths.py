@@ -83,6 +83,8 @@ def _piece_json(scene: Scene, view: View, index: int) -> dict[str, Any]:
     for key in ("visible", "score", "heading_modulo_deg", "fitted"):
         if key in piece.extra:
             shown[key] = piece.extra[key]
+    if piece.reason_for_doubt:
+        shown["doubt"] = dict(piece.reason_for_doubt)
     return shown
 
 
@@ -132,6 +134,8 @@ def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
     ruling = drawable_ruling(scene, verdict)
     is_distance = verdict.question.get("question") == "distance"
     words = _distance_words(scene, ruling) if is_distance else _ruling_words(ruling)
+    if is_distance and verdict.rests_on:
+        words["detail"] += f", {verdict.doubt_text}"
     return answer | {
         "words": words,
         "look": look_json(ruling.style),

@@ -14,7 +14,12 @@ from overruler.detections import Detection
 from overruler.fixes import Fix, next_piece_id
 from overruler.geometry.batched.vectors import distance
 from overruler.geometry.covariance import Matrix2
-from overruler.records import MEASURED_KEYS, CorrectionRecord, PieceRecord
+from overruler.records import (
+    MEASURED_KEYS,
+    PLACING_CORRECTIONS,
+    CorrectionRecord,
+    PieceRecord,
+)
 from overruler.report import Report
 from overruler.scene import Piece, Scene
 from overruler.vision.assembly.pointed_at import (
@@ -39,10 +44,8 @@ class _CorrectedPiece:
     piece: Piece
     """The piece of the scene; a new measurement replaces its place only."""
     detection: Detection
-    fitted: bool = True
-    """Whether the photo confirms its place; otherwise only a person does."""
-    by_hand: tuple[str, ...] = ()
-    """The corrections applied to it."""
+    corrections: tuple[str, ...] = ()
+    """What was corrected about it."""
     last_fix: Fix | None = None
     """The last correction of its place."""
 
@@ -69,8 +72,8 @@ def apply_corrections(report: Report, fixes: Sequence[Fix]) -> Report:
     """Apply corrections in order; the result has no rulings, which must be asked again.
 
     `BadInput` names the entry that cannot be applied. The scene lists the corrections under
-    `fixes`, and each corrected piece has them under `by_hand`, with `fitted` false where the photo
-    does not confirm its place.
+    `fixes`, and each corrected piece has them under `corrections`. A piece that somebody placed is
+    `by_hand`. Where the photo does not confirm a place, `fitted` is false and there is no `image`.
     """
     if not fixes:
         return report
@@ -89,8 +92,8 @@ def _correction_record(
 ) -> CorrectionRecord:
     """What the scene says of a correction that was applied."""
     piece_id = fix.id or next(reversed(state.pieces), "")
-    has_place = corrected is not None and fix.do not in ("name", "turn")
-    fitted = corrected.fitted if corrected is not None and has_place else None
+    has_place = corrected is not None and fix.do not in ("name", "turn", "confirm")
+    fitted = corrected.detection.is_seen if corrected is not None and has_place else None
     return CorrectionRecord(fix.do, piece_id, fix.labels.get("new_id"), fitted)
 
 
@@ -140,15 +143,17 @@ def _overlap(one: Detection, other: Detection) -> bool:
 def _build_piece(corrected: _CorrectedPiece, detection: Detection, covariance: Matrix2) -> Piece:
     """The piece of the new scene; one that no correction touched stays as it was."""
     before = corrected.piece
-    if not corrected.by_hand:
+    if not corrected.corrections:
         return before
     now = to_piece(detection, before.id, covariance)
     labels = {name: getattr(before, name) for name in LABEL_FIELDS}
     extra = {key: value for key, value in before.extra.items() if key not in MEASURED_KEYS}
+    earlier = PieceRecord.from_json(before.extra)
     extra |= now.extra
-    done_before = PieceRecord.from_json(before.extra).by_hand
-    extra["by_hand"] = [*done_before, *corrected.by_hand]
-    extra["fitted"] = corrected.fitted
+    extra["fitted"] = corrected.detection.is_seen
+    extra["corrections"] = [*earlier.corrections, *corrected.corrections]
+    if earlier.by_hand or not PLACING_CORRECTIONS.isdisjoint(corrected.corrections):
+        extra["by_hand"] = True
     return replace(now, **labels, extra=extra)
 
 
@@ -166,14 +171,13 @@ def _fail_unknown_piece(state: _CorrectionState, fix: Fix) -> NoReturn:
 
 
 def _record_change(
-    state: _CorrectionState, fix: Fix, piece: _CorrectedPiece, detection: Detection, fitted: bool
+    state: _CorrectionState, fix: Fix, piece: _CorrectedPiece, detection: Detection
 ) -> _CorrectedPiece:
     """Give a piece its new detection."""
     changed = replace(
         piece,
-        detection=detection,
-        fitted=fitted,
-        by_hand=(*piece.by_hand, fix.do),
+        detection=replace(detection, is_confirmed=True),
+        corrections=(*piece.corrections, fix.do),
         last_fix=fix,
     )
     state.pieces[piece.id] = changed
@@ -184,8 +188,8 @@ def _move_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     piece = _find_piece(state, fix)
     old = piece.detection
     heading = old.heading_deg if fix.heading_deg is None else fix.heading_deg
-    moved, fitted = detect_at_point(state.report, fix, piece.id, old.base, heading)
-    return _record_change(state, fix, piece, moved, fitted)
+    moved = detect_at_point(state.report, fix, piece.id, old.base, heading)
+    return _record_change(state, fix, piece, moved)
 
 
 def _add_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
@@ -194,8 +198,8 @@ def _add_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     base = _needed_base(fix)
     piece = Piece(name, base, 0.0, 0.0, **_checked_labels(state, fix, name))
     heading = fix.heading_deg or 0.0
-    detection, fitted = detect_at_point(state.report, fix, name, base, heading)
-    return _record_change(state, fix, _CorrectedPiece(piece, detection), detection, fitted)
+    detection = detect_at_point(state.report, fix, name, base, heading)
+    return _record_change(state, fix, _CorrectedPiece(piece, detection), detection)
 
 
 def _remove_piece(state: _CorrectionState, fix: Fix) -> None:
@@ -205,20 +209,20 @@ def _remove_piece(state: _CorrectionState, fix: Fix) -> None:
 def _resize_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     piece = _find_piece(state, fix)
     base = _needed_base(fix)
-    resized, fitted = resize_detection(state.report, piece.detection, base, fix.heading_deg)
-    return _record_change(state, fix, piece, resized, fitted)
+    resized = resize_detection(state.report, piece.detection, base, fix.heading_deg)
+    return _record_change(state, fix, piece, resized)
 
 
 def _turn_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     piece = _find_piece(state, fix)
     turned = set_heading(state.report, piece.detection, fix.heading_deg or 0.0)
-    return _record_change(state, fix, piece, turned, piece.fitted)
+    return _record_change(state, fix, piece, turned)
 
 
 def _set_height(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     piece = _find_piece(state, fix)
-    raised, fitted = raise_detection(state.report, fix, piece.id, piece.detection)
-    return _record_change(state, fix, piece, raised, fitted)
+    raised = raise_detection(state.report, fix, piece.id, piece.detection)
+    return _record_change(state, fix, piece, raised)
 
 
 def _rename_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
@@ -230,10 +234,18 @@ def _rename_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     if "player" in fix.labels:
         extra.pop("player_unsure", None)
     piece = replace(old.piece, id=name, extra=extra, **_checked_labels(state, fix, name))
-    renamed = replace(old, piece=piece, by_hand=(*old.by_hand, fix.do))
-    in_order = [renamed if one is old else one for one in state.pieces.values()]
+    renamed = replace(_confirm_piece(state, fix), piece=piece)
+    in_order = [renamed if one.id == old.id else one for one in state.pieces.values()]
     state.pieces = {one.id: one for one in in_order}
     return renamed
+
+
+def _confirm_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+    old = _find_piece(state, fix)
+    detection = replace(old.detection, is_confirmed=True)
+    confirmed = replace(old, detection=detection, corrections=(*old.corrections, fix.do))
+    state.pieces[old.id] = confirmed
+    return confirmed
 
 
 _ACTIONS: Mapping[str, Callable[[_CorrectionState, Fix], _CorrectedPiece | None]] = {
@@ -244,6 +256,7 @@ _ACTIONS: Mapping[str, Callable[[_CorrectionState, Fix], _CorrectedPiece | None]
     "turn": _turn_piece,
     "stand": _set_height,
     "name": _rename_piece,
+    "confirm": _confirm_piece,
 }
 
 

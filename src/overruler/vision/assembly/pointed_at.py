@@ -1,7 +1,6 @@
 """Detections from what a person points at in a photo and says of it.
 
-Each function returns the detection, and whether the photo confirms its place; otherwise only the
-person does.
+Each function returns the detection. Its `is_seen` says whether the photo confirms its place.
 """
 
 from dataclasses import replace
@@ -29,40 +28,39 @@ from overruler.vision.terrain.standing_on import probability_on, raise_pieces
 
 POINT_BASE = Base.circle(1.0)
 """Stands for the piece while the ground below it is sought."""
-MaybeFitted = tuple[Detection, bool]
 
 
 def detect_at_point(
     report: Report, fix: Fix, name: str, base: Base, heading_deg: float
-) -> MaybeFitted:
+) -> Detection:
     """A base where a fix points, on the ground there or at the height that it gives."""
     area = _highest_ground_at(report, fix) if fix.z_mm is None else None
     z_mm = area.top_z_mm if area is not None else _checked_height(report, fix)
     xy = _pointed_place(report, fix, z_mm)
     _check_in_photo(report, fix, xy, z_mm)
-    found, fitted = _fit_or_trust_person(report, base, xy, z_mm, fix.sigma_px, heading_deg)
+    found = _fit_or_trust_person(report, base, xy, z_mm, fix.sigma_px, heading_deg)
     if fix.heading_deg is not None:
         found = set_heading(report, found, fix.heading_deg)
     if area is None and fix.z_mm is None and not fix.xy_mm:
         # ground that may be raised enters its covariance, as it does for any piece
         (found,) = raise_pieces(report.frame, report.calibration, [found], report.areas)
-        return found, fitted
+        return found
     if area is not None:
-        return _with_height_sigma(report, found, area.id, area.sigma_mm, area.id), fitted
+        return _with_height_sigma(report, found, area.id, area.sigma_mm, area.id)
     sigma_mm = fix.sigma_mm if fix.z_mm else 0.0
-    return _with_height_sigma(report, found, None, sigma_mm, f"height of {name}"), fitted
+    return _with_height_sigma(report, found, None, sigma_mm, f"height of {name}")
 
 
 def resize_detection(
     report: Report, old: Detection, base: Base, heading_deg: float | None
-) -> MaybeFitted:
+) -> Detection:
     """A base of another size, near where the one of the wrong size was found."""
     camera = report.calibration.camera
     scale = float(camera.mm_per_px(np.array([*old.xy_mm, old.z_mm])))
     aside_px = abs(base.length_mm - old.base.length_mm) / 2 / SEARCH_RADIUS_SIGMA / scale
     sigma_px = max(CLICK_SIGMA_PX, aside_px)
     heading = old.heading_deg if heading_deg is None else heading_deg
-    found, fitted = _fit_or_trust_person(report, base, old.xy_mm, old.z_mm, sigma_px, heading)
+    found = _fit_or_trust_person(report, base, old.xy_mm, old.z_mm, sigma_px, heading)
     found = replace(
         found,
         standing_on=old.standing_on,
@@ -72,18 +70,16 @@ def resize_detection(
     )
     if heading_deg is not None:
         found = set_heading(report, found, heading)
-    return found, fitted
+    return found
 
 
-def raise_detection(report: Report, fix: Fix, name: str, old: Detection) -> MaybeFitted:
+def raise_detection(report: Report, fix: Fix, name: str, old: Detection) -> Detection:
     """A base at the height that a fix gives, seen at the same place in the photo."""
     z_mm = _checked_height(report, fix)
     xy = reproject_to_height(report.calibration.camera, old.xy_mm, old.z_mm, z_mm)
-    found, fitted = _fit_or_trust_person(
-        report, old.base, xy, z_mm, CLICK_SIGMA_PX, old.heading_deg
-    )
+    found = _fit_or_trust_person(report, old.base, xy, z_mm, CLICK_SIGMA_PX, old.heading_deg)
     found = replace(found, alternative_bases=old.alternative_bases)
-    return _with_height_sigma(report, found, None, fix.sigma_mm, f"height of {name}"), fitted
+    return _with_height_sigma(report, found, None, fix.sigma_mm, f"height of {name}")
 
 
 def set_heading(report: Report, detection: Detection, heading_deg: float) -> Detection:
@@ -96,15 +92,15 @@ def set_heading(report: Report, detection: Detection, heading_deg: float) -> Det
 
 def _fit_or_trust_person(
     report: Report, base: Base, xy_mm: Array, z_mm: float, sigma_px: float, heading_deg: float
-) -> MaybeFitted:
+) -> Detection:
     """A base fitted to the photo near a place, or else put there."""
     found = find_near_point(report.frame, report.calibration, base, xy_mm, z_mm, sigma_px)
     if found is None:
         camera = report.calibration.camera
-        return place_by_hand(camera, base, xy_mm, z_mm, sigma_px, heading_deg), False
+        return place_by_hand(camera, base, xy_mm, z_mm, sigma_px, heading_deg)
     if base.shape == "circle":
         found = replace(found, heading_deg=heading_deg % 360)
-    return found, True
+    return found
 
 
 def _with_height_sigma(

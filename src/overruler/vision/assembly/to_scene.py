@@ -20,6 +20,7 @@ from overruler.geometry.relief import relief_displacement_per_mm
 from overruler.records import HeadingAlternative, ImageRecord, PieceRecord, TerrainRecord
 from overruler.scene import Grid, Piece, Scene, Table, Terrain
 from overruler.vision.assembly.flag_doubts import SURE, rare_probability
+from overruler.vision.assembly.piece_probability import piece_probabilities
 from overruler.vision.camera.table_bow import correct_detections_for_bow, place_jacobian_bow
 from overruler.vision.contours.shading import shade_covariance_mm2
 
@@ -41,10 +42,11 @@ def build_scene(
     detections = correct_detections_for_bow(calibration, detections)
     covariance = position_covariance(calibration, detections)
     digits = max(2, len(str(len(detections))))
+    probabilities = piece_probabilities(detections)
     pieces = []
-    for k, detection in enumerate(detections):
+    for k, (detection, probability) in enumerate(zip(detections, probabilities, strict=True)):
         block = covariance.cross_covariance(k, k)
-        pieces.append(to_piece(detection, f"p{k + 1:0{digits}}", block))
+        pieces.append(to_piece(detection, f"p{k + 1:0{digits}}", block, probability))
     terrain = [_to_terrain(area) for area in raised if area.probability >= MIN_TERRAIN_PROBABILITY]
     rulers_json = [ruler_to_json(ruler) for ruler in rulers]
     return Scene(
@@ -139,8 +141,13 @@ def shared_covariance(causes: Sequence[Mapping[str, Array]]) -> Array:
     return covariance
 
 
-def to_piece(detection: Detection, name: str, covariance: Matrix2) -> Piece:
-    """The piece of a detection; `covariance` (2, 2) is its own block of the joint one."""
+def to_piece(
+    detection: Detection, name: str, covariance: Matrix2, probability: float = 1.0
+) -> Piece:
+    """The piece of a detection; `covariance` (2, 2) is its own block of the joint one.
+
+    `probability` is that it is a piece at all.
+    """
     return Piece(
         id=name,
         base=detection.base.with_rounded_corners,
@@ -149,18 +156,19 @@ def to_piece(detection: Detection, name: str, covariance: Matrix2) -> Piece:
         z_mm=detection.z_mm,
         heading_deg=detection.heading_deg,
         covariance_mm2=covariance,
-        extra=_measured_extra(detection),
+        extra=_measured_extra(detection, probability),
     )
 
 
-def _measured_extra(detection: Detection) -> dict[str, Any]:
+def _measured_extra(detection: Detection, probability: float) -> dict[str, Any]:
     """What a scene says of a piece's measurement; the keys are `records.MEASURED_KEYS`."""
     headings = [
         HeadingAlternative(round(heading_deg, 4), round(probability, 5))
         for heading_deg, probability in detection.other_headings
     ]
+    image = ImageRecord(_round_px(detection.center_px), _round_px(detection.outline_px))
     record = PieceRecord(
-        image=ImageRecord(_round_px(detection.center_px), _round_px(detection.outline_px)),
+        image=image if detection.is_seen else None,
         score=round(detection.score, 4),
         visible=round(detection.visible, 3),
         also=tuple(base.with_rounded_corners for base in detection.alternative_bases),
@@ -168,6 +176,8 @@ def _measured_extra(detection: Detection) -> dict[str, Any]:
         other_headings=tuple(headings),
         on=detection.standing_on,
         sigma_z_mm=round(detection.sigma_z_mm, 2),
+        probability=round(probability, 4),
+        by_hand=not detection.is_seen,
     )
     return record.to_json()
 

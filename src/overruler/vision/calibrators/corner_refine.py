@@ -138,6 +138,8 @@ class CornerRefiner:
         self.blur_px = self._estimate_blur_px(steepness, found)
         known_offset = np.where(found, offset, 0.0)
         shift, covariance = _solve_corner_shifts(arms, known_offset, found.astype(float))
+        # edges are seen no farther away: a longer shift is an extrapolation
+        shift[~(np.abs(shift).max(1) <= reach_px)] = np.nan
         return self.where(self.mm) + shift, covariance
 
     def _inside_picture(self, px: Array, margin_px: float) -> NDArray[np.bool_]:

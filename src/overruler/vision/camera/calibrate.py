@@ -156,7 +156,7 @@ def _fit_inliers(
     """Fit the inliers as in a whole picture, a cropped or a stretched one; also the prior used."""
     size_px = frame.size_px
     fit, chosen = fit_choosing_prior(groups, solve, prior, cropped_prior(prior, size_px))
-    is_odd = chosen.assumes_cropped and not prior.assumes_cropped
+    is_odd = chosen.assumes_cropped
     stretched = fit_stretched(groups, solve, fit, stretched_priors(prior, size_px), is_odd)
     return stretched or (fit, chosen)
 

@@ -159,7 +159,9 @@ def build_calibration(
     calibration = replace(calibration, problems=problems)
     if field is None:
         return calibration
-    doubt = TableDoubt(field_mm=field.amplitude_mm, length_mm=field.length_mm)
+    # few markers tell the amplitude: where there surely is a field, its doubt covers what is likely
+    field_mm = max(field.amplitude_mm, field.most_mm) if uneven else field.amplitude_mm
+    doubt = TableDoubt(field_mm=field_mm, length_mm=field.length_mm)
     return replace(calibration, doubt=doubt, contrast=field.contrast)
 
 

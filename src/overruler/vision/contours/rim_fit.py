@@ -20,18 +20,17 @@ from overruler.vision.contours.radial_edges import (
     ray_directions,
     ray_step_px,
 )
+from overruler.vision.contours.rim_solver import (
+    NARROW_EDGE_SIGMA_PX,
+    SEARCH_REACH_SIGMA,
+    solve_reweighted,
+)
 from overruler.vision.contours.silhouette import PROFILES, Profile, RimContours, project_rims
 
-SEARCH_REACH_SIGMA = 2.2
-"""Search reach on either side of the predicted outline, in σ of an edge."""
 WIDE_EDGE_SIGMA_PX = 1.0
 """1 σ of an edge about the outline at the start of the last pass, in px."""
-NARROW_EDGE_SIGMA_PX = 0.35
-"""1 σ of an edge about the outline at its end, in px."""
 MAX_EDGE_SIGMA_PX = 4 * WIDE_EDGE_SIGMA_PX
 """Largest 1 σ of an edge about the outline in the first pass, in px."""
-REWEIGHTING_ITERATIONS = 6
-"""Iterations of a pass."""
 MIN_EDGES = 8
 """Least number of edges of a fit."""
 CORRELATION_INFLATION = 3.2
@@ -157,7 +156,7 @@ def _fit_pass(tries: Sequence[FitAttempt], sigma_px: Sequence[float]) -> list[Fi
     direction = np.concatenate(rays)[edges.ray]
     slant = np.sum(normal * direction, axis=-1)
     offset = (edges.radius_mm - contour[edges.ray]) * slant
-    shift, weight, information = _solve_reweighted(edges, of, normal, offset, scale, wide)
+    shift, weight, information = solve_reweighted(edges, of, normal, offset, scale, wide)
     residual = offset - np.sum(normal * shift[of], axis=-1)
     tight = _residual_sigmas_mm(of, weight, residual, len(tries))
     loose = association_weights(edges, residual, (WIDE_EDGE_SIGMA_PX * scale)[of], len(base))
@@ -170,7 +169,7 @@ def _fit_pass(tries: Sequence[FitAttempt], sigma_px: Sequence[float]) -> list[Fi
     return [
         _to_fitted_rim(tries[k], shift[k], covariance[k], spread[k], weights[k], rays[k], rims[k])
         for k in range(len(tries))
-        if edge_counts[k] >= MIN_EDGES
+        if edge_counts[k] >= MIN_EDGES and np.isfinite(covariance[k]).all()
     ]
 
 
@@ -246,44 +245,6 @@ def visible_rim_shares(settled: Sequence[FittedRim]) -> list[tuple[float, float]
         shares.append(np.add.reduceat(seen, starts) / counts)
     outlines, uppers = (share.tolist() for share in shares)
     return list(zip(outlines, uppers, strict=True))
-
-
-def _solve_reweighted(
-    edges: RadialEdges,
-    of: NDArray[np.intp],
-    normal: Array,
-    offset_mm: Array,
-    mm_per_px: Array,
-    wide_px: Array,
-) -> tuple[Array, Array, Array]:
-    """Solve for the centres' shifts (N, 2) by iterative reweighting.
-
-    `of` (M,) is each edge's base, `normal` (M, 2) the rim's normal there, and `offset_mm` (M,) the
-    edge's distance outside of the rim. Also returns the edges' weights (M,) and the information
-    matrices (N, 2, 2).
-    """
-    x, y = normal.T
-    count, rays = len(wide_px), int(edges.ray.max(initial=-1)) + 1
-    terms = [x * x, x * y, y * y]
-    terms += [x * offset_mm, y * offset_mm]
-    shift, weight = np.zeros((count, 2)), edges.strength
-    xx: Array = np.ones(count)
-    xy = yy = xx
-    for step in np.linspace(0, 1, REWEIGHTING_ITERATIONS).tolist():
-        sigma = mm_per_px * wide_px * (NARROW_EDGE_SIGMA_PX / wide_px) ** step
-        shift_x, shift_y = shift[of].T
-        off_mm = offset_mm - x * shift_x - y * shift_y
-        weight = association_weights(edges, off_mm, sigma[of], rays)
-        sums = [np.bincount(of, weight * term, count) for term in terms]
-        xx, xy, yy, right, up = np.array(sums, float)
-        xx, yy = xx + 1e-3, yy + 1e-3
-        # Cramer's rule
-        shift_x = yy * right - xy * up
-        shift_y = xx * up - xy * right
-        determinant = xx * yy - xy * xy
-        shift = np.stack([shift_x, shift_y], -1) / determinant[:, None]
-    first, second = np.stack([xx, xy], -1), np.stack([xy, yy], -1)
-    return shift, weight, np.stack([first, second], -1)
 
 
 def residual_sigma_mm(weight: Array, left_mm: Array) -> float:

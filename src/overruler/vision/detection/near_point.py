@@ -61,5 +61,7 @@ def place_by_hand(
         d_xy_d_camera=-mm_per_px @ by_camera,
         score=1.0,
         visible=0.0,
+        is_confirmed=True,
+        is_seen=False,
     )
     return reproject_outline(camera, placed)

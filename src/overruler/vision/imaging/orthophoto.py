@@ -62,11 +62,7 @@ def rectify_photo(
     left, bottom, right, top = box_mm
     width = max(1, round((right - left) / mm_per_px))
     height = max(1, round((top - bottom) / mm_per_px))
-    if max(width, height) > MAX_SIDE_PX or width * height > MAX_PIXELS:
-        raise CannotMeasure(
-            f"the board would be {right - left:.0f} × {top - bottom:.0f} mm large: "
-            "check the board file and that all markers lie on one table"
-        )
+    _check_size((width, height), (right - left, top - bottom))
     coarse = _project_warp_grid(camera, left, top, width, height, mm_per_px)
     centre = np.array([[(left + right) / 2, (bottom + top) / 2, 0.0]])
     photo_mm_per_px = float(camera.mm_per_px(centre)[0])
@@ -84,6 +80,16 @@ def rectify_photo(
     return Orthophoto(np.asarray(flat, np.uint8), seen, left, top, mm_per_px)
 
 
+def _check_size(size_px: tuple[int, int], size_mm: tuple[float, float]) -> None:
+    """Raise `CannotMeasure` for a rectified picture that is too large for memory or OpenCV."""
+    width, height = size_px
+    if max(width, height) > MAX_SIDE_PX or width * height > MAX_PIXELS:
+        raise CannotMeasure(
+            f"the board would be {size_mm[0]:.0f} × {size_mm[1]:.0f} mm large: "
+            "check the board file and that all markers lie on one table"
+        )
+
+
 def resample_orthophoto(view: Orthophoto, mm_per_px: float) -> Orthophoto:
     """Resample an orthophoto to another resolution."""
     rows, columns = view.pixels.shape[:2]
@@ -91,6 +97,7 @@ def resample_orthophoto(view: Orthophoto, mm_per_px: float) -> Orthophoto:
     if abs(scale - 1) < 1e-6:
         return view
     size = max(1, int(columns * scale)), max(1, int(rows * scale))
+    _check_size(size, (columns * view.mm_per_px, rows * view.mm_per_px))
     shift = 0.5 / scale - 0.5
     step = 1 / scale
     matrix = np.array([[step, 0, shift], [0, step, shift]])

@@ -56,6 +56,8 @@ class FieldEstimate:
     """Root mean square of the amplitude over its posterior."""
     least_mm: float
     """The amplitude is larger than this with a probability of 0.98."""
+    most_mm: float
+    """The amplitude is smaller than this with a probability of 0.98."""
     length_mm: float
     """The correlation length assumed."""
     contrast: MarkerContrast | None
@@ -63,7 +65,7 @@ class FieldEstimate:
 
 
 LEAST_QUANTILE = 0.02
-"""Quantile of the amplitude's posterior that `FieldEstimate.least_mm` reports."""
+"""Quantile of the amplitude's posterior that `FieldEstimate.least_mm` reports, `most_mm` its mirror image."""
 
 
 def estimate_field(
@@ -84,10 +86,11 @@ def estimate_field(
     log_posterior = np.array([one[0] for one in solved]) + _log_prior(AMPLITUDES_MM)
     weight = np.exp(log_posterior - log_posterior.max())
     weight /= weight.sum()
-    least = AMPLITUDES_MM[np.searchsorted(np.cumsum(weight), LEAST_QUANTILE)]
+    least, most = np.searchsorted(np.cumsum(weight), (LEAST_QUANTILE, 1 - LEAST_QUANTILE))
     return FieldEstimate(
         amplitude_mm=float(np.sqrt(weight @ AMPLITUDES_MM**2)),
-        least_mm=float(least),
+        least_mm=float(AMPLITUDES_MM[least]),
+        most_mm=float(AMPLITUDES_MM[min(most, len(AMPLITUDES_MM) - 1)]),
         length_mm=length_mm,
         contrast=_mean_contrast(weight, solved) if with_contrast else None,
     )

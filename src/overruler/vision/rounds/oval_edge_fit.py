@@ -36,11 +36,13 @@ from overruler.vision.contours.radial_edges import (
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.contours.rim_fit import (
     CORRELATION_INFLATION,
+    WIDE_EDGE_SIGMA_PX,
+    residual_sigma_mm,
+)
+from overruler.vision.contours.rim_solver import (
     NARROW_EDGE_SIGMA_PX,
     REWEIGHTING_ITERATIONS,
     SEARCH_REACH_SIGMA,
-    WIDE_EDGE_SIGMA_PX,
-    residual_sigma_mm,
 )
 from overruler.vision.contours.silhouette import PROFILES, Profile, upper_rim_shift_mm
 
@@ -199,6 +201,8 @@ def _refine_pose(
         information = design.T @ (design * weight[:, None]) + ridge
         score = design.T @ (weight * edges.radius_mm)
         step = np.asarray(np.linalg.solve(information, score), float)
+        farthest_mm = float(np.abs(design @ step).max())
+        step *= min(1.0, reach_mm / max(farthest_mm, 1e-12))  # no edge was searched farther away
     residuals = edges.radius_mm - design @ step
     noise = np.sum(weight * residuals**2) / max(weight.sum() - 3, 1)
     covariance = np.linalg.inv(information) * noise * CORRELATION_INFLATION**2

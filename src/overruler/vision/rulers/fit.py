@@ -65,8 +65,15 @@ def measure_ruler(
 
 
 def _align_to_edges(frame: Frame, camera: Camera, kind: RulerKind, path: Array) -> _Aligned | None:
-    """Move a path (n + 1, 2) midway between the long edges near it; None where there are none."""
+    """Move a path (n + 1, 2) midway between the long edges near it; None where there are none.
+
+    None, too, for a path that leaves the ground that the lens shows.
+    """
+    if not np.isfinite(path).all():
+        return None
     path = regularize_path(kind, path)
+    if not np.isfinite(camera.mm_per_px(np.append(path.mean(0), kind.z_mm))):
+        return None
     strip = Strip.of(frame, camera, kind, path)
     edges = fit_long_edges(strip, kind)
     if edges is None:

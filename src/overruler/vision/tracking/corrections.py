@@ -27,6 +27,8 @@ def correct_table(table: TableState, fixes: Sequence[Fix]) -> None:
     for name, detection in new.items():
         if name not in old or not _same_place(detection, old[name]):
             _put_piece(table, name, detection)
+        elif detection.is_confirmed:
+            _confirm_piece(table, name)
 
 
 def _interpret_fix(table: TableState, fix: Fix) -> Fix:
@@ -44,6 +46,13 @@ def _interpret_fix(table: TableState, fix: Fix) -> Fix:
 def _same_place(one: Detection, other: Detection) -> bool:
     same_height = one.base == other.base and one.z_mm == other.z_mm
     return same_height and bool(np.array_equal(one.xy_mm, other.xy_mm))
+
+
+def _confirm_piece(table: TableState, name: str) -> None:
+    """A person said that it is a piece."""
+    for track in table.tracks:
+        if track.id == name:
+            track.rest_detection = replace(track.rest_detection, is_confirmed=True)
 
 
 def _put_piece(table: TableState, name: str, detection: Detection) -> None:

@@ -1,7 +1,7 @@
 """Following a piece from shot to shot by its look, and by that of the hand that carries it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -226,7 +226,12 @@ class PieceTrack(PieceState):
 
     def settle_at(self, detection: Detection, grey: GreyImage, camera: Camera) -> None:
         """It stands somewhere else from now on."""
-        self.rest_detection = detection
+        known = self.rest_detection
+        self.rest_detection = replace(
+            detection,
+            score=max(detection.score, known.score),
+            is_confirmed=detection.is_confirmed or known.is_confirmed,
+        )
         self.place_mm = self.home_mm.copy()
         self.patch = _patch_of_detection(detection, grey, camera)
         self.rest_projection = RestProjection.of(detection, self.patch, camera)

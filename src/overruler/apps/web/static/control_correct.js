@@ -85,6 +85,7 @@ export class Correct {
     const parts = [
       labelled("Base", row(size, button("Resize", () => this.desk.fix({ do: "resize", id, base: size.value })))),
       labelled("Ahead, degrees", row(turn, button("Turn", () => this.desk.fix({ do: "turn", id, heading_deg: Number(turn.value) })))),
+      button("It is a piece", () => this.desk.fix({ do: "confirm", id })),
       button("Remove", () => this.#remove(id)),
     ];
     return [title(`${id} · ${piece.base}`), row(...parts), hint("Drag it, or nudge it by arrow keys and press M: it is measured again from there.")];

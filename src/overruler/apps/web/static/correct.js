@@ -1,6 +1,7 @@
 // Corrections: a base is dragged, resized, turned, removed or added; the photo then says where exactly it stands.
 
 import * as api from "./api.js";
+import { doubted } from "./list.js";
 import { button, choice, hint, labelled, row, said, title } from "./forms.js";
 import { Loupe, handle } from "./loupe.js";
 import { cased } from "./svg.js";
@@ -95,11 +96,12 @@ export class Correct {
     sizes.onchange = () => this.#send({ do: "resize", id: piece.id, base: sizes.value });
     const round = piece.base.shape === "circle";
     const turns = round ? [] : [button("Turn 90°", () => this.#send({ do: "turn", id: piece.id, heading_deg: (piece.heading_deg + 90) % 360 }))];
+    const confirms = piece.doubt?.probability !== undefined ? [button("It is a piece", () => this.#send({ do: "confirm", id: piece.id }))] : [];
     const fronts = piece.heading_modulo_deg ? [button("Front is right", () => this.#send({ do: "turn", id: piece.id, heading_deg: piece.heading_deg }))] : [];
     return [
-      title(`${piece.id} · ${piece.base.name}`),
+      title(`${piece.id} · ${piece.base.name}${doubted(piece)}`),
       hint(`Drag the ring to the middle of the base: it is measured again from there.${round ? "" : " The line points ahead."}`),
-      row(labelled("Size", sizes), ...turns, ...fronts, button("Remove", () => this.#send({ do: "remove", id: piece.id }))),
+      row(labelled("Size", sizes), ...confirms, ...turns, ...fronts, button("Remove", () => this.#send({ do: "remove", id: piece.id }))),
       row(button("Done", () => this.#choose(null))),
     ];
   }

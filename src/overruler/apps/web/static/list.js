@@ -29,7 +29,10 @@ export function fill(table, dialog) {
 }
 
 function about(piece) {
-  const seen = piece.fitted === false ? ", placed by hand" : piece.visible === undefined ? "" : `, ${Math.round(100 * piece.visible)} % seen`;
+  const seen = piece.doubt?.by_hand ? ", placed by hand" : piece.visible === undefined ? "" : `, ${Math.round(100 * piece.visible)} % seen`;
   const whose = [piece.player, piece.leader && "leader"].filter(Boolean).map((word) => `, ${word}`).join("");
-  return `${piece.base.name}, at ${piece.place_mm.map((value) => value.toFixed(0)).join(" / ")} mm ± ${piece.doubt_mm.toFixed(1)}${seen}${whose}`;
+  return `${piece.base.name}, at ${piece.place_mm.map((value) => value.toFixed(0)).join(" / ")} mm ± ${piece.doubt_mm.toFixed(1)}${seen}${whose}${doubted(piece)}`;
 }
+
+// Whether it may be no piece, in words.
+export const doubted = (piece) => (piece.doubt?.probability === undefined ? "" : `, a piece with a probability of ${Number((100 * piece.doubt.probability).toPrecision(3))} %`);

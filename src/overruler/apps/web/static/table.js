@@ -252,6 +252,7 @@ export class Table {
         const base = cased(piece.d, "base");
         base.dataset.id = piece.id;
         base.classList.toggle("on", chosen.has(piece.id));
+        base.classList.toggle("doubted", Boolean(piece.doubt));
         return base;
       }),
     );

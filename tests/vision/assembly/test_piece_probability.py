@@ -1,0 +1,50 @@
+"""A finding's probability rests on its own score, on how sure the photo's others are, and on people."""
+
+import numpy as np
+import pytest
+
+from overruler.bases import Base
+from overruler.detections import Detection
+from overruler.vision.assembly.piece_probability import piece_probabilities
+
+
+def finding(score: float, is_confirmed: bool = False) -> Detection:
+    return Detection(
+        base=Base.circle(32),
+        xy_mm=np.zeros(2),
+        z_mm=0.0,
+        heading_deg=0.0,
+        covariance_mm2=np.eye(2),
+        d_xy_d_camera=np.zeros((2, 15)),
+        score=score,
+        visible=1.0,
+        is_confirmed=is_confirmed,
+    )
+
+
+def test_the_likelier_by_score_the_likelier_a_piece() -> None:
+    scores = [0.67, 0.8, 0.95, 0.99, 0.999, 1.0]
+    probabilities = piece_probabilities([finding(score) for score in scores])
+    assert probabilities == sorted(probabilities)
+    assert all(0 < one < 1 for one in probabilities)
+
+
+@pytest.mark.parametrize("score", [0.9, 0.999])
+def test_in_a_photo_of_unsure_findings_each_is_less_sure(score: float) -> None:
+    clear = piece_probabilities([finding(score), *[finding(0.9999)] * 30])
+    vague = piece_probabilities([finding(score), *[finding(0.9)] * 30])
+    assert vague[0] < clear[0]
+
+
+def test_a_clear_photo_s_clear_findings_surely_are_pieces() -> None:
+    assert min(piece_probabilities([finding(0.9999)] * 12)) > 0.995
+
+
+def test_what_a_person_said_is_sure_and_says_nothing_of_others() -> None:
+    told = piece_probabilities([finding(0.7, is_confirmed=True), finding(0.95)])
+    assert told[0] == 1
+    assert told[1] == piece_probabilities([finding(0.95)])[0]
+
+
+def test_no_findings_have_no_probabilities() -> None:
+    assert piece_probabilities([]) == []

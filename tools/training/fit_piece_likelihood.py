@@ -1,0 +1,130 @@
+"""Fit what a score says of a piece: prints `piece_likelihood.json`, or writes it beside the weights.
+
+python tools/training/fit_piece_likelihood.py SCENES TRUTHS... [--write]
+
+SCENES holds measured scenes (`overruler measure --scene`), TRUTHS the truths of the rendered tables,
+each under the scene's name. Tables with many lookalikes (`render_samples.py --crowded --lookalikes`)
+teach it. Every table is also judged by weights fitted on the others.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from overruler.geometry.pose import Array
+from overruler.vision.assembly.piece_probability import score_features
+from overruler.vision.learned.inference import WEIGHTS
+from overruler.vision.learned.logits import sigmoid
+
+FILE = WEIGHTS / "piece_likelihood.json"
+"""The file of the weights."""
+FEATURES = ("constant", "score_logit")
+"""The features, in the order of `score_features`."""
+PRIOR = np.array([0.0, 1.0])
+"""Prior mean of the weights: a score is a probability."""
+PRIOR_SIGMA = np.array([3.0, 1.0])
+"""Prior 1 σ of the weights."""
+NEAR_SHARE = 0.5
+"""A finding is a piece where its middle is as near to one's, in half widths of the outline."""
+EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.001)
+"""Bounds of the bins that are counted."""
+STEPS = 60
+"""Newton steps of the fit."""
+MAX_STEP = 0.3
+"""Largest change of a weight in one step."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Fit, count, and print or write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("scenes", type=Path)
+    parser.add_argument("truths", type=Path, nargs="+")
+    parser.add_argument("--write", action="store_true", help="write the file, too")
+    options = parser.parse_args(arguments)
+    tables = [judged(*pair) for pair in paired(options.scenes, options.truths)]
+    number = np.repeat(np.arange(len(tables)), [len(truth) for _, truth in tables])
+    features = np.concatenate([rows for rows, _ in tables])
+    truth = np.concatenate([truth for _, truth in tables])
+    said = np.zeros(len(truth))
+    for one in range(len(tables)):
+        here = number == one
+        said[here] = sigmoid(features[here] @ regression(features[~here], truth[~here]))
+    count(said, truth)
+    weights = regression(features, truth)
+    weights[0] -= np.log(truth.mean() / (1 - truth.mean()))  # the odds on these tables
+    text = record(weights, len(tables))
+    print(text, end="")
+    if options.write:
+        FILE.write_text(text, encoding="utf-8")
+
+
+def paired(scenes: Path, folders: Sequence[Path]) -> list[tuple[Any, Any]]:
+    """Each scene with its truth."""
+    pairs = []
+    for path in sorted(scenes.glob("*.json")):
+        known = [folder / path.name for folder in folders if (folder / path.name).is_file()]
+        if known:
+            pairs.append((json.loads(path.read_text()), json.loads(known[0].read_text())))
+    return pairs
+
+
+def judged(scene: Any, truth: Any) -> tuple[Array, Array]:
+    """The features (N, 2) of a scene's findings, and which (N,) are pieces."""
+    pieces = [piece for piece in scene["pieces"] if "image" in piece]
+    scores = np.array([piece["score"] for piece in pieces])
+    there = np.array([piece["center_px"] for piece in truth["pieces"]], float).reshape(-1, 2)
+    is_piece = [_is_any_at(piece["image"], there) for piece in pieces]
+    return score_features(scores), np.array(is_piece, float)
+
+
+def _is_any_at(image: Any, there_px: Array) -> bool:
+    outline = np.array(image["outline_px"])
+    half_px = float(np.ptp(outline, axis=0).min() / 2)
+    away = np.hypot(*(there_px - image["center_px"]).T)
+    return bool((away < NEAR_SHARE * half_px).any())
+
+
+def regression(features: Array, truth: Array) -> Array:
+    """Logistic regression with a Gaussian prior, by Newton's method."""
+    weights, information = PRIOR.copy(), np.diag(PRIOR_SIGMA**-2)
+    for _ in range(STEPS):
+        said = sigmoid(features @ weights)
+        gradient = features.T @ (truth - said) - information @ (weights - PRIOR)
+        curvature = features.T @ (features * (said * (1 - said))[:, None]) + information
+        step = np.linalg.solve(curvature, gradient)
+        weights = weights + step * min(1.0, MAX_STEP / np.abs(step).max())
+    return np.asarray(weights)
+
+
+def count(said: Array, truth: Array) -> None:
+    """Print how often what was said is right."""
+    for low, high in pairwise(EDGES):
+        here = (said >= low) & (said < high)
+        if here.any():
+            share = f"{said[here].mean():.3f} said, {truth[here].mean():.3f} are"
+            print(f"{low:.2f} to {high:.2f}: {here.sum()} findings, {share}")
+
+
+def record(weights: Array, tables: int) -> str:
+    """The text of the weights' file, with their origin."""
+    origin = {
+        "coefficients": weights.round(3).tolist(),
+        "features": list(FEATURES),
+        "date": date.today().isoformat(),
+        "data": f"logistic regression on {tables} rendered tables with lookalikes",
+        "command": "python tools/training/fit_piece_likelihood.py SCENES TRUTHS --write",
+    }
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    main()
