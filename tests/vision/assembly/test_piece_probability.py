@@ -1,5 +1,7 @@
 """A finding's probability rests on its own score, on how sure the photo's others are, and on people."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,3 +50,11 @@ def test_what_a_person_said_is_sure_and_says_nothing_of_others() -> None:
 
 def test_no_findings_have_no_probabilities() -> None:
     assert piece_probabilities([]) == []
+
+
+def test_the_score_of_a_plate_is_its_probability() -> None:
+    """Rivals are in it already; the round bases beside it do not change it, nor it them."""
+    plate = replace(finding(0.957), base=Base.rectangle(40, 40))
+    told = piece_probabilities([plate, finding(0.95)])
+    assert told[0] == 0.957
+    assert told[1] == piece_probabilities([finding(0.95)])[0]

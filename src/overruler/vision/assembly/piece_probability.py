@@ -29,10 +29,15 @@ SHARE_STEPS = 60
 
 
 def piece_probabilities(detections: Sequence[Detection]) -> list[float]:
-    """The probability that each finding of one photo is a piece; 1 where a person said so."""
-    scores = np.array([one.score for one in detections if not one.is_confirmed])
-    found = iter(probabilities_of_scores(scores).tolist())
-    return [1.0 if one.is_confirmed else next(found) for one in detections]
+    """The probability that each finding of one photo is a piece; 1 where a person said so.
+
+    The score of a plate or another rectangle is such a probability already: its rivals are in it.
+    """
+    judged = [one for one in detections if not (one.is_confirmed or one.base.shape == "rectangle")]
+    scores = np.array([one.score for one in judged])
+    found = dict(zip(map(id, judged), probabilities_of_scores(scores).tolist(), strict=True))
+    usual = (1.0 if one.is_confirmed else one.score for one in detections)
+    return [found.get(id(one), value) for one, value in zip(detections, usual, strict=True)]
 
 
 def probabilities_of_scores(scores: Array) -> Array:
