@@ -101,13 +101,26 @@ def base_probability(
     """
     if not tried:
         return 0.0
+    features = score_features(guesses, i, tried, contrast, size_ratio, from_above)
+    weights = LOGIT_WEIGHTS if from_above is None else LOGIT_WEIGHTS_WITH_OVERVIEW
+    return float(sigmoid(weights @ features))
+
+
+def score_features(
+    guesses: RimEstimates,
+    i: int,
+    tried: list[SizeHypothesis],
+    contrast: float,
+    size_ratio: float,
+    from_above: float | None,
+) -> list[float]:
+    """Return what the score of guess `i` is weighed from, in the order of the weights."""
     relative_sigma = float(guesses.sigma_radius_mm[i] / guesses.radius_mm[i])
     network_logit = probability_to_logit(guesses.score[i], MAX_LOGIT)
     logs = np.log([relative_sigma, contrast, size_ratio])
     features = [1.0, network_logit, _best_fit(tried).merit, *logs]
     if from_above is None:
-        return float(sigmoid(LOGIT_WEIGHTS @ features))
+        return features
     clipped = np.clip(from_above, MIN_OVERVIEW_PROBABILITY, MAX_OVERVIEW_PROBABILITY)
     overview_logit = probability_to_logit(clipped, MAX_LOGIT)
-    features += [overview_logit, float(guesses.visible[i])]
-    return float(sigmoid(LOGIT_WEIGHTS_WITH_OVERVIEW @ features))
+    return [*features, overview_logit, float(guesses.visible[i])]

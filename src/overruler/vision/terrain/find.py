@@ -133,7 +133,9 @@ def _measure_ground(view: Orthophoto, seen: HillMap, camera: Camera, top: Mask) 
     logit = probability_to_logit(inside, MAX_LOGIT)
     chance = float(sigmoid(HILL_SCORE["slope"] * (logit - HILL_SCORE["even_odds_logit"])))
     outline = _trace_outline(seen, top, inside / 2)
-    height, sigma = height_from_walls(view, camera, outline, HEIGHT_PRIOR_MM, HEIGHT_PRIOR_SIGMA_MM)
+    height, sigma, nats = height_from_walls(
+        view, camera, outline, HEIGHT_PRIOR_MM, HEIGHT_PRIOR_SIGMA_MM
+    )
     raised = reproject_to_height(camera, outline, 0.0, height)
     points = raised.astype(np.float32).reshape(-1, 1, 2)
     footprint = np.asarray(cv2.approxPolyDP(points, 2.0, True)[:, 0], float)
