@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -45,12 +46,14 @@ from synthetic.painted.scene import make_scene
 from synthetic.tiles import library
 from training.lessons.rims.photos import round_bases
 
-REACH_MM, FINER, TILES = 260.0, 2, 80
+REACH_MM, FINER, TILES = 190.0, 2, 40
 """How far a painted table reaches, samples of a pixel's side, and the mats that tables lie on."""
 NEAR_SHARE, NEAR_LOG = 0.35, 0.16
 """A guess is a base's whose middle lies so near, in radii, and whose size differs so little."""
 LEAST_VISIBLE = 0.15
 """Bases of which less is in sight count neither way."""
+CARD_SHARE = 1.4
+"""A marker's card is so much wider than its square."""
 FOLDS = 3
 RIDGE = 3.0
 """How firmly weights are held to those of before, on features of spread 1."""
@@ -67,6 +70,8 @@ class Table:
     view: Orthophoto
     bases: Array
     """(M, 4): x, y and radius on z = 0, and the share of the rim in sight."""
+    cards: Sequence[Array] = ()
+    """Squares (4, 2) of markers' cards, where nothing is looked for."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -114,13 +119,15 @@ def _tables(options: argparse.Namespace) -> Iterator[Table]:
     for path in sorted(options.tables.glob("*.json")) if options.tables else ():
         truth, camera, photo = read_truth(path)
         view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX)
-        yield Table(photo, camera, view, round_bases(truth, camera))
+        corners = [np.array(one["corners_mm"])[:, :2] for one in truth["markers"]["items"]]
+        cards = [square.mean(0) + CARD_SHARE * (square - square.mean(0)) for square in corners]
+        yield Table(photo, camera, view, round_bases(truth, camera), cards)
 
 
 def painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
     """A table that nothing was taught on."""
     rng = np.random.default_rng(list(seed))
-    view = patch_view(rng, REACH_MM, float(rng.uniform(0.45, 1.0)))
+    view = patch_view(rng, REACH_MM, float(rng.uniform(0.4, 1.1)))
     scene = make_scene(rng, REACH_MM, tiles)
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
     fine: View = view.resized(FINER)
@@ -137,7 +144,7 @@ def judged(table: Table) -> Iterator[list[float]]:
     """Of each guess on a table: whether it is a base, and the features of its score."""
     frame, radii = Frame(table.photo, "table"), round_radii_mm(catalogue())
     above = find_discs(table.view, table.camera).rounds
-    near = find_candidates(table.view, radii.tolist(), known=above)
+    near = find_candidates(table.view, radii.tolist(), table.cards, known=above)
     circles = np.column_stack([near.xy_mm, near.radius_mm])
     if not len(circles):
         return
@@ -199,7 +206,7 @@ def _calibration(odds: Array, truth: Array) -> str:
     score = 1 / (1 + np.exp(-odds))
     edges = (0.0, 0.1, 0.3, 0.5, 2 / 3, 0.8, 0.9, 0.97, 1.0)
     told = []
-    for low, high in zip(edges, edges[1:], strict=False):
+    for low, high in pairwise(edges):
         some = truth[(score >= low) & (score < high)]
         told.append(f"{low:.2f}-{high:.2f}: {some.mean():.2f} of {len(some)}" if len(some) else "")
     over = score >= 2 / 3

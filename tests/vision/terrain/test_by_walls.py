@@ -91,3 +91,14 @@ def test_which_way_round_the_outline_runs_is_all_one() -> None:
     there = height_from_walls(view, camera, outline, THOUGHT_MM, DOUBT_MM)
     back = height_from_walls(view, camera, outline[::-1], THOUGHT_MM, DOUBT_MM)
     assert back == pytest.approx(there, rel=0.1)
+
+
+def test_walls_speak_for_a_hill_and_not_for_a_print() -> None:
+    camera = camera_over(25.0)
+    hill, printed = (
+        height_from_walls(
+            table(camera, high, 3, run), camera, top_as_seen(camera, high, run), THOUGHT_MM, DOUBT_MM
+        ).raised_nats
+        for high, run in ((36.0, 12.0), (0.0, 0.0))
+    )
+    assert hill > 2 > 0.5 > abs(printed)

@@ -151,7 +151,7 @@ def _objective(rng: Rng, at: Array, plain: Plate, tiles: Sequence[Picture]) -> C
         colour = np.array(ink(rng), np.float32)
         prints.append(Print(at + circle(radius), colour, strength * float(rng.uniform(0.3, 1))))
     for _ in range(int(rng.integers(1, 4))):
-        width, share = float(rng.uniform(0.4, 0.12 * radius)), rng.uniform(0.4, 1.0)
+        width, share = float(rng.uniform(0.4, max(0.12 * radius, 0.5))), rng.uniform(0.4, 1.0)
         colour, soft = np.array(ink(rng), np.float32), float(rng.choice([0, rng.uniform(0, 0.6)]))
         prints.append(Print(at + share * circle(radius), colour, strength, soft, width))
         radius *= float(rng.choice([1.0, share]))
