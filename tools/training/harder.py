@@ -1,6 +1,6 @@
 """Keep what a network still gets wrong: the samples that it is unsure of or mistakes, and as many others.
 
-python tools/training/harder.py --samples build/rims --model src/overruler/vision/learned/weights/rims.onnx --out build/hard
+python tools/training/harder.py --samples build/rims --model weights/rims.onnx --out build/hard
 
 Most samples of round bases teach nothing more. To go on with the rest is as good as with all, in a third of the time.
 """

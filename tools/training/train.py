@@ -87,7 +87,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--rate", type=float, help="the highest learning rate")
     add("--batch", type=int, help="samples in a batch")
     add("--device", default="cpu", help="where to learn: cpu or cuda")
-    threads = "threads that learn: two that wait for each other on a busy machine are slower than one"
+    threads = (
+        "threads that learn: two that wait for each other on a busy machine are slower than one"
+    )
     add("--threads", type=int, default=1, help=threads)
     add("--workers", type=int, default=0, help="processes that draw beside the one that learns")
     add("--every", type=int, help="steps between two lines of the log, where not as usual")

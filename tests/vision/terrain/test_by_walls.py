@@ -97,7 +97,11 @@ def test_walls_speak_for_a_hill_and_not_for_a_print() -> None:
     camera = camera_over(25.0)
     hill, printed = (
         height_from_walls(
-            table(camera, high, 3, run), camera, top_as_seen(camera, high, run), THOUGHT_MM, DOUBT_MM
+            table(camera, high, 3, run),
+            camera,
+            top_as_seen(camera, high, run),
+            THOUGHT_MM,
+            DOUBT_MM,
         ).raised_nats
         for high, run in ((36.0, 12.0), (0.0, 0.0))
     )

@@ -205,8 +205,8 @@ def _scenery(rng: Rng, at: Array, plain: Plate, tiles: Sequence[Picture]) -> Clu
 
 Maker = Callable[[Rng, Array, Plate, Sequence[Picture]], Clutter]
 _WEIGHTS: dict[Maker, float] = {
-    _token: 5, _washer: 1.5, _gems: 2, _dice: 1.5, _card: 3, _hexes: 1.5, _objective: 3,
-    _tray: 1.5, _finger: 0.5, _scenery: 5,
+    _token: 5, _washer: 2.5, _gems: 1.5, _dice: 1.5, _card: 3, _hexes: 2.5, _objective: 3,
+    _tray: 1.5, _finger: 0.5, _scenery: 6,
 }  # fmt: skip
 _MAKERS = tuple(_WEIGHTS)
 _OFTEN = np.array(list(_WEIGHTS.values())) / sum(_WEIGHTS.values())

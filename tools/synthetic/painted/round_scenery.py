@@ -24,9 +24,13 @@ KINDS: dict[str, tuple[tuple[float, float], tuple[float, float], tuple[float, fl
 """Radius, height, and how much narrower than its foot the top is, in mm: the least and the most of each."""
 
 
+OFTEN = (0.12, 0.12, 0.22, 0.1, 0.1, 0.08, 0.06, 0.14, 0.06)
+"""How common each is."""
+
+
 def round_scenery(rng: Rng, at: Array, plain: Plate, tiles: int) -> tuple[list[Plate], list[Solid]]:
     """One piece with what stands on it; `tiles` is how many textures there are."""
-    name = str(rng.choice(list(KINDS)))
+    name = str(rng.choice(list(KINDS), p=OFTEN))
     radius, height, inset = (float(rng.uniform(*span)) for span in KINDS[name])
     stone = np.full(3, rng.uniform(0.03, 0.5), np.float32) * np.exp(rng.normal(0, 0.2, 3))
     paint = np.asarray(stone if rng.random() < 0.6 else any_colour(rng), np.float32)
@@ -66,8 +70,8 @@ def _mouth(rng: Rng, name: str, radius: float) -> tuple[Array, Floats] | None:
     if name not in ("brazier", "cup", "barrel", "tower", "stump") or rng.random() < 0.35:
         return None
     inside = np.array([0.02, 0.03, 0.05]) * rng.uniform(0.1, 3)
-    if name == "brazier" and rng.random() < 0.6:
-        inside = np.array([0.05, 0.3, 0.85])
+    if name == "brazier" and rng.random() < 0.7:
+        inside = np.array([rng.uniform(0.02, 0.7), rng.uniform(0.2, 0.8), 0.85])
     return circle(radius * rng.uniform(0.4, 0.85)), inside.astype(np.float32)
 
 

@@ -32,6 +32,8 @@ class Scene:
 
 AS_PLAYED = 0.65
 """The share of scenes that are as real tables are: played bases, clutter of any kind."""
+BODIES = 0.5
+"""The share of bases of which a part of the figure is looked at as well."""
 RANKED = 0.3
 """The share of those in which a unit stands in ranks or in a blob."""
 
@@ -58,6 +60,7 @@ def make_scene(rng: Rng, reach_mm: float, tiles: Sequence[Picture]) -> Scene:
         plates,
         prints,
         crowd + _clutter(rng, reach_mm, plates),
+        _bodies(rng, plates),
     )
     return _cluttered(rng, scene, reach_mm, tiles) if played else scene
 
@@ -80,6 +83,17 @@ def _repainted(rng: Rng, plate: Plate, old: Plate, style: Plate, mat: Picture) -
     if plate.radius_mm == old.radius_mm:
         return replace(style, center_mm=plate.center_mm, tile=plate.tile)
     return as_played(rng, plate, mat)
+
+
+def _bodies(rng: Rng, plates: Sequence[Plate]) -> Array:
+    """Parts of figures that may look round (N, 4): heads, bellies, shields and what hangs over the edge."""
+    rows = []
+    for plate in plates:
+        if plate.is_base and rng.random() < BODIES:
+            aside = rng.normal(size=2) * 0.5 * plate.radius_mm
+            high, radius = rng.uniform(8, 2.2 * plate.radius_mm), rng.uniform(9, 22)
+            rows.append([*(plate.center_mm + aside), high, radius])
+    return np.array(rows).reshape(-1, 4)
 
 
 def _posed(rng: Rng, plate: Plate, paints: Floats) -> list[Solid]:
