@@ -238,6 +238,7 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
         (SURE[0][0] + 0.6, SURE[0][1]),
     )
     seen = guesses([start, *SURE[1:]], [13.5] * 5)
+    monkeypatch.setattr(module, "_size_nats", lambda _: 0.0)
 
     def told(scored: float) -> Detection:
         monkeypatch.setattr(scoring, "base_probability", lambda *_: scored)

@@ -54,9 +54,10 @@ def base_probabilities(
         overview = probability_from_above(guesses, from_above).tolist()
     rows = zip(fits, contrasts, ratios, overview, strict=True)
     scores = np.array([base_probability(guesses, i, *row) for i, row in enumerate(rows)])
-    return np.asarray(
-        np.where(scores > 0, sigmoid(probability_to_logit(scores, MAX_LOGIT) + size_nats), 0.0)
-    )
+    if not size_nats:
+        return scores
+    informed = sigmoid(probability_to_logit(scores, MAX_LOGIT) + size_nats)
+    return np.asarray(np.where(scores > 0, informed, 0.0))
 
 
 def chosen_size_nats(radii: Array, all_radii: Array) -> float:
