@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.bases import catalogue
 from overruler.frame import Frame
@@ -55,15 +56,16 @@ LEAST_VISIBLE = 0.15
 CARD_SHARE = 1.4
 """A marker's card is so much wider than its square."""
 FOLDS = 3
-CLUTTER_WEIGHT = 0.4
+CLUTTER_WEIGHT = 0.2
 """What guesses that are no bases count on painted tables: there is far more clutter for each base than on real ones."""
 OVERVIEW_SHARE = 0.6
 """How far the look from above is trusted, against what fits rendered tables: on photographs it gives bases a lower
 probability (0.62 in the median, 0.77 on rendered tables)."""
 RIDGE = 3.0
 """How firmly weights are held to those of before, on features of spread 1."""
-ABOVE, HELD = 6, 1e9
-"""The place of the look from above among the weights, and what holds a weight where it is."""
+SAME_SIZE, ABOVE, HELD = 5, 6, 1e9
+"""The places of the same-size ratio and of the look from above among the weights, and what holds a weight where it
+is. The ratio keeps its weight: painted tables have too few bases to tell what company is worth."""
 FILES = {"round_score": 6, "round_score_with_overview": 8}
 """The two files and their numbers of weights."""
 
@@ -211,12 +213,12 @@ def _fitted(rows: Array, name: str, count: int) -> Array:
 
 def fitted(signs: Array, truth: Array, counts: Array, before: Array) -> Array:
     """Weights by regression; the look from above is trusted less, and the others make up for it."""
-    weights = regression(signs, truth, counts, before)
+    places = np.arange(len(before))
+    weights = regression(signs, truth, counts, before, places == SAME_SIZE)
     if len(before) <= ABOVE:
         return weights
     weights[ABOVE] *= OVERVIEW_SHARE
-    held = np.arange(len(before)) == ABOVE
-    return regression(signs, truth, counts, weights, held)
+    return regression(signs, truth, counts, weights, np.isin(places, (SAME_SIZE, ABOVE)))
 
 
 def _calibration(odds: Array, truth: Array) -> str:
@@ -233,14 +235,12 @@ def _calibration(odds: Array, truth: Array) -> str:
 
 
 def regression(
-    signs: Array, truth: Array, counts: Array, before: Array, held: Array | None = None
+    signs: Array, truth: Array, counts: Array, before: Array, held: NDArray[np.bool_]
 ) -> Array:
     """Weights by Newton's method, near those of before on features of spread 1; those `held` stay."""
     spread = np.maximum(signs.std(0), 1e-3)
     spread[0] = 1.0
-    stiff = RIDGE * spread**2
-    if held is not None:
-        stiff = np.where(held, HELD, stiff)
+    stiff = np.where(held, HELD, RIDGE * spread**2)
     weights = before.copy()
     for _ in range(60):
         likely = 1 / (1 + np.exp(-np.clip(signs @ weights, -30, 30)))

@@ -35,8 +35,9 @@ from overruler.vision.rounds.uncertainty import (
     size_covariances,
 )
 
-MIN_SCORE = 2 / 3
-"""Smallest score of a base: a false base costs as much as two missed ones."""
+MIN_SCORE = 0.5
+"""Smallest score of a base. A false one costs as much as a missed one: rulings say what rests on a
+piece that may be none."""
 SIGMA_INFLATION = load_coefficients("sigma_inflation")
 """Errors on rendered tables as multiples of the networks' stated σ. The rim centre's factor grows
 by "rim_centre_per_hidden_share" times the hidden share of the rim. Of 370 retraced rims one in a
