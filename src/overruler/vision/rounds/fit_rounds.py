@@ -35,9 +35,9 @@ from overruler.vision.rounds.uncertainty import (
     size_covariances,
 )
 
-MIN_SCORE = 0.5
-"""Smallest score of a base. A false one costs as much as a missed one: rulings say what rests on a
-piece that may be none."""
+MIN_SCORE = 0.6
+"""Smallest score of a base. A false one costs one and a half missed ones: rulings say what rests on
+a piece that may be none."""
 SIGMA_INFLATION = load_coefficients("sigma_inflation")
 """Errors on rendered tables as multiples of the networks' stated σ. The rim centre's factor grows
 by "rim_centre_per_hidden_share" times the hidden share of the rim. Of 370 retraced rims one in a
