@@ -54,7 +54,8 @@ def _board(rng: Rng) -> Picture:
     rows = []
     for _ in range(count):
         row = [
-            np.rot90(kinds[int(rng.integers(len(kinds)))], rng.integers(4)) for _ in range(count)
+            np.rot90(kinds[int(rng.integers(len(kinds)))], int(rng.integers(4)))
+            for _ in range(count)
         ]
         rows.append(np.concatenate(row, 1))
     picture = cv2.resize(np.concatenate(rows), (TILE, TILE), interpolation=cv2.INTER_AREA)

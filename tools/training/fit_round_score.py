@@ -56,7 +56,7 @@ LEAST_VISIBLE = 0.15
 CARD_SHARE = 1.4
 """A marker's card is so much wider than its square."""
 FOLDS = 3
-CLUTTER_WEIGHT = 0.2
+CLUTTER_WEIGHT = 0.4
 """What guesses that are no bases count on painted tables: there is far more clutter for each base than on real ones."""
 OVERVIEW_SHARE = 0.6
 """How far the look from above is trusted, against what fits rendered tables: on photographs it gives bases a lower

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             some = {name: file[name] for name in FIELDS}
         kept = hard_rows(some, options.model, number)
         print(f"{path.name}: {len(kept)} of {len(some['truth'])}", flush=True)
-        np.savez(options.out / path.name, **{name: some[name][kept] for name in FIELDS})  # type: ignore[arg-type]
+        np.savez(options.out / path.name, **{name: some[name][kept] for name in FIELDS})
     return 0
 
 

@@ -87,7 +87,7 @@ def _disc(rng: Rng, picture: Floats) -> None:
     """A disc or a ring, round or as seen from aside."""
     reach = int(rng.uniform(0.05, 0.4) * picture.shape[0])
     axes = reach, max(int(reach * rng.choice([1.0, rng.uniform(0.4, 1)])), 1)
-    wide = int(rng.choice([-1, rng.integers(1, 5)]))
+    wide = int(rng.integers(1, 5)) if rng.random() < 0.5 else -1
     angle = float(rng.uniform(0, 180))
     cv2.ellipse(picture, _spot(rng, picture), axes, angle, 0, 360, ink(rng), wide, cv2.LINE_AA)
 

@@ -136,7 +136,7 @@ def _measure_ground(view: Orthophoto, seen: HillMap, camera: Camera, top: Mask) 
     """Return the raised ground of a top, unnamed."""
     quantile = np.quantile(seen.top[top], INSIDE_QUANTILE)
     inside = float(np.clip(quantile, 1e-6, 1 - 1e-6))
-    logit = probability_to_logit(inside, MAX_LOGIT)
+    logit = float(probability_to_logit(inside, MAX_LOGIT))
     outline = _trace_outline(seen, top, inside / 2)
     height, sigma, nats = height_from_walls(
         view, camera, outline, HEIGHT_PRIOR_MM, HEIGHT_PRIOR_SIGMA_MM

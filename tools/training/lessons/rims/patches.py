@@ -130,8 +130,8 @@ def _view(rng: Rng) -> tuple[View, float]:
 
 def _candidates(rng: Rng, photo: Picture, view: View, scene: Scene, reach: float) -> Array:
     """Guesses (N, 3) near every plate and lure, what a ring filter finds, and a few at random."""
-    things = [[*plate.center_mm, plate.radius_mm] for plate in scene.plates]
-    things = np.array(things).reshape(-1, 3)
+    rows = [[*plate.center_mm, plate.radius_mm] for plate in scene.plates]
+    things = np.array(rows).reshape(-1, 3)
     guesses = [shaken(rng, things, share) for share in (0.4, 0.4, 0.3, 0.2, 0.12, 0.08, 0.05)]
     guesses += [misled(rng, things), misled(rng, things)]
     lures = apparent(scene.lures, view.camera)
