@@ -35,8 +35,8 @@ from overruler.vision.rounds.uncertainty import (
     size_covariances,
 )
 
-MIN_SCORE = 0.6
-"""Smallest score of a base. A false one costs one and a half missed ones: rulings say what rests on
+MIN_SCORE = 0.55
+"""Smallest score of a base. A false one costs little more than a missed one: rulings say what rests on
 a piece that may be none."""
 SIGMA_INFLATION = load_coefficients("sigma_inflation")
 """Errors on rendered tables as multiples of the networks' stated σ. The rim centre's factor grows
