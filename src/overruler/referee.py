@@ -6,7 +6,7 @@ the witnesses of the scale; build the scene; report.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, overload
 
@@ -16,7 +16,7 @@ from overruler.bases import Base, catalogue
 from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.declared_terrain import DeclaredTerrain
-from overruler.detections import Detection
+from overruler.detections import Detection, RaisedArea
 from overruler.errors import BadInput
 from overruler.fixes import Fix
 from overruler.frame import Frame, Shot
@@ -33,7 +33,8 @@ from overruler.vision.camera.shared_lens import calibrate_many
 from overruler.vision.contours.shading import check_low_light, estimate_light
 from overruler.vision.detection.detect import SEARCH_MARGIN_MM, detect, rectify_board
 from overruler.vision.detection.finders import round_radii_mm
-from overruler.vision.learned.hill_net import predict_hill_map
+from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.learned.hill_net import HillMap, predict_hill_map
 from overruler.vision.refinement.base_scale import refine_by_bases
 from overruler.vision.refinement.lit_side import remeasure_by_lit_side
 from overruler.vision.refinement.marker_scale import flag_marker_size
@@ -91,6 +92,8 @@ class Referee:
     """The bases to look for; None for the game's own, or the whole catalogue."""
     terrain: Sequence[DeclaredTerrain] = ()
     """Declared raised ground."""
+    flat: bool = False
+    """Whether there is no raised ground but the declared one."""
     fixes: Sequence[Fix] = ()
     """Corrections of what is found."""
     house: HouseRules = field(default_factory=HouseRules)
@@ -112,7 +115,7 @@ class Referee:
         with ThreadPoolExecutor(1) as aside:  # in the order in which the results are needed
             finding_rulers = aside.submit(find_rulers, frame, calibration, view)
             finding_grid = aside.submit(find_grid, view, calibration.board_mm)
-            mapping_hills = aside.submit(predict_hill_map, view, calibration.camera)
+            mapping_hills = self._map_hills(aside, view, calibration)
             cards = [*self._card_squares_mm(calibration), *ground.cards_mm(CARD_TO_MARKER_RATIO)]
             hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(finding_rulers.result())])
             on_board = detect(frame, calibration, bases, hidden, margin_mm, progress)
@@ -122,7 +125,9 @@ class Referee:
         )
         found = ground.merge_detections(on_board, on_ground)
         declared_ids = [area.id for area in ground.areas]
-        hills = find_hills(view, mapping_hills.result(), calibration, found, declared_ids)
+        hills: tuple[RaisedArea, ...] = ()
+        if mapping_hills is not None:
+            hills = find_hills(view, mapping_hills.result(), calibration, found, declared_ids)
         radii_mm = round_radii_mm(bases)
         found = reassess_sizes(frame, calibration.camera, found, hills, radii_mm)
         areas = (*ground.areas, *heights_from_base_sizes(frame, calibration, found, hills))
@@ -186,6 +191,14 @@ class Referee:
         if again is None:
             return None
         return remeasure_by_lit_side(frame, report.calibration, again)
+
+    def _map_hills(
+        self, aside: ThreadPoolExecutor, view: Orthophoto, calibration: Calibration
+    ) -> Future[HillMap] | None:
+        """Start the search for hills; None where the table is flat."""
+        if self.flat:
+            return None
+        return aside.submit(predict_hill_map, view, calibration.camera)
 
     def _known_bases(self) -> Sequence[Base]:
         return catalogue(self.game) if self.bases is None else self.bases

@@ -1,7 +1,7 @@
 """From light on a sensor to the values of a picture file: what a camera does after the lens."""
 
 import io
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import cv2
@@ -15,6 +15,12 @@ MIDDLE_GREY = 0.22
 """The share of white that a light meter gives a picture's mean brightness."""
 READ_NOISE = 0.02
 """What is usual (`Style.read_noise`)."""
+CLARITY_PX = 12.0
+"""1 σ of the blur that `Style.clarity` is about."""
+PHONE = 0.5
+"""The share of any pictures that a phone's own taste has gone over."""
+MESSENGER = 0.3
+"""The share of those that were sent by messenger: small files with blocks."""
 SHARPENING_PX = 1.2
 """1 σ of the blur that sharpening takes away."""
 
@@ -47,6 +53,10 @@ class Style:
     tint: tuple[float, float, float] = field(default=(1.0, 1.0, 1.0))
     sharpen: float = 0.0
     """The share of the difference to a blurred copy that is added: edges get halos."""
+    clarity: float = 0.0
+    """The share of the difference to a widely blurred copy that is added, as phones do to show what is in shadow."""
+    saturation: float = 1.0
+    """How far colours stand from grey, against what they are."""
     jpeg_quality: int = 92
 
 
@@ -79,7 +89,7 @@ def any_style(rng: Rng, light: Floats) -> Style:
     bright = max(float(np.percentile(light, rng.uniform(90, 99.7))), 0.04)
     exposure = rng.uniform(0.5, 1.0) / bright if rng.random() < 0.5 else rng.uniform(0.7, 1.6)
     red, green, blue = np.exp(rng.normal(size=3) * 0.04).tolist()
-    return Style(
+    style = Style(
         exposure=float(exposure),
         blur_px=float(rng.uniform(0.35, 1.15)),
         grain_px=float(rng.choice([0.0, rng.uniform(0.4, 1.0)])),
@@ -89,6 +99,22 @@ def any_style(rng: Rng, light: Floats) -> Style:
         tint=(red, green, blue),
         sharpen=0.0 if rng.random() < 0.45 else float(rng.uniform(0.1, 0.9)),
         jpeg_quality=int(rng.integers(76, 96)),
+    )
+    return _phone_style(style, rng) if rng.random() < PHONE else style
+
+
+def _phone_style(style: Style, rng: Rng) -> Style:
+    """The habits of a phone: strong curves, colours and edges, and now and then a file as small as a message."""
+    sent = rng.random() < MESSENGER
+    return replace(
+        style,
+        gamma=float(np.exp(rng.normal(0, 0.25))),
+        contrast=float(rng.uniform(-0.3, 1.0)),
+        saturation=float(np.exp(rng.normal(0.1, 0.3))),
+        clarity=float(rng.choice([0.0, rng.uniform(0.1, 0.8)])),
+        sharpen=float(rng.choice([0.0, rng.uniform(0.2, 2.0)])),
+        blur_px=style.blur_px * float(rng.uniform(0.8, 1.6)),
+        jpeg_quality=int(rng.integers(35, 75)) if sent else style.jpeg_quality,
     )
 
 
@@ -117,6 +143,11 @@ def tones(light: Floats, style: Style, rng: Rng) -> Floats:
             image.clip(0) + style.read_noise
         )
     tone = _tone(image, style)
+    if style.clarity:
+        tone = tone + np.float32(style.clarity) * (tone - _blurred(tone, CLARITY_PX))
+    if style.saturation != 1 and tone.ndim == 3:
+        grey = tone.mean(-1, keepdims=True)
+        tone = grey + np.float32(style.saturation) * (tone - grey)
     if style.sharpen:
         tone = tone + np.float32(style.sharpen) * (tone - _blurred(tone, SHARPENING_PX))
     return np.asarray(255 * tone, np.float32)

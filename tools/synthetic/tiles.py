@@ -1,11 +1,14 @@
 """Tiles of mats, tables and any other stuff, in any colour: what painted scenes are covered with."""
 
+import cv2
 import numpy as np
 
 from synthetic.arrays import Floats, Picture, Rng
 from synthetic.develop import LIGHT, encode_srgb
 from synthetic.mats import MATS, WOODS, as_bytes, hexes, planks
 from synthetic.noise import TILE, clouds, speckle
+from synthetic.painted.art import any_art
+from synthetic.things.figures import any_colour
 
 TILE_TEXEL_MM = 0.5
 """What a pixel of a tile shows."""
@@ -16,6 +19,8 @@ def library(seed: int, count: int) -> list[Picture]:
     return [any_tile(np.random.default_rng([seed, 77, i])) for i in range(count)]
 
 
+BOARD, RUBBLE = 0.1, 0.12
+"""The shares of printed boards, rooms and maps, and of what is made of many little pieces: gravel, flock, leaves."""
 PLAIN, WOODEN, HEXED, RECOLOURED = 0.3, 0.12, 0.12, 0.6
 """The shares of tiles that no recipe knows, of wooden ones, and of the others those with a hex
 grid and those whose colours are changed."""
@@ -23,6 +28,9 @@ grid and those whose colours are changed."""
 
 def any_tile(rng: Rng, name: str | None = None) -> Picture:
     """A piece (512, 512, 3) of a mat, of a table or of any stuff, blue green red."""
+    special = rng.random() if name is None else 1.0
+    if special < BOARD + RUBBLE:
+        return _board(rng) if special < BOARD else _rubble(rng)
     kind, shape = rng.random(), (TILE, TILE)
     texel = TILE_TEXEL_MM * float(np.exp(rng.uniform(-0.4, 0.4)))
     if name is None and kind < PLAIN:
@@ -36,6 +44,43 @@ def any_tile(rng: Rng, name: str | None = None) -> Picture:
         picture = hexes(picture, texel, float(rng.uniform(13, 55)), (0.0, 0.0), rng.random() < 0.5)
     tile = as_bytes(_recoloured(rng, picture) if rng.random() < RECOLOURED else picture)
     return np.ascontiguousarray(tile[..., ::-1])
+
+
+def _board(rng: Rng) -> Picture:
+    """A printed board: squares of any pictures, a few of them again and again, or one large picture."""
+    count = int(rng.choice([1, 2, 4, 8, 16]))
+    side = TILE // count
+    kinds = [any_art(rng, max(side, 48)) for _ in range(min(count * count, 4))]
+    rows = []
+    for _ in range(count):
+        row = [
+            np.rot90(kinds[int(rng.integers(len(kinds)))], int(rng.integers(4)))
+            for _ in range(count)
+        ]
+        rows.append(np.concatenate(row, 1))
+    picture = cv2.resize(np.concatenate(rows), (TILE, TILE), interpolation=cv2.INTER_AREA)
+    dull = picture * np.float32(rng.uniform(0.15, 1)) + any_colour(rng) * np.float32(
+        rng.uniform(0, 0.5)
+    )
+    grain = np.exp(0.08 * speckle((TILE, TILE), rng, float(rng.uniform(0.4, 2))))[..., None]
+    return np.ascontiguousarray(
+        as_bytes(np.asarray(encode_srgb((dull * grain).clip(0, 1)), np.float32))
+    )
+
+
+def _rubble(rng: Rng) -> Picture:
+    """Pieces of a few colours, each lit on one side, of a size from flock to pebbles."""
+    size = float(np.exp(rng.uniform(np.log(1.5), np.log(14))))
+    noise = [clouds((TILE, TILE), size, rng, 2) for _ in range(2)]
+    height = np.maximum(*noise) + 0.4 * clouds((TILE, TILE), 12 * size, rng, 2)
+    colours = np.stack([any_colour(rng) for _ in range(3)])
+    colours = colours[0] + (colours - colours[0]) * np.float32(rng.uniform(0.1, 1))
+    which = np.digitize(noise[0], [-0.5, 0.6])
+    lit = cv2.Sobel(height, cv2.CV_32F, 1, 0) * np.float32(rng.uniform(0.05, 0.35))
+    tone = np.exp((lit + 0.25 * height).clip(-2, 1.2))[..., None]
+    return np.ascontiguousarray(
+        as_bytes(np.asarray(encode_srgb((colours[which] * tone).clip(0, 1)), np.float32))
+    )
 
 
 def _any_stuff(rng: Rng) -> Floats:

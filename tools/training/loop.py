@@ -47,7 +47,7 @@ def begin(
 
     Those of an ONNX file need some `pictures` (N, channels, H, W), and what is done to such a network.
     """
-    torch.set_num_threads(1)  # two that wait for each other on a busy machine are slower
+    torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     net = make()
     if options.start is None:

@@ -67,7 +67,8 @@ def learn(options: argparse.Namespace, lesson: Lesson) -> None:
     head = f"seed {options.seed}  batch {options.batch}  {feed.told}"
     log, weights = LOGS / f"{options.model.stem}.log.txt", options.model.with_suffix(".pt")
     report = reporting(log, head, feed.check, weights)
-    mean = train(net, draw, lesson.loss, options, lesson.say_every, report)
+    every = options.every or lesson.say_every
+    mean = train(net, draw, lesson.loss, options, every, report)
     export(lesson.finished(mean), options.model, lesson.interface)
 
 
@@ -86,7 +87,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--rate", type=float, help="the highest learning rate")
     add("--batch", type=int, help="samples in a batch")
     add("--device", default="cpu", help="where to learn: cpu or cuda")
+    threads = (
+        "threads that learn: two that wait for each other on a busy machine are slower than one"
+    )
+    add("--threads", type=int, default=1, help=threads)
     add("--workers", type=int, default=0, help="processes that draw beside the one that learns")
+    add("--every", type=int, help="steps between two lines of the log, where not as usual")
     add("--start", type=Path, help="weights to start from: .pt, or .onnx")
     add("--model", type=Path, help="the network's file, where it is not to be NAME.onnx")
     return parser

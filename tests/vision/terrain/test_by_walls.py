@@ -40,7 +40,7 @@ def told() -> Array:
                     high,
                     *height_from_walls(
                         view, camera, top_as_seen(camera, high, run, inset), THOUGHT_MM, DOUBT_MM
-                    ),
+                    )[:2],
                 )
             )
     return np.array(rows)
@@ -78,7 +78,7 @@ def test_where_no_side_shows_what_was_thought_stays(height_mm: float, share: flo
     camera = camera_over(30.0)
     blank = np.full((400, 500, 3), 120, np.uint8)
     view = Orthophoto(blank, np.ones((400, 500), bool), -40.0, 600.0, 1.6)
-    height, sigma = height_from_walls(
+    height, sigma, _ = height_from_walls(
         view, camera, top_as_seen(camera, 30.0, 0.0), height_mm, share * height_mm
     )
     assert height == pytest.approx(height_mm, rel=0.2)
@@ -91,3 +91,18 @@ def test_which_way_round_the_outline_runs_is_all_one() -> None:
     there = height_from_walls(view, camera, outline, THOUGHT_MM, DOUBT_MM)
     back = height_from_walls(view, camera, outline[::-1], THOUGHT_MM, DOUBT_MM)
     assert back == pytest.approx(there, rel=0.1)
+
+
+def test_walls_speak_for_a_hill_and_not_for_a_print() -> None:
+    camera = camera_over(25.0)
+    hill, printed = (
+        height_from_walls(
+            table(camera, high, 3, run),
+            camera,
+            top_as_seen(camera, high, run),
+            THOUGHT_MM,
+            DOUBT_MM,
+        ).raised_nats
+        for high, run in ((36.0, 12.0), (0.0, 0.0))
+    )
+    assert hill > 2 > 0.5 > abs(printed)

@@ -21,7 +21,7 @@ from overruler.vision.imaging.orthophoto import (
     resample_orthophoto,
 )
 from overruler.vision.learned.hill_net import picture_input, predict_hill_map
-from overruler.vision.terrain.find import USUAL_ERROR_SHARE, find_hills
+from overruler.vision.terrain.find import USUAL_ERROR_SHARE, _raised_probability, find_hills
 from tests.tables import BOARD_MM, camera_over, exact
 
 PIXEL_MM = 1.6
@@ -246,3 +246,10 @@ def test_the_network_sees_ratios_of_brightness(gain: float) -> None:
     assert np.abs(full - dim)[..., :3].max() < 0.25
     assert (full[~seen] == 0).all()
     assert full[seen][:, :3].mean(0) == pytest.approx(0, abs=1e-4)
+
+
+def test_an_unsure_look_needs_walls() -> None:
+    unsure = 1.1  # as sure as the network is of a sheet of paper under coins
+    assert _raised_probability(unsure, 0.0) < 0.2
+    assert _raised_probability(unsure, 3.0) > 0.5
+    assert _raised_probability(unsure, 9.0) == _raised_probability(unsure, 3.0)

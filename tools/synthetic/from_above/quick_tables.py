@@ -73,7 +73,8 @@ Size = tuple[float, float, float, int]
 
 def _reshaped(rng: Rng, plate: Plate, shapes: Shapes) -> tuple[Plate, Size | None]:
     """A base as it is, or as an oval or a rectangle that fits into it; odd flat things always are one."""
-    odd = plate.glyph is None and not plate.is_base and plate.height_mm < HIGH_MM
+    bare = plate.glyph is None and not plate.is_base and not plate.is_clutter
+    odd = bare and plate.height_mm < HIGH_MM
     small = plate.radius_mm < LEAST_MM
     if not odd and (not plate.is_base or small or rng.random() > shapes.reshaped):
         counts = plate.is_base and shapes.rounds

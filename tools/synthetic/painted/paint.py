@@ -8,7 +8,7 @@ import numpy as np
 from synthetic.arrays import Array, Floats, Mask, Picture, Rng
 from synthetic.camera import View, rows_columns
 from synthetic.develop import LIGHT, photograph
-from synthetic.noise import TILE
+from synthetic.noise import TILE, clouds
 from synthetic.painted.canvas import fill, hull, outline, softened
 from synthetic.painted.light import Lamp, any_lamp, contact, corners_of, light_on
 from synthetic.painted.plates import Plate, spun
@@ -28,7 +28,18 @@ def photo_of(
 ) -> tuple[Picture, Mask]:
     """A photo of the scene, in any light and by any camera, and who is seen at each of its finer pixels."""
     light, owners = paint(scene, view.resized(finer), any_lamp(rng), tiles)
-    return photograph(on_sensor(light, view), rng), owners
+    return photograph(in_a_room(rng, on_sensor(light, view)), rng), owners
+
+
+def in_a_room(rng: Rng, light: Floats) -> Floats:
+    """The light of a scene under uneven lamps and windows, and what a pale room adds by reflection."""
+    if rng.random() < 0.5:
+        return light
+    height, width = light.shape[:2]
+    strength = rng.uniform(0, 0.5)
+    field = strength * clouds((height, width), float(rng.uniform(0.5, 2) * width), rng, 2)
+    veil = float(rng.choice([0.0, rng.uniform(0, 0.04)]))
+    return np.asarray(light * np.exp(field)[..., None] + np.float32(veil), np.float32)
 
 
 def on_sensor(light: Floats, view: View) -> Floats:

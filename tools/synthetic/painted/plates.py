@@ -74,6 +74,8 @@ class Plate:
     """The heading."""
     clear: float = 0.0
     """0: what lies beneath does not show through, to 1."""
+    is_clutter: bool = False
+    """Whether it is no base of any shape."""
     side_tile: int | None = None
     """The texture that its sides have too; their colour is multiplied with it."""
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from synthetic.arrays import Array, Floats, Picture, Rng
+from synthetic.painted.as_played import as_played, posed, ranks, tray_under
+from synthetic.painted.clutter import NO_LURES, Clutter, any_clutter
 from synthetic.painted.plates import Plate, any_base, any_oddity
 from synthetic.painted.prints import Print, any_prints
 from synthetic.things.figures import any_colour, figure, palette
@@ -24,25 +26,103 @@ class Scene:
     plates: list[Plate]
     prints: list[Print] = field(default_factory=list)
     solids: list[Solid] = field(default_factory=list)
+    lures: Array = field(default_factory=lambda: NO_LURES)
+    """(N, 4): round things that are neither plates nor bases: x, y, height and radius in mm."""
+
+
+AS_PLAYED = 0.65
+"""The share of scenes that are as real tables are: played bases, clutter of any kind."""
+BODIES = 0.5
+"""The share of bases of which a part of the figure is looked at as well."""
+RANKED = 0.3
+"""The share of those in which a unit stands in ranks or in a blob."""
 
 
 def make_scene(rng: Rng, reach_mm: float, tiles: Sequence[Picture]) -> Scene:
     """A scene that fills a square of twice `reach_mm`; two in seven have no base."""
     mat = int(rng.integers(0, len(tiles)))
-    bare = rng.random() < 2 / 7
+    bare, played = rng.random() < 2 / 7, rng.random() < AS_PLAYED
     plates = _odd_things(rng, reach_mm, mat, tiles) if bare else _cluster(rng, reach_mm, mat, tiles)
+    prints = any_prints(rng, reach_mm, bare)
+    if played and not bare:
+        plates, more = _played(rng, plates, reach_mm, tiles[mat])
+        prints += more
     paints = [palette(rng) for _ in range(2)]
+    stand = _posed if played else standing
     crowd = [
-        part for plate in plates for part in standing(rng, plate, paints[int(rng.random() < 0.3)])
+        part for plate in plates for part in stand(rng, plate, paints[int(rng.random() < 0.3)])
     ]
-    return Scene(
+    scene = Scene(
         mat,
         float(rng.uniform(0, 6.3)),
         float(rng.uniform(0.6, 1.5)),
         rng.uniform(0, 256, 2),
         plates,
-        any_prints(rng, reach_mm, bare),
+        prints,
         crowd + _clutter(rng, reach_mm, plates),
+        _bodies(rng, plates),
+    )
+    return _cluttered(rng, scene, reach_mm, tiles) if played else scene
+
+
+def _played(
+    rng: Rng, plates: list[Plate], reach: float, mat: Picture
+) -> tuple[list[Plate], list[Print]]:
+    """The same plates painted as players do it, or one of them in ranks; and what lies below."""
+    style = as_played(rng, plates[0], mat)
+    if rng.random() < RANKED:
+        unit = ranks(rng, style, reach)
+        return unit, tray_under(rng, unit) if rng.random() < 0.4 else []
+    return [_repainted(rng, plate, plates[0], style, mat) for plate in plates], []
+
+
+def _repainted(rng: Rng, plate: Plate, old: Plate, style: Plate, mat: Picture) -> Plate:
+    """A unit has one style; others have their own."""
+    if not plate.is_base:
+        return plate
+    if plate.radius_mm == old.radius_mm:
+        return replace(style, center_mm=plate.center_mm, tile=plate.tile)
+    return as_played(rng, plate, mat)
+
+
+def _bodies(rng: Rng, plates: Sequence[Plate]) -> Array:
+    """Parts of figures that may look round (N, 4): heads, bellies, shields and what hangs over the edge."""
+    rows = []
+    for plate in plates:
+        if plate.is_base and rng.random() < BODIES:
+            aside = rng.normal(size=2) * 0.5 * plate.radius_mm
+            high, radius = rng.uniform(8, 2.2 * plate.radius_mm), rng.uniform(9, 22)
+            rows.append([*(plate.center_mm + aside), high, radius])
+    return np.array(rows).reshape(-1, 4)
+
+
+def _posed(rng: Rng, plate: Plate, paints: Floats) -> list[Solid]:
+    """The figure of a played base; elsewhere what usually stands there."""
+    return posed(rng, plate, paints) if plate.is_base else standing(rng, plate, paints)
+
+
+def _cluttered(rng: Rng, scene: Scene, reach: float, tiles: Sequence[Picture]) -> Scene:
+    """The scene with what lies on real tables beside its bases."""
+    plates, prints, solids = [*scene.plates], [*scene.prints], [*scene.solids]
+    lures = [scene.lures]
+    for _ in range(int(rng.choice([0, 1, 2, 4, 6], p=[0.15, 0.25, 0.25, 0.2, 0.15]))):
+        new = any_clutter(rng, reach, any_base(rng, scene.tile, tiles), tiles)
+        if _lies_free(new, plates):
+            plates += new.plates
+            prints += new.prints
+            solids += new.solids
+            lures.append(new.lures)
+    return replace(scene, plates=plates, prints=prints, solids=solids, lures=np.concatenate(lures))
+
+
+def _lies_free(new: Clutter, plates: Sequence[Plate]) -> bool:
+    """Whether the new things stand on no plate; prints lie below all."""
+    rounds = [(plate.center_mm, plate.radius_mm) for plate in new.plates]
+    rounds += [(row[:2], row[3]) for row in new.lures] if new.solids or len(new.prints) > 4 else []
+    return all(
+        np.linalg.norm(at - plate.center_mm) >= radius + plate.radius_mm
+        for at, radius in rounds
+        for plate in plates
     )
 
 

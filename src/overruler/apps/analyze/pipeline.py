@@ -88,6 +88,7 @@ def make_referee(args: argparse.Namespace) -> Referee:
         options.game,
         options.bases,
         terrain=options.terrain,
+        flat=options.flat,
         fixes=options.fixes,
         house=options.house,
     )

@@ -91,6 +91,7 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
         game=options.game,
         bases=options.bases,
         terrain=options.terrain,
+        flat=options.flat,
         fixes=options.fixes,
         house=options.house,
         beside=tuple(load_photo(path) for path in options.beside),

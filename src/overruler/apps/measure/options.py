@@ -48,6 +48,8 @@ class MeasureOptions:
     bases: tuple[Base, ...] | None
     """The bases to look for; None for the game's."""
     terrain: tuple[DeclaredTerrain, ...]
+    flat: bool
+    """Whether the table has no raised ground but the declared one."""
     fixes: tuple[Fix, ...]
     house: HouseRules
     questions: tuple[dict[str, Any], ...]
@@ -96,6 +98,7 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
         game=choice.game,
         bases=select_bases(args.bases, read_own_bases(args.own_base), choice),
         terrain=load_terrain(args.terrain) if args.terrain else (),
+        flat=args.flat,
         fixes=load_fixes(args.fix) if args.fix else (),
         house=read_house(args, choice.preset),
         questions=_parse_questions(args.ask, choice.game),

@@ -26,7 +26,7 @@ REPEATED_FILE_OPTIONS = ("beside",)
 """Options that name a file to read each time."""
 NUMBER_OPTIONS = ("marker_mm",)
 """Options that hold a number."""
-FLAGS = ("json",)
+FLAGS = ("flat", "json")
 """Options without a value."""
 READERS: Mapping[str, Any] = {
     **dict.fromkeys((*TEXT_OPTIONS, *REPEATED_OPTIONS), str),

@@ -31,6 +31,8 @@ class MeasureRequest:
     game: str | None = None
     terrain: Path | None = None
     """Terrain file."""
+    flat: bool = False
+    """Whether the table has no raised ground but the declared one."""
     fix: Path | None = None
     """Fix file."""
     bases: str | None = None

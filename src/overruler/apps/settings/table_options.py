@@ -21,6 +21,8 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     option("--game", metavar="NAME", help=games)
     terrain = "a terrain file: hills, how high they are"
     file_option("--terrain", metavar="TERRAIN.toml", help=terrain)
+    flat = "the table is flat: look for no hills (those of --terrain still count)"
+    option("--flat", action="store_true", help=flat)
     fix = "a fix file: what to correct in what is found (.toml or .json)"
     file_option("--fix", metavar="FIX.toml", help=fix)
     bases = "the bases to look for, in mm: round, rectangle, oval"

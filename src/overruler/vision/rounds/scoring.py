@@ -30,16 +30,22 @@ MATCH_LOG_RATIO = 0.3
 """Largest logarithm of the ratio of their radii."""
 SAME_SIZE_LOG_RATIO = 0.06
 """Logarithm of the ratio of two radii below which guesses are of one size."""
+FITTING_LOG_RATIO = 0.15
+"""Logarithm of the ratio of radii up to which a look-alike is taken for a base of a size."""
 SAME_SIZE_EXPECTED_SHARE = 0.2
 """Share of the other guesses expected to be of a guess's size."""
 
 
 def base_probabilities(
-    guesses: RimEstimates, fits: Sequence[list[SizeHypothesis]], from_above: Array | None
+    guesses: RimEstimates,
+    fits: Sequence[list[SizeHypothesis]],
+    from_above: Array | None,
+    size_nats: float = 0.0,
 ) -> Array:
     """Return the probability (N,) that each guess is a base, from its fits by size.
 
     `from_above` (K, 4), if given, is the overview's x, y, radius and probability of K circles.
+    `size_nats` is the evidence of the sizes sought (`chosen_size_nats`).
     """
     contrasts = relative_contrast(guesses, fits)
     ratios = same_size_ratio(guesses)
@@ -47,7 +53,26 @@ def base_probabilities(
     if from_above is not None:
         overview = probability_from_above(guesses, from_above).tolist()
     rows = zip(fits, contrasts, ratios, overview, strict=True)
-    return np.array([base_probability(guesses, i, *row) for i, row in enumerate(rows)])
+    scores = np.array([base_probability(guesses, i, *row) for i, row in enumerate(rows)])
+    if not size_nats:
+        return scores
+    informed = sigmoid(probability_to_logit(scores, MAX_LOGIT) + size_nats)
+    return np.asarray(np.where(scores > 0, informed, 0.0))
+
+
+def chosen_size_nats(radii: Array, all_radii: Array) -> float:
+    """Return the evidence for any guess of one of the chosen `radii` (C,), in nats.
+
+    Look-alikes come in all sizes. The fewer sizes are sought, of all that are known, the fewer of
+    them fit one.
+    """
+    return float(np.log(_covered_log_radii(all_radii) / _covered_log_radii(radii)))
+
+
+def _covered_log_radii(radii: Array) -> float:
+    """Return how much of the logarithm of radii fits one of `radii`."""
+    steps = np.diff(np.log(np.sort(radii)))
+    return float(np.minimum(steps, 2 * FITTING_LOG_RATIO).sum() + 2 * FITTING_LOG_RATIO)
 
 
 def same_size_ratio(guesses: RimEstimates) -> Array:
@@ -101,13 +126,26 @@ def base_probability(
     """
     if not tried:
         return 0.0
+    features = score_features(guesses, i, tried, contrast, size_ratio, from_above)
+    weights = LOGIT_WEIGHTS if from_above is None else LOGIT_WEIGHTS_WITH_OVERVIEW
+    return float(sigmoid(weights @ features))
+
+
+def score_features(
+    guesses: RimEstimates,
+    i: int,
+    tried: list[SizeHypothesis],
+    contrast: float,
+    size_ratio: float,
+    from_above: float | None,
+) -> list[float]:
+    """Return what the score of guess `i` is weighed from, in the order of the weights."""
     relative_sigma = float(guesses.sigma_radius_mm[i] / guesses.radius_mm[i])
     network_logit = probability_to_logit(guesses.score[i], MAX_LOGIT)
     logs = np.log([relative_sigma, contrast, size_ratio])
     features = [1.0, network_logit, _best_fit(tried).merit, *logs]
     if from_above is None:
-        return float(sigmoid(LOGIT_WEIGHTS @ features))
+        return features
     clipped = np.clip(from_above, MIN_OVERVIEW_PROBABILITY, MAX_OVERVIEW_PROBABILITY)
     overview_logit = probability_to_logit(clipped, MAX_LOGIT)
-    features += [overview_logit, float(guesses.visible[i])]
-    return float(sigmoid(LOGIT_WEIGHTS_WITH_OVERVIEW @ features))
+    return [*features, overview_logit, float(guesses.visible[i])]

@@ -28,7 +28,7 @@ from overruler.vision.refinement.base_scale import (
 from overruler.vision.terrain.log_heights import mean_and_sigma
 from overruler.vision.terrain.standing_on import detection_at_height, probability_on
 
-MIN_PROBABILITY = 0.02
+MIN_PROBABILITY = 0.05
 """Smallest posterior probability of raised ground."""
 MAX_BASES = 12
 """Largest number of bases measured on an area, and on the board: the surest."""

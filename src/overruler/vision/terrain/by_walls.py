@@ -7,6 +7,8 @@ and that far outside it, for each h and b of a grid. The network knows the edge 
 centimetre, so it is traced anew for each h and b (Viterbi, 1967).
 """
 
+from typing import NamedTuple
+
 import cv2
 import numpy as np
 
@@ -49,29 +51,51 @@ MAX_STEP_RATIO = 10.0
 """Largest step of colour that counts, in median steps."""
 WALL_TEXTURE_WEIGHT = 1.0
 """Weight of the mean step between both edges against a wall: walls are plainer than the ground."""
+FLAT_MM = np.zeros(1)
+"""The only height of a print, of paper, of a mat or of a shadow."""
 BEND_COST_NATS = 0.01
 """Cost of a shift of the edge by 1 mm between neighbouring sections, the largest shift."""
 
 
+class WallHeight(NamedTuple):
+    """What the walls tell of raised ground."""
+
+    height_mm: float
+    sigma_mm: float
+    """1 σ of the height."""
+    raised_nats: float
+    """Evidence that there are walls at all: that edges lie farther out towards the camera."""
+
+
 def height_from_walls(
     view: Orthophoto, camera: Camera, outline_mm: Array, height_mm: float, sigma_mm: float
-) -> tuple[float, float]:
-    """Return the height and its 1 σ, in mm, of ground whose top is outlined on the board's plane.
+) -> WallHeight:
+    """Return the height, in mm, of ground whose top is outlined on the board's plane.
 
     `outline_mm` is (K, 2). `height_mm` and `sigma_mm` give the prior, normal in the log of the
-    height.
+    height. A flat thing may have a border of any width, the same all round.
     """
     places, normals = _sample_outline(outline_mm)
     displacement = relief_displacement_per_mm(camera, places, 0.0)
     inwards = np.sum(normals * displacement, axis=-1)
-    scores = _viterbi_scores(_edge_nats(view, places, normals), inwards)
-    nats = scores - 0.5 * ((RUNS_MM - RUN_PRIOR_MM) / RUN_PRIOR_SIGMA_MM) ** 2
+    steps = _edge_nats(view, places, normals)
+    run_prior = -0.5 * ((RUNS_MM - RUN_PRIOR_MM) / RUN_PRIOR_SIGMA_MM) ** 2
+    nats = _viterbi_scores(steps, inwards, HEIGHTS_MM) + run_prior
     log_errors = np.log(HEIGHTS_MM) - np.log(height_mm)
     prior = np.exp(-0.5 * (log_errors * height_mm / sigma_mm) ** 2)
     likelihood = np.exp(nats - nats.max()).sum(1)
     asymmetry_mm = ASYMMETRY_SCALE_MM / float(np.sqrt(2 * np.mean(inwards**2)))
     weight = prior * _blur_cauchy(likelihood, asymmetry_mm)
-    return mean_and_sigma(weight / weight.sum(), HEIGHTS_MM)
+    raised = _mean_likelihood_log(nats + np.log(prior / prior.sum())[:, None], run_prior)
+    border = _viterbi_scores(steps, inwards, FLAT_MM)
+    flat = _mean_likelihood_log(border, np.zeros(len(RUNS_MM)))
+    return WallHeight(*mean_and_sigma(weight / weight.sum(), HEIGHTS_MM), raised - flat)
+
+
+def _mean_likelihood_log(nats: Array, log_prior: Array) -> float:
+    """Return the logarithm of the likelihood (H, R) by nats, over the prior of runs (R,)."""
+    most = float(nats.max())
+    return most + float(np.log(np.exp(nats - most).sum() / np.exp(log_prior).sum()))
 
 
 def _blur_cauchy(likelihood: Array, scale_mm: float) -> Array:
@@ -117,12 +141,12 @@ def _edge_nats(view: Orthophoto, at_mm: Array, outwards: Array) -> Array:
     return np.asarray(nats - nats.mean(1, keepdims=True))
 
 
-def _viterbi_scores(steps: Array, inwards: Array) -> Array:
+def _viterbi_scores(steps: Array, inwards: Array, heights_mm: Array) -> Array:
     """Return how well each height and run (H, B) explain the steps (S, W), in nats.
 
     The edge of the top runs where that is best. `inwards` (S,) is the inward displacement per mm.
     """
-    grid = np.meshgrid(HEIGHTS_MM, RUNS_MM, indexing="ij")
+    grid = np.meshgrid(heights_mm, RUNS_MM, indexing="ij")
     height, run = (part.ravel()[:, None] for part in grid)
     wide = steps.shape[1]
     unseen_foot = np.zeros((len(steps), wide + 1))  # a foot beyond the section has no evidence
@@ -142,4 +166,4 @@ def _viterbi_scores(steps: Array, inwards: Array) -> Array:
         shifted = padded - BEND_COST_NATS
         moved = np.maximum(shifted[:, :-2], shifted[:, 2:])
         best = np.maximum(best, moved) + nats[:wide] + shown
-    return np.asarray(best.max(1).reshape(len(HEIGHTS_MM), len(RUNS_MM)))
+    return np.asarray(best.max(1).reshape(len(heights_mm), len(RUNS_MM)))

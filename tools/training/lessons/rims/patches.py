@@ -21,7 +21,7 @@ from synthetic.camera import View, view_towards
 from synthetic.from_above.sheet import visible_share
 from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, circle
-from synthetic.painted.scene import make_scene
+from synthetic.painted.scene import Scene, make_scene
 from synthetic.tiles import library
 from training.blocks import Arrays
 
@@ -60,7 +60,7 @@ def samples(seed: Sequence[int], tiles: Sequence[Picture]) -> Arrays:
         for k, plate in enumerate(scene.plates)
         if plate.is_base
     ]
-    candidates = _inside(_candidates(rng, photo, view, scene.plates, reach), view)
+    candidates = _inside(_candidates(rng, photo, view, scene, reach), view)
     return teach(rng, photo, view.camera, candidates, np.array(rows, float).reshape(-1, 4))
 
 
@@ -114,10 +114,10 @@ def _view(rng: Rng) -> tuple[View, float]:
     """A camera over the origin, and how far from it the scene reaches."""
     reach = float(
         rng.choice(
-            [rng.uniform(35, 70), rng.uniform(60, 130), rng.uniform(110, 190)], p=[0.4, 0.36, 0.24]
+            [rng.uniform(35, 70), rng.uniform(60, 130), rng.uniform(110, 190)], p=[0.15, 0.4, 0.45]
         )
     )
-    mm_per_px = max(rng.uniform(0.28, 1.15), 2 * reach / 320)
+    mm_per_px = max(rng.uniform(0.28, 1.3), 2 * reach / 320)
     height, angle = rng.uniform(800, 2100), rng.uniform(0, 0.72) ** 1.3 * 0.72**-0.3
     around, roll = rng.uniform(0, 6.3, 2)
     eye = height * np.array([np.tan(angle) * np.cos(around), np.tan(angle) * np.sin(around), 1])
@@ -128,13 +128,15 @@ def _view(rng: Rng) -> tuple[View, float]:
 # --- candidates ---
 
 
-def _candidates(
-    rng: Rng, photo: Picture, view: View, plates: Sequence[Plate], reach: float
-) -> Array:
-    """Guesses (N, 3) near every plate, what a ring filter finds, and a few at random."""
-    things = np.array([[*plate.center_mm, plate.radius_mm] for plate in plates]).reshape(-1, 3)
-    guesses = [shaken(rng, things, share) for share in (0.4, 0.4, 0.4, 0.12, 0.05)]
+def _candidates(rng: Rng, photo: Picture, view: View, scene: Scene, reach: float) -> Array:
+    """Guesses (N, 3) near every plate and lure, what a ring filter finds, and a few at random."""
+    rows = [[*plate.center_mm, plate.radius_mm] for plate in scene.plates]
+    things = np.array(rows).reshape(-1, 3)
+    guesses = [shaken(rng, things, share) for share in (0.4, 0.4, 0.3, 0.2, 0.12, 0.08, 0.05)]
     guesses += [misled(rng, things), misled(rng, things)]
+    lures = apparent(scene.lures, view.camera)
+    guesses += [shaken(rng, lures, share) for share in (0.4, 0.2, 0.1, 0.05)]
+    guesses.append(shaken(rng, oval_ends(scene.plates), 0.2))
     if rng.random() < 0.5 or not len(things):
         radii = rng.choice(RADII_MM, 5, replace=False).tolist()
         guesses.append(
@@ -144,6 +146,26 @@ def _candidates(
         [rng.uniform(-reach, reach, (2, 2)), np.exp(rng.uniform(np.log(11), np.log(85), 2))]
     )
     return np.concatenate([*guesses, loose])
+
+
+def apparent(lures: Array, camera: Camera) -> Array:
+    """Round things (N, 4) of x, y, height and radius as they seem to lie on z = 0 (N, 3)."""
+    eye = camera.center_mm
+    scale = eye[2] / (eye[2] - lures[:, 2])
+    seen = eye[:2] + (lures[:, :2] - eye[:2]) * scale[:, None]
+    return np.column_stack([seen, lures[:, 3] * scale])
+
+
+def oval_ends(plates: Sequence[Plate]) -> Array:
+    """The circles (N, 3) that fit into the two ends of plates that are longer than wide."""
+    found = []
+    for plate in plates:
+        _, ways = np.linalg.eigh(plate.outline_mm.T @ plate.outline_mm)
+        half = np.abs(plate.outline_mm @ ways).max(0)
+        if half[1] > 1.15 * half[0]:
+            step = (half[1] - half[0]) * ways[:, 1]
+            found += [[*(plate.center_mm + sign * step), half[0]] for sign in (-1, 1)]
+    return np.array(found).reshape(-1, 3)
 
 
 def ring_candidates(

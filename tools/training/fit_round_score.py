@@ -1,0 +1,267 @@
+"""Fit the weights of a round base's score: prints `round_score*.json`, or writes them beside the networks' weights.
+
+python tools/training/fit_round_score.py --painted 60 --tables build/tables --write
+
+Painted tables as people play on them (`synthetic.painted`) teach what is no base; traced ones, where a folder of them
+with their truth is named, teach what bases look like. Each third of the tables is also scored by weights fitted on the
+others, to tell how often a score is right. The weights are held to those of before.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.bases import catalogue
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.detection.finders import round_radii_mm
+from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.learned.coefficients import load_coefficients
+from overruler.vision.learned.disc_net import find_discs
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
+from overruler.vision.learned.rim_net import RimEstimates, estimate_rims
+from overruler.vision.rounds import scoring
+from overruler.vision.rounds.fit_rounds import _centre_sigma_mm, _size_set_priors
+from overruler.vision.rounds.ring_filter import find_candidates
+from overruler.vision.rounds.size_likelihood import (
+    MIN_FIT_PROBABILITY,
+    SizeHypothesis,
+    fit_sizes,
+    rim_net_log_likelihood,
+)
+from overruler.vision.rounds.size_mixture import size_probabilities
+from overruler.vision.rounds.suppression import suppress_overlaps
+from synthetic.arrays import Picture
+from synthetic.camera import View, patch_view
+from synthetic.from_above.sheet import drawn_view, read_truth, traced_view, visible_share
+from synthetic.painted.paint import photo_of
+from synthetic.painted.scene import make_scene
+from synthetic.tiles import library
+from training.lessons.rims.photos import round_bases
+
+REACH_MM, FINER, TILES = 190.0, 2, 40
+"""How far a painted table reaches, samples of a pixel's side, and the mats that tables lie on."""
+NEAR_SHARE, NEAR_LOG = 0.35, 0.16
+"""A guess is a base's whose middle lies so near, in radii, and whose size differs so little."""
+LEAST_VISIBLE = 0.15
+"""Bases of which less is in sight count neither way."""
+CARD_SHARE = 1.4
+"""A marker's card is so much wider than its square."""
+FOLDS = 3
+CLUTTER_WEIGHT = 0.4
+"""What guesses that are no bases count on painted tables: there is far more clutter for each base than on real ones."""
+OVERVIEW_SHARE = 0.6
+"""How far the look from above is trusted, against what fits rendered tables: on photographs it gives bases a lower
+probability (0.62 in the median, 0.77 on rendered tables)."""
+RIDGE = 3.0
+"""How firmly weights are held to those of before, on features of spread 1."""
+SAME_SIZE, ABOVE, HELD = 5, 6, 1e9
+"""The places of the same-size ratio and of the look from above among the weights, and what holds a weight where it
+is. The ratio keeps its weight: painted tables have too few bases to tell what company is worth."""
+FILES = {"round_score": 6, "round_score_with_overview": 8}
+"""The two files and their numbers of weights."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table in a photo."""
+
+    photo: Picture
+    camera: Camera
+    view: Orthophoto
+    bases: Array
+    """(M, 4): x, y and radius on z = 0, and the share of the rim in sight."""
+    cards: Sequence[Array] = ()
+    """Squares (4, 2) of markers' cards, where nothing is looked for."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--painted", type=int, default=60, help="how many tables to paint")
+    parser.add_argument("--tables", type=Path, help="folder of traced tables with their truth")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
+    parser.add_argument("--write", action="store_true", help="write the files")
+    options = parser.parse_args(arguments)
+    rows = _kept(options.rows, lambda: _rows(options))
+    for name, count in FILES.items():
+        fitted = _fitted(rows, name, count)
+        text = _record(name, fitted, len(set(rows[:, 0])))
+        print(text, end="")
+        if options.write:
+            (WEIGHTS / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def _kept(path: Path | None, make: Callable[[], Array]) -> Array:
+    """What the file holds; else what is made, which it then holds."""
+    if path is not None and path.exists():
+        return np.asarray(np.load(path)["rows"], float)
+    rows = make()
+    if path is not None:
+        np.savez(path, rows=rows)
+    return rows
+
+
+def _rows(options: argparse.Namespace) -> Array:
+    """A row a guess: the table's number, whether it is a base, what it counts, and the features of its score."""
+    found = []
+    for number, table in enumerate(_tables(options)):
+        least = CLUTTER_WEIGHT if number < options.painted else 1.0
+        found += [[number, row[0], 1.0 if row[0] else least, *row[1:]] for row in judged(table)]
+        print(f"table {number}: {len(found)} guesses", flush=True)
+    return np.array(found)
+
+
+def _tables(options: argparse.Namespace) -> Iterator[Table]:
+    tiles = library(options.seed, TILES) if options.painted else []
+    for number in range(options.painted):
+        yield painted_table([options.seed, 31, number], tiles)
+    for path in sorted(options.tables.glob("*.json")) if options.tables else ():
+        truth, camera, photo = read_truth(path)
+        view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX)
+        corners = [np.array(one["corners_mm"])[:, :2] for one in truth["markers"]["items"]]
+        cards = [square.mean(0) + CARD_SHARE * (square - square.mean(0)) for square in corners]
+        yield Table(photo, camera, view, round_bases(truth, camera), cards)
+
+
+def painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
+    """A table that nothing was taught on."""
+    rng = np.random.default_rng(list(seed))
+    view = patch_view(rng, REACH_MM, float(rng.uniform(0.4, 1.1)))
+    scene = make_scene(rng, REACH_MM, tiles)
+    photo, owners = photo_of(rng, scene, view, FINER, tiles)
+    fine: View = view.resized(FINER)
+    bases = [
+        [*plate.center_mm, plate.radius_mm, visible_share(k, plate, owners, fine)]
+        for k, plate in enumerate(scene.plates)
+        if plate.is_base
+    ]
+    flat = drawn_view(photo, view.camera, REACH_MM, OVERVIEW_MM_PER_PX)
+    return Table(photo, view.camera, flat, np.array(bases).reshape(-1, 4))
+
+
+def judged(table: Table) -> Iterator[list[float]]:
+    """Of each guess on a table: whether it is a base, and the features of its score."""
+    frame, radii = Frame(table.photo, "table"), round_radii_mm(catalogue())
+    above = find_discs(table.view, table.camera).rounds
+    near = find_candidates(table.view, radii.tolist(), table.cards, known=above)
+    circles = np.column_stack([near.xy_mm, near.radius_mm])
+    if not len(circles):
+        return
+    estimates = estimate_rims(frame, table.camera, circles)
+    chosen = suppress_overlaps(estimates, radii)
+    if not chosen:
+        return
+    guesses = estimates[np.array(chosen, int)]
+    fits = _fits(frame, table.camera, guesses, radii)
+    contrasts, ratios = scoring.relative_contrast(guesses, fits), scoring.same_size_ratio(guesses)
+    seen = scoring.probability_from_above(guesses, above)
+    for i, tried in enumerate(fits):
+        said = verdict(guesses, i, table.bases)
+        if tried and said is not None:
+            more = contrasts[i], ratios[i], float(seen[i])
+            yield [said, *scoring.score_features(guesses, i, tried, *more)]
+
+
+def _fits(
+    frame: Frame, camera: Camera, guesses: RimEstimates, radii: Array
+) -> list[list[SizeHypothesis]]:
+    """The fits of guesses, as `fit_rounds` makes them."""
+    likelihoods = rim_net_log_likelihood(guesses, radii, camera)
+    plausible = size_probabilities(likelihoods, _size_set_priors(radii)) > MIN_FIT_PROBABILITY
+    sigmas = _centre_sigma_mm(guesses)[:, None]
+    return fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
+
+
+def verdict(guesses: RimEstimates, i: int, bases: Array) -> float | None:
+    """1 for a base, 0 for none, None for what counts neither way."""
+    if not len(bases):
+        return 0.0
+    away = np.linalg.norm(bases[:, :2] - guesses.xy_mm[i], axis=1) / bases[:, 2]
+    size = np.abs(np.log(bases[:, 2] / guesses.radius_mm[i]))
+    here = int(np.argmin(away + size))
+    if away[here] < NEAR_SHARE and size[here] < NEAR_LOG:
+        return 1.0 if bases[here, 3] >= LEAST_VISIBLE else None
+    return 0.0
+
+
+# --- weights ---
+
+
+def _fitted(rows: Array, name: str, count: int) -> Array:
+    """The weights on all tables; prints how often the scores of tables not fitted on are right."""
+    table, truth, counts, signs = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3 : 3 + count]
+    before = np.array(list(load_coefficients(name).values()))
+    odds = np.zeros(len(rows))
+    for fold in range(FOLDS):
+        kept = table % FOLDS == fold
+        odds[kept] = signs[kept] @ fitted(signs[~kept], truth[~kept], counts[~kept], before)
+    for told, said in (("before", signs @ before), ("now", odds)):
+        print(f"{name} {told}: {_calibration(said, truth)}")
+    return fitted(signs, truth, counts, before)
+
+
+def fitted(signs: Array, truth: Array, counts: Array, before: Array) -> Array:
+    """Weights by regression; the look from above is trusted less, and the others make up for it."""
+    places = np.arange(len(before))
+    weights = regression(signs, truth, counts, before, places == SAME_SIZE)
+    if len(before) <= ABOVE:
+        return weights
+    weights[ABOVE] *= OVERVIEW_SHARE
+    return regression(signs, truth, counts, weights, np.isin(places, (SAME_SIZE, ABOVE)))
+
+
+def _calibration(odds: Array, truth: Array) -> str:
+    """How many are right between two scores, and the share of bases over two thirds."""
+    score = 1 / (1 + np.exp(-odds))
+    edges = (0.0, 0.1, 0.3, 0.5, 2 / 3, 0.8, 0.9, 0.97, 1.0)
+    told = []
+    for low, high in pairwise(edges):
+        some = truth[(score >= low) & (score < high)]
+        told.append(f"{low:.2f}-{high:.2f}: {some.mean():.2f} of {len(some)}" if len(some) else "")
+    over = score >= 2 / 3
+    found, right = truth[over].sum() / max(truth.sum(), 1), truth[over].mean() if over.any() else 0
+    return f"{', '.join(filter(None, told))}; found {found:.3f}, right {right:.3f}"
+
+
+def regression(
+    signs: Array, truth: Array, counts: Array, before: Array, held: NDArray[np.bool_]
+) -> Array:
+    """Weights by Newton's method, near those of before on features of spread 1; those `held` stay."""
+    spread = np.maximum(signs.std(0), 1e-3)
+    spread[0] = 1.0
+    stiff = np.where(held, HELD, RIDGE * spread**2)
+    weights = before.copy()
+    for _ in range(60):
+        likely = 1 / (1 + np.exp(-np.clip(signs @ weights, -30, 30)))
+        uphill = signs.T @ (counts * (likely - truth)) + stiff * (weights - before)
+        curved = (signs.T * (counts * likely * (1 - likely))) @ signs + np.diag(stiff)
+        weights = weights - np.linalg.solve(curved, uphill)
+    return np.asarray(weights)
+
+
+def _record(name: str, weights: Array, tables: int) -> str:
+    """The text of the weights' file, with their origin."""
+    origin = {
+        "coefficients": weights.round(3).tolist(),
+        "features": list(load_coefficients(name)),
+        "date": date.today().isoformat(),
+        "data": f"logistic regression on {tables} tables, painted with clutter and traced",
+        "command": "python tools/training/fit_round_score.py --painted 60 --write",
+    }
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    main()
