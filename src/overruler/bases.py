@@ -123,7 +123,7 @@ DIAMETER_SET_PRIORS: Mapping[tuple[float, ...], float] = {
         if facts.round_bases_mm and facts.round_bases_prior
     },
     _SHARED_DIAMETERS_MM: 0.45,
-    ROUND_DIAMETERS_MM: 0.1,
+    ROUND_DIAMETERS_MM: 0.01,
 }
 """Prior probability of each set of diameters that the round bases of one table come from.
 
