@@ -32,6 +32,13 @@ def test_of_a_round_base_and_a_plate_at_one_place_one_stays(
     assert [kept.base.shape for kept in module._suppress_overlaps([one, other])] == [left]
 
 
+@pytest.mark.parametrize(("oval_score", "left"), [(0.9, "oval"), (0.61, "circle")])
+def test_an_oval_stays_where_its_end_looks_like_a_round_base(oval_score: float, left: str) -> None:
+    oval = found_at(0, Base.oval(35, 60), oval_score)
+    end = found_at(12, Base.circle(32), 0.993)
+    assert [kept.base.shape for kept in module._suppress_overlaps([end, oval])] == [left]
+
+
 def test_a_round_base_beside_a_plate_stays() -> None:
     one, other = found_at(0, Base.circle(32), 0.9), found_at(37, Base.rectangle(40, 40), 0.99)
     assert len(module._suppress_overlaps([one, other])) == 2

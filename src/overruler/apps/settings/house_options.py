@@ -62,7 +62,8 @@ def select_bases(
     Without the option they are the game's and the table's own. None stands for the game's alone.
     """
     if text is None:
-        return tuple(dict.fromkeys((*catalogue(game), *own.values()))) if own else None
+        searched = [base for base in own.values() if base.is_searched_for]
+        return tuple(dict.fromkeys((*catalogue(game), *searched))) if searched else None
     bases: dict[Base, None] = {}
     for part in text.split(","):
         try:
@@ -72,6 +73,11 @@ def select_bases(
             raise BadInput(
                 f"--bases: {error}{names}; give several with commas between, 27,50 say"
             ) from None
+        if not base.is_searched_for:
+            raise BadInput(
+                f"--bases: photos are not searched for a {base.name}: leave it out, "
+                "and add such bases by corrections"
+            )
         bases[base] = None
     return tuple(bases)
 

@@ -30,6 +30,10 @@ PLATE_PREFERENCE = 10.0
 
 Ships have round hulls.
 """
+OVAL_PREFERENCE = 50.0
+"""A round base in the place of an oval stays only with a probability of error smaller by this factor.
+
+The ends of ovals look like round bases. An oval found on round bases hardly passes its own test."""
 SURE_IN_MINORITY = 0.995
 """Smallest score of a base of the kind, plates or others, that the other kind outnumbers.
 
@@ -105,9 +109,10 @@ def _suppress_overlaps(
 
     The probability of error of a rectangle is divided by `preference`.
     """
+    preferences = {"rectangle": preference, "oval": OVAL_PREFERENCE}
 
     def error_probability(detection: Detection) -> float:
-        return (1 - detection.score) / (preference if _is_rectangle(detection) else 1)
+        return (1 - detection.score) / preferences.get(detection.base.shape, 1.0)
 
     kept: list[Detection] = []
     for detection in sorted(detections, key=error_probability):

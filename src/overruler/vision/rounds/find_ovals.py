@@ -26,9 +26,9 @@ from overruler.vision.learned.ellipse_net import (
     trace_ovals_of_known_size,
 )
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
-from overruler.vision.learned.patches import photo_pyramid
+from overruler.vision.learned.patches import Picture, photo_pyramid
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
-from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY, MIN_OVERVIEW_PROBABILITY
+from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY
 
 MIN_NET_SCORE = 0.01
 """Smallest score of a candidate at first sight."""
@@ -40,6 +40,11 @@ SIZE_SIGMA_INFLATION = 2.0
 """Inflation of the stated σ of a traced half length or half width."""
 MAX_SIZE_CHI2 = 12.0
 """Largest squared distance, in σ, of a fitted size from the traced one."""
+MAX_RETRACE_CHI2 = 200.0
+"""Largest squared distance of a traced size from one that is tried where none is near.
+
+Beside other bases a trace holds to figures and neighbours. Started as large as the base, it follows
+the rim; other things then no longer look like an oval."""
 MAX_FITTED_SIZES = 2
 """Largest number of sizes fitted to a candidate."""
 SAME_OVAL_HALF_WIDTHS = 0.25
@@ -50,6 +55,8 @@ fit."""
 LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score").values()))
 """Weights of constant, network and overview log odds, and size error in χ². The fit adds
 nothing."""
+MIN_FROM_ABOVE = 0.2
+"""Overview probability that counts for any lower one: beside others it is low for true ovals."""
 MIN_SCORE = 0.6
 """Smallest score of an oval base."""
 POSE_COLUMNS = [0, 1, 4]
@@ -64,12 +71,27 @@ def find_ovals(
     `starts` (N, 6) are candidates: x, y, half length and half width in mm on the plane z = 0,
     heading in rad, and probability.
     """
-    traced = _trace_candidates(frame, camera, starts)
+    traced = _trace_candidates(frame, camera, _add_known_sizes(starts, bases))
     fitted = _fit_catalogue_sizes(frame, camera, bases, traced)
     fits = [fit for fit, _ in fitted]
     scores = [score for _, score in fitted]
     chosen = likeliest_compatible_set(fits, scores, MIN_SCORE)
     return [_make_detection(camera, fits[k], scores[k]) for k in chosen]
+
+
+def _add_known_sizes(starts: Array, bases: Sequence[Base]) -> Array:
+    """Return the candidates (N, 6), then again each of them in the nearest size of `bases`.
+
+    Of ovals in contact the overview often sees a part.
+    """
+    if not len(starts):
+        return starts
+    sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
+    log_ratios = np.log(starts[:, None, 2:4] / sizes)
+    nearest = np.argmin(np.sum(log_ratios**2, axis=2), axis=1)
+    resized = starts.copy()
+    resized[:, 2:4] = sizes[nearest]
+    return np.concatenate([starts, resized])
 
 
 def _make_detection(camera: Camera, fit: OvalFit, score: float) -> Detection:
@@ -110,23 +132,48 @@ def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
 def _fit_catalogue_sizes(
     frame: Frame, camera: Camera, bases: Sequence[Base], traced: TracedOvals
 ) -> list[tuple[OvalFit, float]]:
-    """Fit the sizes that the traced ovals may have; return fits and probabilities."""
+    """Fit the sizes that the traced ovals may have; return fits and probabilities.
+
+    Each is traced again as one of that size, and scored there.
+    """
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
     chi2 = _size_chi2(sizes, traced)
     pairs = _plausible_sizes(chi2)
     which, size = np.array(pairs, int).reshape(-1, 2).T
     ovals = traced.ovals[which]
     resized = np.column_stack([ovals[:, :2], sizes[size], ovals[:, 4]])
-    poses, sigmas = trace_ovals_of_known_size(photo_pyramid(frame), camera, resized)
-    priors = zip(
-        poses[:, POSE_COLUMNS], TRACE_SIGMA_INFLATION * sigmas[:, POSE_COLUMNS], strict=True
-    )
+    pyramid = photo_pyramid(frame)
+    poses, sigmas = trace_ovals_of_known_size(pyramid, camera, resized)
+    misfit = _misfit_of_size(pyramid, camera, poses, traced[which], chi2[which, size])
     fitted = []
-    for (k, i), prior in zip(pairs, priors, strict=True):
-        fit = fit_oval(frame.pixels, camera, PosePrior(*prior), bases[i], 0.0)
+    for j, (_, i) in enumerate(pairs):
+        columns = poses[j, POSE_COLUMNS], TRACE_SIGMA_INFLATION * sigmas[j, POSE_COLUMNS]
+        fit = fit_oval(frame.pixels, camera, PosePrior(*columns), bases[i], 0.0)
         if fit is not None:
-            fitted.append((fit, _oval_probability(traced, k, float(chi2[k, i]))))
+            fitted.append((fit, _oval_probability(*(column[j] for column in misfit))))
     return fitted
+
+
+def _misfit_of_size(
+    pyramid: list[Picture], camera: Camera, poses: Array, traced: TracedOvals, chi2: Array
+) -> tuple[Array, Array, Array]:
+    """Return the network's score (N,) at ovals of known size, the overview's, and the size error.
+
+    `chi2` (N,) is that of the trace before. A large one is replaced by that of a trace from `poses`.
+    """
+    if not len(poses):
+        return np.empty(0), np.empty(0), np.empty(0)
+    score = average_augmented_scores(pyramid, camera, poses)
+    is_far = chi2 >= MAX_SIZE_CHI2
+    chi2 = chi2.copy()
+    if is_far.any():
+        again = TracedOvals(
+            score[is_far], *trace_ovals(pyramid, camera, poses[is_far]), chi2[is_far]
+        )
+        half_sizes = poses[is_far, 2:4]
+        chi2[is_far] = np.diagonal(_size_chi2(half_sizes, again))
+    is_worse = is_far | (score < traced.score)
+    return np.where(is_worse, score, traced.score), traced.from_above, chi2
 
 
 def _size_chi2(sizes: Array, traced: TracedOvals) -> Array:
@@ -137,16 +184,20 @@ def _size_chi2(sizes: Array, traced: TracedOvals) -> Array:
 
 
 def _plausible_sizes(chi2: Array) -> list[tuple[int, int]]:
-    """Return the pairs of oval and size to fit, by their squared distances (N, C)."""
+    """Return the pairs of oval and size to fit, by their squared distances (N, C).
+
+    Where no size is near, those farther away are tried.
+    """
     nearest = np.argsort(chi2, axis=1, kind="stable")[:, :MAX_FITTED_SIZES]
     pairs = []
     for k, sizes in enumerate(nearest.tolist()):
-        pairs += [(k, i) for i in sizes if chi2[k, i] < MAX_SIZE_CHI2]
+        most = MAX_SIZE_CHI2 if chi2[k, sizes[0]] < MAX_SIZE_CHI2 else MAX_RETRACE_CHI2
+        pairs += [(k, i) for i in sizes if chi2[k, i] < most]
     return pairs
 
 
-def _oval_probability(traced: TracedOvals, k: int, chi2: float) -> float:
-    """Return the probability that traced oval `k` is an oval base of a size this far off."""
-    from_above = np.clip(traced.from_above, MIN_OVERVIEW_PROBABILITY, MAX_OVERVIEW_PROBABILITY)
-    logits = probability_to_logit(np.stack([traced.score, from_above], -1))
-    return float(sigmoid(LOGIT_WEIGHTS @ [1.0, *logits[k], chi2]))
+def _oval_probability(score: float, from_above: float, chi2: float) -> float:
+    """Return the probability of an oval base by both networks' scores and its size error."""
+    clipped = np.clip(from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
+    logits = probability_to_logit([score, clipped])
+    return float(sigmoid(LOGIT_WEIGHTS @ [1.0, *logits, chi2]))
