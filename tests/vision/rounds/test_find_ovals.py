@@ -17,7 +17,6 @@ from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.rounds.find_ovals import (
     MAX_RETRACE_CHI2,
     MAX_SIZE_CHI2,
-    _add_known_sizes,
     _plausible_sizes,
     find_ovals,
 )
@@ -116,12 +115,6 @@ def test_nothing_is_found_where_a_card_hides_it() -> None:
 
 def test_sizes_far_from_the_trace_are_tried_only_where_none_is_near() -> None:
     near, far, too_far = MAX_SIZE_CHI2 / 2, 2 * MAX_SIZE_CHI2, 2 * MAX_RETRACE_CHI2
-    chi2 = np.array([[near, far, too_far], [too_far, far, 3 * far], [too_far, too_far, too_far]])
-    assert _plausible_sizes(chi2) == [(0, 0), (1, 1), (1, 2)]
-
-
-def test_a_part_of_an_oval_is_looked_at_in_the_nearest_size_too() -> None:
-    part = np.array([[10.0, 20.0, 20.0, 12.5, 0.3, 0.2]])
-    starts = _add_known_sizes(part, OVALS)
-    assert starts[0].tolist() == part[0].tolist()
-    assert starts[1].tolist() == [10.0, 20.0, 30.0, 17.5, 0.3, 0.2]
+    chi2 = np.array([[near, far, too_far], [too_far, far, 3 * far], [too_far] * 3])
+    assert _plausible_sizes(chi2, np.full(3, 0.9)) == [(0, 0), (1, 1)]
+    assert _plausible_sizes(chi2, np.full(3, 0.5)) == [(0, 0)]

@@ -45,6 +45,8 @@ MAX_RETRACE_CHI2 = 200.0
 
 Beside other bases a trace holds to figures and neighbours. Started as large as the base, it follows
 the rim; other things then no longer look like an oval."""
+MIN_RETRACED_SCORE = 0.8
+"""Smallest score of a trace that is tried so."""
 MAX_FITTED_SIZES = 2
 """Largest number of sizes fitted to a candidate."""
 SAME_OVAL_HALF_WIDTHS = 0.25
@@ -53,11 +55,11 @@ TRACE_SIGMA_INFLATION = load_coefficients("sigma_inflation")["traced_oval_pose"]
 """Inflation of a trace's σ where the size is known: counted on 305 rendered ovals, with their
 fit."""
 LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score").values()))
-"""Weights of constant, network and overview log odds, and size error in χ². The fit adds
-nothing."""
+"""Weights of constant, network and overview log odds, and size error in χ²: of the network's score
+at the oval of known size. The fit adds nothing."""
 MIN_FROM_ABOVE = 0.2
 """Overview probability that counts for any lower one: beside others it is low for true ovals."""
-MIN_SCORE = 0.6
+MIN_SCORE = 0.55
 """Smallest score of an oval base."""
 POSE_COLUMNS = [0, 1, 4]
 """Columns of x, y and heading among an oval's numbers."""
@@ -71,27 +73,12 @@ def find_ovals(
     `starts` (N, 6) are candidates: x, y, half length and half width in mm on the plane z = 0,
     heading in rad, and probability.
     """
-    traced = _trace_candidates(frame, camera, _add_known_sizes(starts, bases))
+    traced = _trace_candidates(frame, camera, starts)
     fitted = _fit_catalogue_sizes(frame, camera, bases, traced)
     fits = [fit for fit, _ in fitted]
     scores = [score for _, score in fitted]
     chosen = likeliest_compatible_set(fits, scores, MIN_SCORE)
     return [_make_detection(camera, fits[k], scores[k]) for k in chosen]
-
-
-def _add_known_sizes(starts: Array, bases: Sequence[Base]) -> Array:
-    """Return the candidates (N, 6), then again each of them in the nearest size of `bases`.
-
-    Of ovals in contact the overview often sees a part.
-    """
-    if not len(starts):
-        return starts
-    sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
-    log_ratios = np.log(starts[:, None, 2:4] / sizes)
-    nearest = np.argmin(np.sum(log_ratios**2, axis=2), axis=1)
-    resized = starts.copy()
-    resized[:, 2:4] = sizes[nearest]
-    return np.concatenate([starts, resized])
 
 
 def _make_detection(camera: Camera, fit: OvalFit, score: float) -> Detection:
@@ -138,7 +125,7 @@ def _fit_catalogue_sizes(
     """
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
     chi2 = _size_chi2(sizes, traced)
-    pairs = _plausible_sizes(chi2)
+    pairs = _plausible_sizes(chi2, traced.score)
     which, size = np.array(pairs, int).reshape(-1, 2).T
     ovals = traced.ovals[which]
     resized = np.column_stack([ovals[:, :2], sizes[size], ovals[:, 4]])
@@ -183,16 +170,18 @@ def _size_chi2(sizes: Array, traced: TracedOvals) -> Array:
     return np.asarray(np.sum(residual**2, axis=2))
 
 
-def _plausible_sizes(chi2: Array) -> list[tuple[int, int]]:
-    """Return the pairs of oval and size to fit, by their squared distances (N, C).
+def _plausible_sizes(chi2: Array, score: Array) -> list[tuple[int, int]]:
+    """Return the pairs of oval and size to fit, by their squared distances (N, C) and scores (N,).
 
-    Where no size is near, those farther away are tried.
+    Where no size is near, what looks like an oval is tried in the nearest.
     """
     nearest = np.argsort(chi2, axis=1, kind="stable")[:, :MAX_FITTED_SIZES]
     pairs = []
     for k, sizes in enumerate(nearest.tolist()):
-        most = MAX_SIZE_CHI2 if chi2[k, sizes[0]] < MAX_SIZE_CHI2 else MAX_RETRACE_CHI2
-        pairs += [(k, i) for i in sizes if chi2[k, i] < most]
+        near = [(k, i) for i in sizes if chi2[k, i] < MAX_SIZE_CHI2]
+        if not near and score[k] > MIN_RETRACED_SCORE and chi2[k, sizes[0]] < MAX_RETRACE_CHI2:
+            near = [(k, sizes[0])]
+        pairs += near
     return pairs
 
 
