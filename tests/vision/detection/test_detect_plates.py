@@ -39,6 +39,11 @@ def test_an_oval_stays_where_its_end_looks_like_a_round_base(oval_score: float, 
     assert [kept.base.shape for kept in module._suppress_overlaps([end, oval])] == [left]
 
 
+def test_a_round_base_wider_than_an_oval_is_no_end_of_it() -> None:
+    oval, wide = found_at(0, Base.oval(35, 60), 0.9), found_at(12, Base.circle(50), 0.97)
+    assert [kept.base.shape for kept in module._suppress_overlaps([oval, wide])] == ["circle"]
+
+
 def test_a_round_base_beside_a_plate_stays() -> None:
     one, other = found_at(0, Base.circle(32), 0.9), found_at(37, Base.rectangle(40, 40), 0.99)
     assert len(module._suppress_overlaps([one, other])) == 2

@@ -34,6 +34,8 @@ OVAL_PREFERENCE = 50.0
 """A round base in the place of an oval stays only with a probability of error smaller by this factor.
 
 The ends of ovals look like round bases. An oval found on round bases hardly passes its own test."""
+MAX_END_RATIO = 1.2
+"""Largest diameter of a round base in an oval's end, in widths of the oval."""
 SURE_IN_MINORITY = 0.995
 """Smallest score of a base of the kind, plates or others, that the other kind outnumbers.
 
@@ -109,16 +111,30 @@ def _suppress_overlaps(
 
     The probability of error of a rectangle is divided by `preference`.
     """
-    preferences = {"rectangle": preference, "oval": OVAL_PREFERENCE}
 
     def error_probability(detection: Detection) -> float:
-        return (1 - detection.score) / preferences.get(detection.base.shape, 1.0)
+        divisor = preference if _is_rectangle(detection) else 1.0
+        if detection.base.shape == "oval" and not _covers_wider_round(detection, detections):
+            divisor = OVAL_PREFERENCE
+        return (1 - detection.score) / divisor
 
     kept: list[Detection] = []
     for detection in sorted(detections, key=error_probability):
         if not any(_exclude_each_other(detection, other) for other in kept):
             kept.append(detection)
     return tuple(sorted(kept, key=lambda detection: -detection.score))
+
+
+def _covers_wider_round(oval: Detection, detections: Sequence[Detection]) -> bool:
+    """Tell whether a surer round base that is no end of an oval, being wider, overlaps it."""
+    wider = [
+        other
+        for other in detections
+        if other.base.shape == "circle"
+        and other.base.width_mm > MAX_END_RATIO * oval.base.width_mm
+        and other.score > oval.score
+    ]
+    return any(_exclude_each_other(oval, other) for other in wider)
 
 
 def _exclude_each_other(one: Detection, other: Detection) -> bool:
