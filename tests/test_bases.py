@@ -21,16 +21,21 @@ SIZES = st.integers(1, 10 * int(LARGEST_BASE_MM)).map(lambda tenths: tenths / 10
         ("75x42o", Base.oval(42, 75)),
         ("42x75 oval", Base.oval(42, 75)),
         ("60 × 35 mm Oval", Base.oval(35, 60)),
+        ("70x25s", Base.stadium(25, 70)),
+        ("25x70 stadium", Base.stadium(25, 70)),
+        ("30h", Base.hexagon(30)),
+        ("30 mm hexagon", Base.hexagon(30)),
     ],
 )
 def test_a_base_is_what_people_write(text: str, base: Base) -> None:
     assert Base.parse(text) == base
 
 
-@given(SIZES, SIZES, st.sampled_from(["circle", "rectangle", "oval"]))
+@given(SIZES, SIZES, st.sampled_from(["circle", "rectangle", "oval", "stadium", "hexagon"]))
 def test_the_name_of_a_base_is_read_as_that_base(one: float, other: float, shape: str) -> None:
     small, large = sorted((one, other))
-    base = Base.circle(one) if shape == "circle" else Base(shape, small, large)
+    by_one_size = {"circle": Base.circle(one), "hexagon": Base.hexagon(one)}
+    base = by_one_size.get(shape, Base(shape, small, large))
     assert Base.parse(base.name) == base
 
 

@@ -155,6 +155,22 @@ unknown_keys = st.dictionaries(
 )
 
 
+@pytest.mark.parametrize(
+    "base",
+    [
+        {"shape": "stadium", "width_mm": 25.0, "length_mm": 70.0},
+        {"shape": "hexagon", "width_mm": 30.0},
+    ],
+)
+def test_bikes_and_hexagons_have_shapes_of_their_own(base: Document) -> None:
+    scene = Scene.from_json(with_("pieces.2.base", base))
+    assert scene.to_json()["pieces"][2]["base"] == base
+    reach_mm = {"stadium": 35.0, "hexagon": 30 / 3**0.5}[base["shape"]]
+    piece = scene.pieces[2]
+    ahead = piece.shape.support_point(1.0, 0.0)
+    assert ahead[0] - piece.x_mm == pytest.approx(reach_mm, abs=0.002)
+
+
 def test_a_rectangle_may_have_rounded_corners() -> None:
     """Two plates corner to corner: each is 1.5 (√2 - 1) mm shorter than with sharp ones."""
     plate = {"shape": "rectangle", "width_mm": 40, "length_mm": 40}
@@ -410,6 +426,11 @@ MISTAKES: list[tuple[Document, str]] = [
         with_("pieces.2.base", {"shape": "oval", "width_mm": 1e-200, "length_mm": 1}),
         "pieces[2].base.width_mm: must be",
     ),
+    (
+        with_("pieces.2.base", {"shape": "stadium", "width_mm": 70, "length_mm": 25}),
+        "pieces[2].base.width_mm: is more than length_mm",
+    ),
+    (with_("pieces.2.base", {"shape": "hexagon"}), "pieces[2].base.width_mm: is missing"),
     (
         with_("pieces.0.covariance_mm2", [[1e300, 0], [0, 1]]),
         "pieces[0].covariance_mm2: holds more than 1e+14 mm²",

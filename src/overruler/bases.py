@@ -11,10 +11,14 @@ LARGEST_BASE_MM = 500.0
 """Largest width or length of a base, in mm."""
 _NUMBER = r"\d+(?:\.\d+)?"
 _BASE_PATTERN = re.compile(
-    rf"(?P<first>{_NUMBER})"
-    rf"(?:\s*[x×]\s*(?P<second>{_NUMBER})\s*(?:mm)?\s*(?P<shape>o|oval|rectangle)?|\s*(?:mm)?)",
+    rf"(?P<first>{_NUMBER})(?:"
+    rf"\s*[x×]\s*(?P<second>{_NUMBER})\s*(?:mm)?\s*(?P<shape>o|oval|rectangle|s|stadium)?"
+    r"|\s*(?:mm)?\s*(?P<hexagon>h|hexagon)?)",
     re.ASCII | re.IGNORECASE,
 )
+_SHAPES_BY_LETTER = {"o": "oval", "s": "stadium", "r": "rectangle"}
+HEXAGON_LENGTH_RATIO = 2 / 3**0.5
+"""Length of a hexagon, from corner to corner, to its width, from side to side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +26,11 @@ class Base:
     """The outline of a base where it meets the table."""
 
     shape: str
-    """`circle`, `rectangle` or `oval` (an ellipse)."""
+    """`circle`, `rectangle`, `oval` (an ellipse), `stadium` (round ends) or `hexagon` (a regular one)."""
     width_mm: float
-    """Across the heading; the diameter of a circle."""
+    """Across the heading; the diameter of a circle; from side to side of a hexagon."""
     length_mm: float
-    """Along the heading; the diameter of a circle."""
+    """Along the heading; the diameter of a circle; from corner to corner of a hexagon."""
     corner_radius_mm: float = field(default=0.0, compare=False)
     """Radius of a rectangle's rounded corners. Two bases that differ only in it compare equal."""
 
@@ -43,17 +47,26 @@ class Base:
         return cls("oval", width_mm, length_mm)
 
     @classmethod
+    def stadium(cls, width_mm: float, length_mm: float) -> "Base":
+        return cls("stadium", width_mm, length_mm)
+
+    @classmethod
+    def hexagon(cls, width_mm: float) -> "Base":
+        return cls("hexagon", width_mm, width_mm * HEXAGON_LENGTH_RATIO)
+
+    @classmethod
     def parse(cls, text: str) -> "Base":
         """Parse a base as people write it (`27`, `40x40`, `75x42o`, in mm) or as `name` prints it.
 
-        The longer of two sides is the length, whichever comes first. Raises `BadInput` for any
-        other text.
+        `70x25s` has round ends, `30h` is a hexagon. The longer of two sides is the length,
+        whichever comes first. Raises `BadInput` for any other text.
         """
         text = text.strip()
         match = _BASE_PATTERN.fullmatch(text)
         if match is None:
             raise BadInput(
-                f"{text!r} is no base: 27 is a round one, 40x40 a square, 75x42o an oval, in mm"
+                f"{text!r} is no base: 27 is a round one, 40x40 a square, 75x42o an oval, "
+                "70x25s one with round ends, 30h a hexagon, in mm"
             )
         sizes = sorted(float(size) for size in (match["first"], match["second"]) if size)
         if not 0 < sizes[0] <= sizes[-1] <= LARGEST_BASE_MM:
@@ -61,14 +74,19 @@ class Base:
                 f"{text!r} is no base: its size lies between 0 and {LARGEST_BASE_MM:g} mm"
             )
         if len(sizes) == 1:
-            return cls.circle(sizes[0])
-        shape = (match["shape"] or "").lower()
-        return cls.oval(*sizes) if shape.startswith("o") else cls.rectangle(*sizes)
+            return cls.hexagon(sizes[0]) if match["hexagon"] else cls.circle(sizes[0])
+        letter = (match["shape"] or "r")[0].lower()
+        return cls(_SHAPES_BY_LETTER[letter], *sizes)
 
     @property
     def is_square(self) -> bool:
         """Whether the base has corners and looks the same after a quarter turn."""
         return self.shape == "rectangle" and self.width_mm == self.length_mm
+
+    @property
+    def is_searched_for(self) -> bool:
+        """Whether photos are searched for bases of this shape."""
+        return self.shape in ("circle", "rectangle", "oval")
 
     @property
     def with_rounded_corners(self) -> "Base":
@@ -81,11 +99,15 @@ class Base:
         """The base in words: `27 mm`, `60 × 40 mm oval`."""
         if self.shape == "circle":
             return f"{self.width_mm:g} mm"
+        if self.shape == "hexagon":
+            return f"{self.width_mm:g} mm hexagon"
         return f"{self.length_mm:g} × {self.width_mm:g} mm {self.shape}"
 
     def to_json(self) -> dict[str, str | float]:
         if self.shape == "circle":
             return {"shape": "circle", "diameter_mm": self.width_mm}
+        if self.shape == "hexagon":
+            return {"shape": "hexagon", "width_mm": self.width_mm}
         sizes = {"width_mm": self.width_mm, "length_mm": self.length_mm}
         rounding = {"corner_radius_mm": self.corner_radius_mm} if self.corner_radius_mm else {}
         return {"shape": self.shape, **sizes, **rounding}
@@ -123,7 +145,7 @@ DIAMETER_SET_PRIORS: Mapping[tuple[float, ...], float] = {
         if facts.round_bases_mm and facts.round_bases_prior
     },
     _SHARED_DIAMETERS_MM: 0.45,
-    ROUND_DIAMETERS_MM: 0.1,
+    ROUND_DIAMETERS_MM: 0.01,
 }
 """Prior probability of each set of diameters that the round bases of one table come from.
 

@@ -13,7 +13,7 @@ from typing import Any
 from overruler.bases import Base
 from overruler.geometry.covariance import Matrix2
 from overruler.geometry.hex_grid import HexGrid
-from overruler.geometry.shapes import Disc, Ellipse, Point, Shape, rectangle
+from overruler.geometry.shapes import Point, Shape, shape_of_kind
 from overruler.reading import (
     MAX_LENGTH_MM,
     Node,
@@ -107,6 +107,8 @@ SIZE_KEYS = {
     "circle": ("diameter_mm",),
     "rectangle": ("width_mm", "length_mm"),
     "oval": ("width_mm", "length_mm"),
+    "stadium": ("width_mm", "length_mm"),
+    "hexagon": ("width_mm",),
 }
 """The keys of a base's size, by its shape."""
 
@@ -148,13 +150,9 @@ class Piece:
     @property
     def shape(self) -> Shape:
         """The exact outline in the board frame."""
-        center = (self.x_mm, self.y_mm)
-        if self.base.shape == "circle":
-            return Disc(center, self.base.width_mm / 2)
-        length, width = self.base.length_mm, self.base.width_mm
-        if self.base.shape == "oval":
-            return Ellipse(center, length, width, self.heading_deg)
-        return rectangle(center, length, width, self.heading_deg, self.base.corner_radius_mm)
+        base, center = self.base, (self.x_mm, self.y_mm)
+        sizes = base.length_mm, base.width_mm, self.heading_deg, base.corner_radius_mm
+        return shape_of_kind(base.shape, center, *sizes)
 
     @property
     def top_z_mm(self) -> float:
@@ -209,6 +207,10 @@ def read_base(node: Node) -> Base:
     sizes = {key: read_length(node[key]) for key in SIZE_KEYS[shape]}
     if shape == "circle":
         return Base.circle(**sizes)
+    if shape == "hexagon":
+        return Base.hexagon(**sizes)
+    if shape == "stadium" and sizes["width_mm"] > sizes["length_mm"]:
+        node["width_mm"].fail("is more than length_mm: the ends of a stadium are round")
     if shape == "rectangle" and node.has("corner_radius_mm"):
         radius = _read_corner_radius(node["corner_radius_mm"], min(sizes.values()) / 2)
         return Base(shape, **sizes, corner_radius_mm=radius)

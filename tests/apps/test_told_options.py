@@ -55,6 +55,7 @@ def test_bases_of_all_shapes_are_asked_for_once_each() -> None:
         (["--bases", "27,,50"], "--bases: '' is no base"),
         (["--bases", "75x420x3o"], "--bases: '75x420x3o' is no base"),
         (["--bases", "40x900"], "between 0 and 500 mm"),
+        (["--bases", "27,70x25s"], "photos are not searched for a 70 × 25 mm stadium"),
         (["--own-base", "cart=25x"], "--own-base cart: '25x' is no base"),
     ],
 )

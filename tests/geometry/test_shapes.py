@@ -10,7 +10,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from overruler.geometry.farthest import farthest_gap
-from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, gap, rectangle
+from overruler.geometry.shapes import (
+    Disc,
+    Ellipse,
+    Point,
+    Polygon,
+    Shape,
+    gap,
+    hexagon,
+    rectangle,
+    stadium,
+)
 
 FEW = settings(max_examples=120, deadline=None)
 EXACT = 1e-9
@@ -315,3 +325,26 @@ def test_a_needle_has_a_farthest_point_in_every_direction(
         for x, y in (needle.support_point(*u), needle.support_points(np.array(u))):
             reach = (x - 3) * u[0] + (y + 2) * u[1]
             assert reach == pytest.approx(exact, abs=1e-9 * length)
+
+
+@FEW
+@given(places, st.floats(20, 60), st.floats(5, 20), headings, places)
+def test_a_stadium_is_what_lies_within_half_its_width_of_a_line(
+    center: Point, length_mm: float, width_mm: float, heading_deg: float, point: Point
+) -> None:
+    turn, half_mm = math.radians(heading_deg), (length_mm - width_mm) / 2
+    ends = [
+        (center[0] + sign * half_mm * math.cos(turn), center[1] + sign * half_mm * math.sin(turn))
+        for sign in (-1, 1)
+    ]
+    to_line = shapely.LineString(ends).distance(shapely.Point(point))
+    want = max(to_line - width_mm / 2, 0.0)
+    found = away(stadium(center, length_mm, width_mm, heading_deg), point)
+    assert found == pytest.approx(want, abs=0.0002 * width_mm)
+
+
+def test_a_hexagon_is_so_wide_from_side_to_side_and_points_along_its_heading() -> None:
+    one = hexagon((10.0, 20.0), 30.0, 90.0)
+    assert away(one, (45.0, 20.0)) == pytest.approx(20.0, abs=EXACT)
+    assert away(one, (10.0, 60.0)) == pytest.approx(40 - 30 / 3**0.5, abs=EXACT)
+    assert len(one.corners) == 6

@@ -15,6 +15,10 @@ Point = tuple[float, float]
 
 SIDES_PER_ROUNDED_CORNER = 4
 """Number of sides that stand for a rounded corner."""
+SIDES_PER_ROUND_END = 64
+"""Number of sides that stand for half a circle, a stadium's end.
+
+They stay within 0.00016 of its radius, 2 µm on a bike's base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,63 @@ class ConvexShape(Protocol):
     def support_point(self, ux: float, uy: float) -> Point: ...
 
 
+def shape_of_kind(
+    kind: str,
+    center: Point,
+    length_mm: float,
+    width_mm: float,
+    heading_deg: float = 0.0,
+    corner_radius_mm: float = 0.0,
+) -> Shape:
+    """Return the outline of a base: `circle`, `oval`, `stadium`, `hexagon` or `rectangle`."""
+    if kind == "circle":
+        return Disc(center, width_mm / 2)
+    if kind == "oval":
+        return Ellipse(center, length_mm, width_mm, heading_deg)
+    if kind == "stadium":
+        return stadium(center, length_mm, width_mm, heading_deg)
+    if kind == "hexagon":
+        return hexagon(center, width_mm, heading_deg)
+    return rectangle(center, length_mm, width_mm, heading_deg, corner_radius_mm)
+
+
+def hexagon(center: Point, width_mm: float, heading_deg: float = 0.0) -> Polygon:
+    """Return a regular hexagon, so wide from side to side, with a corner along the heading."""
+    radius_mm = width_mm / 3**0.5
+    points = [(radius_mm * math.cos(k), radius_mm * math.sin(k)) for k in _turns(6)]
+    return _place_polygon(points, center, heading_deg)
+
+
+def stadium(center: Point, length_mm: float, width_mm: float, heading_deg: float = 0.0) -> Polygon:
+    """Return a rectangle with half circles for ends, its length along the heading.
+
+    The corners lie as far outside of the circles as the sides' middles lie inside.
+    """
+    bow = math.cos(math.pi / 2 / SIDES_PER_ROUND_END)
+    radius_mm = width_mm / (1 + bow)
+    reach_mm = (length_mm - width_mm) / 2
+    points = []
+    for end in (1, -1):
+        for k in range(SIDES_PER_ROUND_END + 1):
+            turn = math.pi * (k / SIDES_PER_ROUND_END - 0.5)
+            x, y = reach_mm + radius_mm * math.cos(turn), radius_mm * math.sin(turn)
+            points.append((end * x, end * y))
+    return _place_polygon(points, center, heading_deg)
+
+
+def _turns(count: int) -> list[float]:
+    """Return so many directions, evenly round."""
+    return [math.tau * k / count for k in range(count)]
+
+
+def _place_polygon(points: Sequence[Point], center: Point, heading_deg: float) -> Polygon:
+    """Return the polygon of points about the origin, turned and moved."""
+    turn = math.radians(heading_deg)
+    c, s = math.cos(turn), math.sin(turn)
+    x_center, y_center = center
+    return Polygon(tuple((x_center + c * x - s * y, y_center + s * x + c * y) for x, y in points))
+
+
 def rectangle(
     center: Point,
     length_mm: float,
@@ -156,16 +217,12 @@ def rectangle(
     A rounded corner becomes `SIDES_PER_ROUNDED_CORNER` sides that touch its arc. They reach at most
     2 % of its radius beyond it.
     """
-    turn = math.radians(heading_deg)
-    c, s = math.cos(turn), math.sin(turn)
     x_mm = length_mm / 2 - corner_radius_mm
     y_mm = width_mm / 2 - corner_radius_mm
     points = [(x_mm * i, y_mm * j) for i, j in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
     if corner_radius_mm:
         points = _round_corners(points, corner_radius_mm)
-    x_center, y_center = center
-    corners = ((x_center + c * x - s * y, y_center + s * x + c * y) for x, y in points)
-    return Polygon(tuple(corners))
+    return _place_polygon(points, center, heading_deg)
 
 
 def _round_corners(points: Sequence[Point], radius_mm: float) -> list[Point]:

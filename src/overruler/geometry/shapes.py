@@ -26,7 +26,10 @@ from overruler.geometry.convex_shapes import (
     Point,
     Polygon,
     Shape,
+    hexagon,
     rectangle,
+    shape_of_kind,
+    stadium,
     translate_shape,
 )
 
@@ -39,7 +42,10 @@ __all__ = [
     "Polygon",
     "Shape",
     "gap",
+    "hexagon",
     "rectangle",
+    "shape_of_kind",
+    "stadium",
     "support_difference",
     "translate_shape",
 ]

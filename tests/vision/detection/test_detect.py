@@ -8,7 +8,7 @@ import pytest
 from overruler.bases import Base, catalogue
 from overruler.vision.detection import finders
 from overruler.vision.detection.detect import detect
-from overruler.vision.detection.finders import MANY_PLATES, MANY_ROUNDS
+from overruler.vision.detection.finders import MANY_PLATES
 from overruler.vision.learned.disc_net import Discs
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.rounds.ring_filter import Candidates
@@ -23,24 +23,21 @@ CHOSEN = (Base.circle(32.0), Base.rectangle(40.0, 40.0))
 
 
 @pytest.mark.parametrize(
-    ("bases", "likely", "unlikely", "looked_for"),
+    ("bases", "looked_for"),
     [
-        (catalogue(None), MANY_ROUNDS, 0, False),
-        (catalogue(None), MANY_ROUNDS - 1, 30, True),
-        (catalogue("xwing"), MANY_ROUNDS, 0, True),
-        (CHOSEN, MANY_ROUNDS, 0, True),
+        (catalogue(None), True),
+        (catalogue("xwing"), True),
+        (CHOSEN, True),
+        (catalogue("legion"), False),
     ],
-    ids=["crowded", "not crowded", "a game of plates", "somebody's choice"],
+    ids=["the catalogue", "a game of plates", "somebody's choice", "a game without plates"],
 )
-def test_plates_are_looked_for_but_where_round_bases_crowd(
-    bases: tuple[Base, ...],
-    likely: int,
-    unlikely: int,
-    looked_for: bool,
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("likely", [0, 30])
+def test_plates_are_looked_for_wherever_they_may_be(
+    bases: tuple[Base, ...], looked_for: bool, likely: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look = Mock(return_value=[])
-    monkeypatch.setattr(finders, "find_discs", lambda *_: rounds_from_above(likely, unlikely))
+    monkeypatch.setattr(finders, "find_discs", lambda *_: rounds_from_above(likely, 0))
     monkeypatch.setattr(finders, "find_candidates", Mock(return_value=NO_CANDIDATES))
     monkeypatch.setattr(finders, "find_plate_candidates", look)
     camera = camera_over()
@@ -59,7 +56,7 @@ def test_plates_are_looked_for_but_where_round_bases_crowd(
     ],
     ids=["a fleet", "too few", "too many round ones", "twice as many", "somebody's choice"],
 )
-def test_of_a_fleet_only_the_plates_are_looked_for(
+def test_among_a_fleet_round_bases_are_proposed_by_the_network_alone(
     bases: tuple[Base, ...], squares: int, rounds: int, fleet: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guesses = [
@@ -76,8 +73,8 @@ def test_of_a_fleet_only_the_plates_are_looked_for(
     camera = camera_over()
     detect(photo(camera, []), exact(camera), bases)
     assert find_plates.call_args.args[4] == fleet  # whether plates are expected
-    assert find_candidates.called == (not fleet)
-    assert find_ovals.called == (not fleet and bases != CHOSEN)
+    assert find_candidates.call_args.kwargs["rings"] == (not fleet)
+    assert find_ovals.called == (bases != CHOSEN)
 
 
 def rounds_from_above(likely: int, unlikely: int) -> Discs:

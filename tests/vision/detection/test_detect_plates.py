@@ -32,23 +32,48 @@ def test_of_a_round_base_and_a_plate_at_one_place_one_stays(
     assert [kept.base.shape for kept in module._suppress_overlaps([one, other])] == [left]
 
 
+@pytest.mark.parametrize(("oval_score", "left"), [(0.9, "oval"), (0.61, "circle")])
+def test_an_oval_stays_where_its_end_looks_like_a_round_base(oval_score: float, left: str) -> None:
+    oval = found_at(0, Base.oval(35, 60), oval_score)
+    end = found_at(12, Base.circle(32), 0.993)
+    assert [kept.base.shape for kept in module._suppress_overlaps([end, oval])] == [left]
+
+
+def test_a_round_base_wider_than_an_oval_is_no_end_of_it() -> None:
+    oval, wide = found_at(0, Base.oval(35, 60), 0.9), found_at(12, Base.circle(50), 0.97)
+    assert [kept.base.shape for kept in module._suppress_overlaps([oval, wide])] == ["circle"]
+
+
 def test_a_round_base_beside_a_plate_stays() -> None:
     one, other = found_at(0, Base.circle(32), 0.9), found_at(37, Base.rectangle(40, 40), 0.99)
     assert len(module._suppress_overlaps([one, other])) == 2
 
 
-@pytest.mark.parametrize(("plates_found", "left"), [(0, 3), (5, 8), (6, 6)])
-def test_the_few_round_things_among_many_plates_are_none(plates_found: int, left: int) -> None:
-    rounds = [found_at(100.0 * k, Base.circle(32), 0.9) for k in range(3)]
-    squares = [found_at(1000.0 + 100 * k, Base.rectangle(40, 40), 0.9) for k in range(plates_found)]
-    assert len(module._keep_dominant_kind((*rounds, *squares))) == left
+@pytest.mark.parametrize(
+    ("rounds", "plates", "score", "left"),
+    [
+        (3, 0, 0.9, 3),
+        (3, 5, 0.9, 8),
+        (3, 6, 0.9, 6),
+        (3, 6, 0.999, 9),
+        (6, 3, 0.9, 6),
+        (6, 3, 0.999, 9),
+    ],
+    ids=["no plate", "mixed", "hulls", "sure round ones", "printed rooms", "sure plates"],
+)
+def test_of_plates_and_round_bases_the_far_fewer_must_be_sure(
+    rounds: int, plates: int, score: float, left: int
+) -> None:
+    round_ones = [found_at(100.0 * k, Base.circle(32), score) for k in range(rounds)]
+    squares = [found_at(1000.0 + 100 * k, Base.rectangle(40, 40), score) for k in range(plates)]
+    assert len(module._prefer_dominant_kind((*round_ones, *squares))) == left
 
 
 def test_on_a_table_of_ships_no_surer_hull_costs_a_plate() -> None:
     squares = [found_at(1000.0 + 100 * k, Base.rectangle(40, 40), 0.9) for k in range(6)]
     found = [*squares, found_at(1005.0, Base.circle(32), 0.999)]
     assert len(module._suppress_overlaps(found)) == len(squares)
-    assert [one.base.shape for one in module._keep_dominant_kind(found)] == ["rectangle"] * len(
+    assert [one.base.shape for one in module._prefer_dominant_kind(found)] == ["rectangle"] * len(
         squares
     )
 

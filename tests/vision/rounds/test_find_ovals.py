@@ -14,7 +14,12 @@ from overruler.vision.contours.outlines import base_outline
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
-from overruler.vision.rounds.find_ovals import find_ovals
+from overruler.vision.rounds.find_ovals import (
+    MAX_RETRACE_CHI2,
+    MAX_SIZE_CHI2,
+    _plausible_sizes,
+    find_ovals,
+)
 from overruler.vision.rounds.ring_filter import are_visible
 
 SIZE_PX = (1000, 800)
@@ -106,3 +111,10 @@ def test_nothing_is_found_where_a_card_hides_it() -> None:
         75,
         105,
     ]
+
+
+def test_sizes_far_from_the_trace_are_tried_only_where_none_is_near() -> None:
+    near, far, too_far = MAX_SIZE_CHI2 / 2, 2 * MAX_SIZE_CHI2, 2 * MAX_RETRACE_CHI2
+    chi2 = np.array([[near, far, too_far], [too_far, far, 3 * far], [too_far] * 3])
+    assert _plausible_sizes(chi2, np.full(3, 0.9)) == [(0, 0), (1, 1)]
+    assert _plausible_sizes(chi2, np.full(3, 0.5)) == [(0, 0)]

@@ -117,7 +117,7 @@ def test_a_mesh_of_one_size_leaves_room_for_the_others() -> None:
     bases = np.array(
         [[200.0, 150.0, 31.0, 0.3], [600.0, 300.0, 36.0, 0.2], [313.0, 313.0, 15.0, 0.1]]
     )
-    kept = _suppress_overlaps(np.vstack([mesh, bases]))
+    kept = _suppress_overlaps(np.vstack([mesh, bases]), MAX_CANDIDATES)
     assert {tuple(row) for row in bases} <= {tuple(row) for row in kept}
     assert np.array_equal(kept[: -len(bases)], mesh[:MAX_PER_RING])
     assert len(kept) <= MAX_CANDIDATES

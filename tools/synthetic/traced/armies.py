@@ -15,6 +15,7 @@ from synthetic.things.pieces import Piece, Shape, distance_mm, stand
 from synthetic.things.ships import ship
 from synthetic.things.terrain import Terrain
 from synthetic.traced.ground import Ground, footprint
+from synthetic.traced.rank_and_file import ranks_and_files
 from synthetic.traced.troops import (
     BANDS,
     HUES,
@@ -30,6 +31,8 @@ from synthetic.traced.troops import (
 
 Place = tuple[float, float, float, float]
 """x, y, z, heading."""
+SIDE_BY_SIDE = 0.6
+"""The share of riders that stand abreast of another, most of them touching it."""
 
 
 class Muster:
@@ -109,7 +112,10 @@ def muster(
     drawn = rng.permutation(list(HUES))[:2].tolist()
     armies = armies or drawn
     looks = [(str(rng.choice(RIM_CHOICE)), str(rng.choice(TOP_CHOICE))) for _ in range(2)]
-    count = round({"legion": 10, "inches": 8, "xwing": 8, "ranks": 11}[game] * crowd)
+    count = round(
+        {"legion": 10, "inches": 8, "xwing": 8, "ranks": 11, "regiments": 9, "riders": 11}[game]
+        * crowd
+    )
     for k in range(count):
         player = k % 2
         kind = TROOPS[game][rng.integers(len(TROOPS[game]))]
@@ -149,6 +155,11 @@ def _unit(host: Muster, kind: Kind, dress: Dress, unit: str, army: str, player: 
     leader = _somewhere(host, kind.shape, low, high)
     if leader is None:
         return
+    if kind.ranks:
+        for place in ranks_and_files(kind, leader, rng):
+            if host.fits(kind.shape, place):
+                host.add(kind, dress, place, unit, army, place == leader)
+        return
     members = [host.add(kind, dress, leader, unit, army, True)]
     for _ in range(int(rng.integers(kind.low, kind.high + 1)) - 1):
         at = _beside(host, kind.shape, members, rng)
@@ -172,9 +183,11 @@ def _beside(host: Muster, shape: Shape, members: list[Piece], rng: Rng) -> Place
     for _ in range(60):
         friend = members[rng.integers(len(members))]
         touch = rng.random() < (0.5 if shape.type == "rectangle" else 0.3)
-        at = _next_to(
-            friend, shape, 0.0 if touch and shape.type != "oval" else float(rng.uniform(1, 45)), rng
-        )
+        if host.game == "riders" and shape.type == "oval" and rng.random() < SIDE_BY_SIDE:
+            at = _abreast(friend, shape, rng)
+        else:
+            gap = 0.0 if touch and shape.type != "oval" else float(rng.uniform(1, 45))
+            at = _next_to(friend, shape, gap, rng)
         if host.fits(shape, at):
             return at
     return None
@@ -201,6 +214,16 @@ def _next_to(friend: Piece, shape: Shape, gap_mm: float, rng: Rng) -> Place:
         0.0,
         float(rng.uniform(0, 360)),
     )
+
+
+def _abreast(friend: Piece, shape: Shape, rng: Rng) -> Place:
+    """A place at a friend's side, often touching it."""
+    side = about_z(friend.heading_deg + 90)[:2, 0] * float(rng.choice([-1, 1]))
+    gap = float(rng.choice([0.1, rng.uniform(0, 8)]))
+    x, y = (friend.x_mm, friend.y_mm) + side * (
+        friend.shape.width_mm / 2 + shape.width_mm / 2 + gap
+    )
+    return float(x), float(y), 0.0, float(friend.heading_deg + rng.normal(0, 1))
 
 
 def _reach(shape: Shape, side: int) -> float:

@@ -12,13 +12,18 @@ BOARDS_MM = {
     "inches": (914.4, 914.4),
     "xwing": (914.4, 914.4),
     "ranks": (1219.2, 914.4),
+    "regiments": (1219.2, 914.4),
+    "riders": (1219.2, 914.4),
 }
-"""Regiments on rectangles and riders on ovals are drawn only where asked for."""
+"""Boards by game. The last three are drawn only where asked for: loose rectangles and ovals, regiments
+in rank and file, and riders on ovals."""
 MATS = {
     "legion": ("desert", "grass", "city", "craters", "snow", "drygrass", "none"),
     "inches": ("grass", "drygrass", "city", "deck", "hex", "snow", "desert", "none", "craters"),
     "xwing": ("space", "space", "deck", "none"),
     "ranks": ("grass", "drygrass", "desert", "snow", "city", "deck", "none"),
+    "regiments": ("grass", "drygrass", "desert", "snow", "city", "none"),
+    "riders": ("grass", "drygrass", "desert", "snow", "city", "deck", "none"),
 }
 DICTIONARIES = ("DICT_4X4_50",) * 6 + ("DICT_5X5_100", "DICT_5X5_50", "DICT_6X6_250", "DICT_6X6_50")
 EASE = ("easy", "normal", "normal", "hard")

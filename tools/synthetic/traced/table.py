@@ -26,6 +26,8 @@ RULER_KINDS = {
     "xwing": ("xwing",),
     "inches": ("inch_stick",),
     "ranks": ("inch_stick",),
+    "regiments": ("inch_stick",),
+    "riders": ("inch_stick",),
 }
 LITTER = ("token", "token", "token", "dice", "die", "card", "pencil", "mug", "tape")
 SPACE_LITTER = ("template", "template", "asteroid", "asteroid", "asteroid")

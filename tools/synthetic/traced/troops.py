@@ -14,6 +14,8 @@ class Kind:
     low: int
     high: int
     size: float = 1
+    ranks: int = 0
+    """The most ranks of a regiment, whose files number from `low` to `high`; 0 for loose order."""
 
 
 TROOPS = {
@@ -57,6 +59,28 @@ TROOPS = {
         Kind(oval(60, 35), "cav", 2, 4),
         Kind(oval(75, 42), "cav", 1, 3, 1.15),
         Kind(oval(90, 52), "cav", 1, 2, 1.3),
+        Kind(oval(105, 70), "monster", 1, 2, 1.1),
+        Kind(oval(120, 92), "monster", 1, 1, 1.2),
+        Kind(oval(170, 105), "tank", 1, 1, 1.8),
+        Kind(disc(32), "inf", 3, 6, 1.1),
+    ],
+    "regiments": [
+        *[Kind(block(20, 20, 0.4), "inf", 4, 6, 0.75, 4)] * 2,
+        *[Kind(block(25, 25, 0.4), "inf", 3, 6, 0.9, 4)] * 2,
+        Kind(block(30, 30, 0.4), "inf", 3, 5, 1.0, 3),
+        Kind(block(40, 40, 0.4), "hero", 2, 4, 1.2, 2),
+        Kind(block(50, 50, 0.4), "monster", 1, 3, 0.7, 1),
+        *[Kind(block(50, 25, 0.4), "cav", 3, 5, 0.85, 2)] * 2,
+        Kind(block(60, 30, 0.4), "cav", 3, 5, 0.95, 2),
+        Kind(block(100, 50, 0.4), "monster", 1, 3, 1.0, 1),
+        Kind(block(100, 60, 0.4), "monster", 1, 2, 1.1, 1),
+        Kind(block(20, 40, 0.4), "inf", 3, 5, 0.5, 2),
+        Kind(block(30, 40, 0.4), "inf", 3, 5, 0.5, 2),
+    ],
+    "riders": [
+        *[Kind(oval(60, 35), "cav", 3, 6)] * 3,
+        *[Kind(oval(75, 42), "cav", 2, 4, 1.15)] * 2,
+        *[Kind(oval(90, 52), "cav", 1, 3, 1.3)] * 2,
         Kind(oval(105, 70), "monster", 1, 2, 1.1),
         Kind(oval(120, 92), "monster", 1, 1, 1.2),
         Kind(oval(170, 105), "tank", 1, 1, 1.8),

@@ -8,6 +8,7 @@ import numpy as np
 from overruler.bases import Base
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.geometry.shapes import hexagon, stadium
 from overruler.vision.contours.silhouette import Profile
 
 CIRCLE_POINTS = 144
@@ -34,6 +35,10 @@ def base_outline(base: Base, inset_mm: float = 0.0, points: int = CIRCLE_POINTS)
     It is moved inwards by `inset_mm`. `points` is the number of points of a round or oval one.
     """
     half = np.array([base.length_mm, base.width_mm]) / 2 - inset_mm
+    if base.shape == "stadium":
+        return np.array(stadium((0.0, 0.0), *(2 * half)).corners)
+    if base.shape == "hexagon":
+        return np.array(hexagon((0.0, 0.0), 2 * half[1]).corners)
     if base.shape != "rectangle":
         angles = np.arange(points) * (2 * np.pi / points)
         return np.asarray(half * np.stack([np.cos(angles), np.sin(angles)], -1))

@@ -30,6 +30,17 @@ PLATE_PREFERENCE = 10.0
 
 Ships have round hulls.
 """
+OVAL_PREFERENCE = 50.0
+"""A round base in the place of an oval stays only with a probability of error smaller by this factor.
+
+The ends of ovals look like round bases. An oval found on round bases hardly passes its own test."""
+MAX_END_RATIO = 1.2
+"""Largest diameter of a round base in an oval's end, in widths of the oval."""
+SURE_IN_MINORITY = 0.995
+"""Smallest score of a base of the kind, plates or others, that the other kind outnumbers.
+
+Hulls and tokens look round, printed rooms and doors look like plates. Nobody chose sizes or a game,
+and no game of the catalogue has both; but people mix games."""
 FOOTPRINT_POINTS = 9
 """Points on each side of the photo that give its footprint on the board."""
 
@@ -55,7 +66,9 @@ def detect(
     view = rectify_board(frame, calibration, margin_mm=margin_mm, within_mm=within_mm)
     search = Search.begin(frame, calibration, view, sizes, hidden, within_mm is None, progress)
     found = _run_finders(search)
-    return _keep_dominant_kind(found) if sizes.only_plates else _suppress_overlaps(found, 1.0)
+    if not sizes.only_plates:
+        return _suppress_overlaps(found, 1.0)
+    return _suppress_overlaps(found) if search.sizes_chosen else _prefer_dominant_kind(found)
 
 
 def _run_finders(search: Search) -> list[Detection]:
@@ -72,14 +85,23 @@ def _run_finders(search: Search) -> list[Detection]:
     return found
 
 
-def _keep_dominant_kind(detections: Sequence[Detection]) -> tuple[Detection, ...]:
-    """Keep what can stand together; where plates dominate, keep all plates and nothing else."""
+def _prefer_dominant_kind(detections: Sequence[Detection]) -> tuple[Detection, ...]:
+    """Keep what can stand together; of plates and others, those far fewer must be sure.
+
+    Where one kind dominates, nothing of the other stands in a place of it.
+    """
     together = _suppress_overlaps(detections)
-    plates = [detection for detection in detections if _is_rectangle(detection)]
-    standing = sum(_is_rectangle(detection) for detection in together)
-    if standing and standing >= DOMINANCE_RATIO * (len(together) - standing):
-        return _suppress_overlaps(plates)
-    return together
+    plates = sum(_is_rectangle(detection) for detection in together)
+    others = len(together) - plates
+    if max(plates, others) < DOMINANCE_RATIO * min(plates, others):
+        return together
+    many_are_plates = plates > others
+    many = [one for one in detections if _is_rectangle(one) == many_are_plates]
+    few = [one for one in together if _is_rectangle(one) != many_are_plates]
+    standing = _suppress_overlaps(many)
+    sure = [one for one in few if one.score >= SURE_IN_MINORITY]
+    apart = [one for one in sure if not any(_exclude_each_other(one, big) for big in standing)]
+    return tuple(sorted((*standing, *apart), key=lambda detection: -detection.score))
 
 
 def _suppress_overlaps(
@@ -91,13 +113,28 @@ def _suppress_overlaps(
     """
 
     def error_probability(detection: Detection) -> float:
-        return (1 - detection.score) / (preference if _is_rectangle(detection) else 1)
+        divisor = preference if _is_rectangle(detection) else 1.0
+        if detection.base.shape == "oval" and not _covers_wider_round(detection, detections):
+            divisor = OVAL_PREFERENCE
+        return (1 - detection.score) / divisor
 
     kept: list[Detection] = []
     for detection in sorted(detections, key=error_probability):
         if not any(_exclude_each_other(detection, other) for other in kept):
             kept.append(detection)
     return tuple(sorted(kept, key=lambda detection: -detection.score))
+
+
+def _covers_wider_round(oval: Detection, detections: Sequence[Detection]) -> bool:
+    """Tell whether a surer round base that is no end of an oval, being wider, overlaps it."""
+    wider = [
+        other
+        for other in detections
+        if other.base.shape == "circle"
+        and other.base.width_mm > MAX_END_RATIO * oval.base.width_mm
+        and other.score > oval.score
+    ]
+    return any(_exclude_each_other(oval, other) for other in wider)
 
 
 def _exclude_each_other(one: Detection, other: Detection) -> bool:

@@ -23,22 +23,14 @@ from overruler.vision.rounds.ring_filter import are_visible, find_candidates
 from overruler.vision.rounds.suppression import suppress_overlaps
 
 DOMINANCE_RATIO = 2.0
-"""Plates outnumber round bases by this factor on a table of ships.
-
-The round ones are then hulls and tokens: no game of the catalogue has both kinds of bases.
-"""
+"""Plates outnumber round bases by this factor on a table of ships."""
 LIKELY_SCORE = 0.5
 """A candidate of the whole-table networks above this probability counts as likely."""
-MANY_ROUNDS = 10
-"""From this number of likely round bases on, plates are not searched for, unless sizes are chosen.
-
-On 76 tables of ships the networks take at most 3 things for round bases.
-"""
 MANY_PLATES = 5
-"""From this number of likely plates on, if they dominate, only plates are searched for.
+"""From this number of likely plates on, if they dominate, a table is taken for one of ships.
 
-On tables of ships the networks take at least 7 things for plates, on 68 other tables at most 3.
-"""
+On tables of ships the networks take at least 7 things for plates, on 68 other tables at most 3; but
+on printed rooms more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,8 +84,11 @@ class Search:
     """Possible round bases and ovals."""
     plate_candidates: list[ShapeCandidate]
     """Possible plates."""
+    sizes_chosen: bool
+    """Whether somebody chose a game or sizes."""
     is_fleet: bool
-    """Whether this is a table of ships, where only plates are searched for."""
+    """Whether this looks like a table of ships: less will do for a plate there, and the whole-table
+    network alone proposes round bases."""
 
     @classmethod
     def begin(
@@ -113,13 +108,23 @@ class Search:
             discs = find_discs(view, camera)
         rounds = _count_likely(discs.rounds[:, 3])
         sizes_chosen = not covers_catalogue(sizes.radii_mm)
-        if sizes.plate_sides_mm and (sizes_chosen or rounds < MANY_ROUNDS):
+        if sizes.plate_sides_mm:
             plates = find_plate_candidates(view, camera, hidden)
         likely_plates = _count_likely(candidate.score for candidate in plates)
         dominant = likely_plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
         is_fleet = not sizes_chosen and dominant
         return cls(
-            frame, calibration, view, sizes, hidden, rings, progress, discs, plates, is_fleet
+            frame,
+            calibration,
+            view,
+            sizes,
+            hidden,
+            rings,
+            progress,
+            discs,
+            plates,
+            sizes_chosen,
+            is_fleet,
         )
 
 
@@ -151,9 +156,8 @@ def _count_likely(scores: Iterable[float]) -> int:
 def _find_rounds(search: Search) -> Iterable[Detection]:
     """Score candidates by the rim networks, and fit the likely ones."""
     radii, known = search.sizes.radii_mm, search.discs.rounds
-    candidates = find_candidates(
-        search.view, radii.tolist(), search.hidden, known, rings=search.rings
-    )
+    rings = search.rings and not search.is_fleet
+    candidates = find_candidates(search.view, radii.tolist(), search.hidden, known, rings=rings)
     count = len(candidates.response)
     if not count:
         return ()
@@ -189,15 +193,9 @@ def _find_ovals(search: Search) -> Iterable[Detection]:
 
 
 FINDERS = (
-    Finder(
-        "round bases",
-        lambda search: len(search.sizes.radii_mm) > 0 and not search.is_fleet,
-        _find_rounds,
-    ),
+    Finder("round bases", lambda search: len(search.sizes.radii_mm) > 0, _find_rounds),
     Finder("plates", lambda search: len(search.plate_candidates) > 0, _find_plates),
     Finder("other rectangles", lambda search: not search.sizes.only_plates, _find_rectangles),
-    Finder(
-        "ovals", lambda search: len(search.sizes.ovals) > 0 and not search.is_fleet, _find_ovals
-    ),
+    Finder("ovals", lambda search: len(search.sizes.ovals) > 0, _find_ovals),
 )
 """All finders. Detections of equal score keep this order."""

@@ -26,9 +26,9 @@ from overruler.vision.learned.ellipse_net import (
     trace_ovals_of_known_size,
 )
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
-from overruler.vision.learned.patches import photo_pyramid
+from overruler.vision.learned.patches import Picture, photo_pyramid
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
-from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY, MIN_OVERVIEW_PROBABILITY
+from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY
 
 MIN_NET_SCORE = 0.01
 """Smallest score of a candidate at first sight."""
@@ -40,6 +40,13 @@ SIZE_SIGMA_INFLATION = 2.0
 """Inflation of the stated σ of a traced half length or half width."""
 MAX_SIZE_CHI2 = 12.0
 """Largest squared distance, in σ, of a fitted size from the traced one."""
+MAX_RETRACE_CHI2 = 200.0
+"""Largest squared distance of a traced size from one that is tried where none is near.
+
+Beside other bases a trace holds to figures and neighbours. Started as large as the base, it follows
+the rim; other things then no longer look like an oval."""
+MIN_RETRACED_SCORE = 0.8
+"""Smallest score of a trace that is tried so."""
 MAX_FITTED_SIZES = 2
 """Largest number of sizes fitted to a candidate."""
 SAME_OVAL_HALF_WIDTHS = 0.25
@@ -48,9 +55,11 @@ TRACE_SIGMA_INFLATION = load_coefficients("sigma_inflation")["traced_oval_pose"]
 """Inflation of a trace's σ where the size is known: counted on 305 rendered ovals, with their
 fit."""
 LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score").values()))
-"""Weights of constant, network and overview log odds, and size error in χ². The fit adds
-nothing."""
-MIN_SCORE = 0.6
+"""Weights of constant, network and overview log odds, and size error in χ²: of the network's score
+at the oval of known size. The fit adds nothing."""
+MIN_FROM_ABOVE = 0.2
+"""Overview probability that counts for any lower one: beside others it is low for true ovals."""
+MIN_SCORE = 0.55
 """Smallest score of an oval base."""
 POSE_COLUMNS = [0, 1, 4]
 """Columns of x, y and heading among an oval's numbers."""
@@ -110,23 +119,48 @@ def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
 def _fit_catalogue_sizes(
     frame: Frame, camera: Camera, bases: Sequence[Base], traced: TracedOvals
 ) -> list[tuple[OvalFit, float]]:
-    """Fit the sizes that the traced ovals may have; return fits and probabilities."""
+    """Fit the sizes that the traced ovals may have; return fits and probabilities.
+
+    Each is traced again as one of that size, and scored there.
+    """
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
     chi2 = _size_chi2(sizes, traced)
-    pairs = _plausible_sizes(chi2)
+    pairs = _plausible_sizes(chi2, traced.score)
     which, size = np.array(pairs, int).reshape(-1, 2).T
     ovals = traced.ovals[which]
     resized = np.column_stack([ovals[:, :2], sizes[size], ovals[:, 4]])
-    poses, sigmas = trace_ovals_of_known_size(photo_pyramid(frame), camera, resized)
-    priors = zip(
-        poses[:, POSE_COLUMNS], TRACE_SIGMA_INFLATION * sigmas[:, POSE_COLUMNS], strict=True
-    )
+    pyramid = photo_pyramid(frame)
+    poses, sigmas = trace_ovals_of_known_size(pyramid, camera, resized)
+    misfit = _misfit_of_size(pyramid, camera, poses, traced[which], chi2[which, size])
     fitted = []
-    for (k, i), prior in zip(pairs, priors, strict=True):
-        fit = fit_oval(frame.pixels, camera, PosePrior(*prior), bases[i], 0.0)
+    for j, (_, i) in enumerate(pairs):
+        columns = poses[j, POSE_COLUMNS], TRACE_SIGMA_INFLATION * sigmas[j, POSE_COLUMNS]
+        fit = fit_oval(frame.pixels, camera, PosePrior(*columns), bases[i], 0.0)
         if fit is not None:
-            fitted.append((fit, _oval_probability(traced, k, float(chi2[k, i]))))
+            fitted.append((fit, _oval_probability(*(column[j] for column in misfit))))
     return fitted
+
+
+def _misfit_of_size(
+    pyramid: list[Picture], camera: Camera, poses: Array, traced: TracedOvals, chi2: Array
+) -> tuple[Array, Array, Array]:
+    """Return the network's score (N,) at ovals of known size, the overview's, and the size error.
+
+    `chi2` (N,) is that of the trace before. A large one is replaced by that of a trace from `poses`.
+    """
+    if not len(poses):
+        return np.empty(0), np.empty(0), np.empty(0)
+    score = average_augmented_scores(pyramid, camera, poses)
+    is_far = chi2 >= MAX_SIZE_CHI2
+    chi2 = chi2.copy()
+    if is_far.any():
+        again = TracedOvals(
+            score[is_far], *trace_ovals(pyramid, camera, poses[is_far]), chi2[is_far]
+        )
+        half_sizes = poses[is_far, 2:4]
+        chi2[is_far] = np.diagonal(_size_chi2(half_sizes, again))
+    is_worse = is_far | (score < traced.score)
+    return np.where(is_worse, score, traced.score), traced.from_above, chi2
 
 
 def _size_chi2(sizes: Array, traced: TracedOvals) -> Array:
@@ -136,17 +170,23 @@ def _size_chi2(sizes: Array, traced: TracedOvals) -> Array:
     return np.asarray(np.sum(residual**2, axis=2))
 
 
-def _plausible_sizes(chi2: Array) -> list[tuple[int, int]]:
-    """Return the pairs of oval and size to fit, by their squared distances (N, C)."""
+def _plausible_sizes(chi2: Array, score: Array) -> list[tuple[int, int]]:
+    """Return the pairs of oval and size to fit, by their squared distances (N, C) and scores (N,).
+
+    Where no size is near, what looks like an oval is tried in the nearest.
+    """
     nearest = np.argsort(chi2, axis=1, kind="stable")[:, :MAX_FITTED_SIZES]
     pairs = []
     for k, sizes in enumerate(nearest.tolist()):
-        pairs += [(k, i) for i in sizes if chi2[k, i] < MAX_SIZE_CHI2]
+        near = [(k, i) for i in sizes if chi2[k, i] < MAX_SIZE_CHI2]
+        if not near and score[k] > MIN_RETRACED_SCORE and chi2[k, sizes[0]] < MAX_RETRACE_CHI2:
+            near = [(k, sizes[0])]
+        pairs += near
     return pairs
 
 
-def _oval_probability(traced: TracedOvals, k: int, chi2: float) -> float:
-    """Return the probability that traced oval `k` is an oval base of a size this far off."""
-    from_above = np.clip(traced.from_above, MIN_OVERVIEW_PROBABILITY, MAX_OVERVIEW_PROBABILITY)
-    logits = probability_to_logit(np.stack([traced.score, from_above], -1))
-    return float(sigmoid(LOGIT_WEIGHTS @ [1.0, *logits[k], chi2]))
+def _oval_probability(score: float, from_above: float, chi2: float) -> float:
+    """Return the probability of an oval base by both networks' scores and its size error."""
+    clipped = np.clip(from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
+    logits = probability_to_logit([score, clipped])
+    return float(sigmoid(LOGIT_WEIGHTS @ [1.0, *logits, chi2]))

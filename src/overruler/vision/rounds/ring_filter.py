@@ -37,7 +37,9 @@ BLUR_MARGIN_ROWS = 8
 MEDIAN_STRIDE = 3
 """Stride of rows and columns that sample the usual gradient strength."""
 MAX_CANDIDATES = 120
-"""Largest number of candidates."""
+"""Largest number of candidates, unless the whole-table network knows of many."""
+MIN_RINGS = 40
+"""Least number of rings among the candidates, however many the network knows, if there are so many."""
 MAX_PER_RING = 60
 """Largest number of one ring: a printed mesh answers to one size everywhere."""
 SAME_CENTRE_RADII = 0.35
@@ -72,9 +74,10 @@ def find_candidates(
     """
     levels = _rings_by_level(radii_mm if rings else (), view.mm_per_px).items()
     found = [_find_on_level(view, hidden, level, rings_mm) for level, rings_mm in levels]
-    found.append(_known_in_view(view, radii_mm, hidden, known))
-    rows = np.concatenate(found)
-    rows = _suppress_overlaps(rows[np.argsort(-rows[:, 3], kind="stable")])
+    known_rows = _known_in_view(view, radii_mm, hidden, known)
+    rows = np.concatenate([*found, known_rows])
+    most = max(MAX_CANDIDATES, len(known_rows) + MIN_RINGS)
+    rows = _suppress_overlaps(rows[np.argsort(-rows[:, 3], kind="stable")], most)
     return Candidates(rows[:, :2], rows[:, 2], rows[:, 3])
 
 
@@ -214,11 +217,11 @@ def _limit_per_ring(rows: Array, most: int) -> Array:
     return rows[keep]
 
 
-def _suppress_overlaps(rows: Array) -> Array:
-    """Keep the strongest row of each circle, `MAX_CANDIDATES` at most; the strongest come first."""
-    kept, count = np.empty((MAX_CANDIDATES, rows.shape[1])), 0
-    for row in _limit_per_ring(rows, 2 * MAX_PER_RING)[: 4 * MAX_CANDIDATES]:
-        if count == MAX_CANDIDATES:
+def _suppress_overlaps(rows: Array, most: int) -> Array:
+    """Keep the strongest row of each circle, `most` at most; the strongest come first."""
+    kept, count = np.empty((most, rows.shape[1])), 0
+    for row in _limit_per_ring(rows, 2 * MAX_PER_RING)[: 4 * most]:
+        if count == most:
             break
         others = kept[:count]
         of_ring = np.count_nonzero(others[:, 2] == row[2])
