@@ -14,6 +14,15 @@ ENDINGS = (".png", ".svg")
 """The endings of file names that an annotated photo can be written to."""
 
 
+def on_best_photo(report: "Report") -> "Report":
+    """The report on the one of its photos that shows the first ruling's gap largest."""
+    if len(report.photos) < 2:
+        return report
+    from overruler.picture.best_photo import index_of_best_photo
+
+    return report.on_photo(index_of_best_photo(report))
+
+
 def annotated_svg(report: "Report") -> str:
     """Return the annotated photo as SVG text."""
     from overruler.picture import report_drawing

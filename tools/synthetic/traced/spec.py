@@ -52,6 +52,8 @@ class Spec:
     """The table's top: `oak`, `felt` and so on; without it the seed chooses."""
     hand: bool = False
     """Whether somebody reaches in."""
+    heights: int = 0
+    """Of the terrain, this many hills and roofs that pieces stand on come first."""
 
     @property
     def difficulty(self) -> str:

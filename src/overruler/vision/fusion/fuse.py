@@ -1,0 +1,144 @@
+"""From the reports on several photos of one table to one set of bases.
+
+associate the photos' bases → look again where others see one → tops and their heights → what moved →
+which findings are pieces → one fit of all places and heights
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from overruler.bases import Base
+from overruler.geometry.pose import Array
+from overruler.vision.fusion.association import associate
+from overruler.vision.fusion.decided import Decided
+from overruler.vision.fusion.evidence import (
+    MIN_REPORTED_SIZE,
+    piece_probability,
+    size_probabilities,
+)
+from overruler.vision.fusion.joint_fit import JointFit, PlacedBase, fit_jointly
+from overruler.vision.fusion.levels import (
+    LEVEL_SIGMA_MM,
+    Level,
+    join_levels,
+    measure_levels,
+)
+from overruler.vision.fusion.merge import do_overlap, merge_repeated, without_outliers
+from overruler.vision.fusion.moved import Move, find_moves
+from overruler.vision.fusion.second_look import SAME_LEVEL_MM, Expected, look_again
+from overruler.vision.fusion.sighting import SeenPhoto, Sighting
+
+MIN_PROBABILITY = 0.5
+"""Least probability of a finding that is reported."""
+OUTLIER_ROUNDS = 3
+"""Most rounds in which sightings that contradict the others are left out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FusedBase:
+    """One base by all photos that see it."""
+
+    base: Base
+    other_bases: tuple[Base, ...]
+    """Other sizes that it may have."""
+    sightings: tuple[Sighting, ...]
+    probability: float
+    """Probability that it is a piece."""
+    level: int | None
+    """Number of the top that it stands on."""
+    is_raised: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FusedTable:
+    """The bases of a table by all its photos."""
+
+    bases: tuple[FusedBase, ...]
+    fit: JointFit
+    levels: tuple[Level, ...]
+    moved: tuple[tuple[int, Sighting], ...]
+    """What stands elsewhere in one photo: the number of its base, and the sighting there."""
+
+
+def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
+    """Fuse the photos' findings; `radii_mm` are those of the round bases to look for."""
+    board_mm = photos[0].calibration.board_mm
+    hypotheses = associate(photos, board_mm)
+    levels = measure_levels(join_levels(photos), hypotheses)
+    findings = [Decided.of(one, levels) for one in hypotheses]
+    findings = _look_again_everywhere(photos, findings, radii_mm)
+    findings = merge_repeated(findings)
+    moves = find_moves([one.as_finding() for one in findings], photos)
+    kept, moved = _drop_false(findings, moves, photos)
+    return _fit_table(kept, moved, levels, photos)
+
+
+def _look_again_everywhere(
+    photos: Sequence[SeenPhoto], findings: Sequence[Decided], radii_mm: Array
+) -> list[Decided]:
+    """Ask each photo for the bases that it lacks, and for those it measured at another height."""
+    sightings = [{one.photo.index: one for one in finding.sightings} for finding in findings]
+    for photo in photos:
+        expected = []
+        for k, finding in enumerate(findings):
+            own = sightings[k].get(photo.index)
+            if own is not None and abs(own.detection.z_mm - finding.xyz_mm[2]) < SAME_LEVEL_MM:
+                continue
+            if photo.shows(finding.xyz_mm):
+                expected.append(Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm))
+        for k, sighting in look_again(photo, expected, radii_mm).items():
+            sightings[k][photo.index] = sighting
+    pairs = zip(findings, sightings, strict=True)
+    return [finding.with_sightings(list(own.values())) for finding, own in pairs]
+
+
+def _drop_false(
+    findings: Sequence[Decided], moves: Sequence[Move], photos: Sequence[SeenPhoto]
+) -> tuple[list[tuple[Decided, float]], list[tuple[int, Sighting]]]:
+    """The findings that are likely pieces, with their probabilities; and the moved sightings."""
+    strays = {move.strays: move.stays for move in moves}
+    kept: list[tuple[Decided, float]] = []
+    number: dict[int, int] = {}
+    likely: dict[int, float] = {}
+    for k, finding in enumerate(findings):
+        if k in strays:
+            continue
+        without = [findings[s].sightings[0].photo.index for s, t in strays.items() if t == k]
+        asked = [photo for photo in photos if photo.index not in without]
+        probability = piece_probability(finding.sightings, finding.xyz_mm, asked)
+        likely[k] = probability
+    for k in sorted(likely, key=lambda k: -likely[k]):
+        if likely[k] < MIN_PROBABILITY:
+            break
+        if not any(do_overlap(findings[k], other) for other, _ in kept):
+            number[k] = len(kept)
+            kept.append((findings[k], likely[k]))
+    moved = [(number[t], findings[s].sightings[0]) for s, t in strays.items() if t in number]
+    return kept, moved
+
+
+def _fit_table(
+    kept: Sequence[tuple[Decided, float]],
+    moved: Sequence[tuple[int, Sighting]],
+    levels: Sequence[Level],
+    photos: Sequence[SeenPhoto],
+) -> FusedTable:
+    placed = [
+        PlacedBase(one.sightings, float(one.xyz_mm[2]), one.z_sigma_mm, one.level)
+        for one, _ in kept
+    ]
+    fit = fit_jointly(placed, LEVEL_SIGMA_MM)
+    for _ in range(OUTLIER_ROUNDS):
+        placed, changed = without_outliers(placed, fit.chi2, fit.residuals_mm)
+        if not changed:
+            break
+        fit = fit_jointly(placed, LEVEL_SIGMA_MM)
+    bases = []
+    for (one, probability), place in zip(kept, placed, strict=True):
+        sizes = size_probabilities(one.sightings)
+        base, *others = sizes
+        likely = tuple(other for other in others if sizes[other] > MIN_REPORTED_SIZE)
+        bases.append(
+            FusedBase(base, likely, place.sightings, probability, one.level, one.is_raised)
+        )
+    return FusedTable(tuple(bases), fit, tuple(levels), tuple(moved))
