@@ -1,7 +1,7 @@
 """A finding whose ground is decided: the board, a flat top, or a height of its own."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class Decided:
     """0 for the board."""
     level: int | None
     is_raised: bool
+    sizes: Mapping[Base, float] = field(default_factory=dict)
+    """The sizes that it may have, with their probabilities, the likeliest first."""
 
     @classmethod
     def of(cls, one: Hypothesis, levels: Sequence[Level]) -> "Decided":
@@ -59,6 +61,9 @@ class Decided:
 
     def as_finding(self) -> Finding:
         return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm)
+
+    def with_sizes(self, sizes: Mapping[Base, float]) -> "Decided":
+        return replace(self, base=next(iter(sizes)), sizes=sizes)
 
     def with_sightings(self, sightings: Sequence[Sighting]) -> "Decided":
         return replace(self, sightings=tuple(sightings))

@@ -11,11 +11,7 @@ from overruler.bases import Base
 from overruler.geometry.pose import Array
 from overruler.vision.fusion.association import associate
 from overruler.vision.fusion.decided import Decided
-from overruler.vision.fusion.evidence import (
-    MIN_REPORTED_SIZE,
-    piece_probability,
-    size_probabilities,
-)
+from overruler.vision.fusion.evidence import piece_probability
 from overruler.vision.fusion.joint_fit import JointFit, PlacedBase, fit_jointly
 from overruler.vision.fusion.levels import (
     LEVEL_SIGMA_MM,
@@ -27,9 +23,12 @@ from overruler.vision.fusion.merge import do_overlap, merge_repeated, without_ou
 from overruler.vision.fusion.moved import Move, find_moves
 from overruler.vision.fusion.second_look import SAME_LEVEL_MM, Expected, look_again
 from overruler.vision.fusion.sighting import SeenPhoto, Sighting
+from overruler.vision.fusion.sizes import weigh_sizes
 
-MIN_PROBABILITY = 0.5
+MIN_PROBABILITY = 0.6
 """Least probability of a finding that is reported."""
+MIN_REPORTED_SIZE = 0.05
+"""Least probability of another size that is reported."""
 OUTLIER_ROUNDS = 3
 """Most rounds in which sightings that contradict the others are left out."""
 
@@ -66,7 +65,8 @@ def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
     hypotheses = associate(photos, board_mm)
     levels = measure_levels(join_levels(photos), hypotheses)
     findings = [Decided.of(one, levels) for one in hypotheses]
-    findings = _look_again_everywhere(photos, findings, radii_mm)
+    findings = _decide_sizes(findings, radii_mm)
+    findings = _look_again_everywhere(photos, findings)
     findings = merge_repeated(findings)
     moves = find_moves([one.as_finding() for one in findings], photos)
     kept, moved = _drop_false(findings, moves, photos)
@@ -74,7 +74,7 @@ def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
 
 
 def _look_again_everywhere(
-    photos: Sequence[SeenPhoto], findings: Sequence[Decided], radii_mm: Array
+    photos: Sequence[SeenPhoto], findings: Sequence[Decided]
 ) -> list[Decided]:
     """Ask each photo for the bases that it lacks, and for those it measured at another height."""
     sightings = [{one.photo.index: one for one in finding.sightings} for finding in findings]
@@ -82,14 +82,27 @@ def _look_again_everywhere(
         expected = []
         for k, finding in enumerate(findings):
             own = sightings[k].get(photo.index)
-            if own is not None and abs(own.detection.z_mm - finding.xyz_mm[2]) < SAME_LEVEL_MM:
+            if own is not None and _is_measured_there(own, finding):
                 continue
             if photo.shows(finding.xyz_mm):
                 expected.append(Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm))
-        for k, sighting in look_again(photo, expected, radii_mm).items():
+        for k, sighting in look_again(photo, expected).items():
             sightings[k][photo.index] = sighting
     pairs = zip(findings, sightings, strict=True)
     return [finding.with_sightings(list(own.values())) for finding, own in pairs]
+
+
+def _is_measured_there(sighting: Sighting, finding: Decided) -> bool:
+    """Whether a sighting was measured at its base's height, with its size."""
+    is_level = abs(sighting.detection.z_mm - finding.xyz_mm[2]) < SAME_LEVEL_MM
+    return is_level and sighting.detection.base == finding.base
+
+
+def _decide_sizes(findings: Sequence[Decided], radii_mm: Array) -> list[Decided]:
+    """The findings with their likeliest sizes."""
+    shares = weigh_sizes(findings, radii_mm)
+    pairs = zip(findings, shares, strict=True)
+    return [finding.with_sizes(sizes) for finding, sizes in pairs]
 
 
 def _drop_false(
@@ -135,9 +148,8 @@ def _fit_table(
         fit = fit_jointly(placed, LEVEL_SIGMA_MM)
     bases = []
     for (one, probability), place in zip(kept, placed, strict=True):
-        sizes = size_probabilities(one.sightings)
-        base, *others = sizes
-        likely = tuple(other for other in others if sizes[other] > MIN_REPORTED_SIZE)
+        base, *others = one.sizes
+        likely = tuple(other for other in others if one.sizes[other] > MIN_REPORTED_SIZE)
         bases.append(
             FusedBase(base, likely, place.sightings, probability, one.level, one.is_raised)
         )

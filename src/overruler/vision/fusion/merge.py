@@ -12,6 +12,8 @@ from overruler.vision.fusion.sighting import Sighting
 
 SAME_PLACE_SHARE = 0.6
 """Two findings nearer than this share of the smaller width are one base."""
+AGREEING_MM = 2.5
+"""A sighting farther from the place of a base shows something else."""
 MAX_OVERLAP_SHARE = 0.25
 """Two bases overlap by less than this share of the smaller width."""
 SAME_HEIGHT_MM = 12.0
@@ -61,11 +63,20 @@ def do_overlap(one: Decided, other: Decided) -> bool:
 
 
 def _join(stronger: Decided, weaker: Decided) -> Decided:
-    """The stronger finding with what the weaker one's photos add."""
+    """The stronger finding with what the weaker one's photos add, where they agree with it."""
     own = {one.photo.index for one in stronger.sightings}
     more = [one for one in weaker.sightings if one.photo.index not in own]
-    fitting = [one for one in more if one.detection.base == stronger.base]
-    return stronger.with_sightings([*stronger.sightings, *fitting])
+    agreeing = [one for one in more if _agrees(stronger, one)]
+    return stronger.with_sightings([*stronger.sightings, *agreeing])
+
+
+def _agrees(finding: Decided, sighting: Sighting) -> bool:
+    """Whether a sighting shows the base of a finding in its place."""
+    if sighting.detection.base != finding.base:
+        return False
+    z_mm = float(finding.xyz_mm[2])
+    apart_mm = float(np.hypot(*(sighting.place_at(z_mm) - finding.xyz_mm[:2])))
+    return apart_mm < AGREEING_MM
 
 
 def without_outliers(

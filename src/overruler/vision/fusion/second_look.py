@@ -40,14 +40,14 @@ class Expected:
     """1 σ of the place along the board."""
 
 
-def look_again(
-    photo: SeenPhoto, expected: Sequence[Expected], radii_mm: Array
-) -> dict[int, Sighting]:
+def look_again(photo: SeenPhoto, expected: Sequence[Expected]) -> dict[int, Sighting]:
     """The expected round bases that a photo shows, by their keys."""
     found: dict[int, Sighting] = {}
     rounds = [one for one in expected if one.base.shape == "circle"]
     for level in _split_levels(rounds):
-        found |= _look_on_level(photo, level, radii_mm)
+        for width_mm in sorted({one.base.width_mm for one in level}):
+            alike = [one for one in level if one.base.width_mm == width_mm]
+            found |= _look_on_level(photo, alike, np.array([width_mm / 2]))
     return found
 
 

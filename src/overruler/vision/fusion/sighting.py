@@ -17,6 +17,10 @@ from overruler.vision.assembly.flag_doubts import SURE, rare_probability
 from overruler.vision.camera.table_bow import correct_for_bow_mm, place_jacobian_bow
 from overruler.vision.contours.shading import shade_covariance_mm2
 
+ALONG_SIGMA_FACTOR = 1.5
+"""1 σ of a place along the view, against the one that its fit states: counted on rendered tables."""
+ACROSS_SIGMA_FACTOR = 0.75
+"""The same across the view."""
 USUAL_SHADE_SHARE = 0.3
 """Usual 1 σ of the shading error, as a share of that of the worst shade."""
 
@@ -79,12 +83,24 @@ class Sighting:
         return np.column_stack([by_camera, by_bow])
 
     def own_covariance_mm2(self, rare: bool) -> Array:
-        """(2, 2): covariance of the fit and the shade, for an exact camera and height."""
+        """(2, 2): covariance of the fit and the shade, for an exact camera and height.
+
+        Across the view a place is surer than along it: what is not known of a base's profile moves
+        its rim along the view.
+        """
         calibration, detection = self.photo.calibration, self.detection
         shade = shade_covariance_mm2(calibration, detection)
+        relief = self.relief_at(detection.z_mm)
+        along = relief / max(float(np.hypot(*relief)), 1e-9)
+        projection = np.outer(along, along)
         if rare:
-            return np.asarray(detection.covariance_mm2 + detection.rare_excess_mm2 + shade)
-        return np.asarray(detection.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade)
+            own = detection.covariance_mm2 + detection.rare_excess_mm2 + shade
+            across_factor = 1.0
+        else:
+            own = detection.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade
+            across_factor = ACROSS_SIGMA_FACTOR
+        stretch = ALONG_SIGMA_FACTOR * projection + across_factor * (np.eye(2) - projection)
+        return np.asarray(stretch @ own @ stretch)
 
     def covariance_at(self, z_mm: float) -> Array:
         """(2, 2): usual covariance of its place, the camera's error included."""
