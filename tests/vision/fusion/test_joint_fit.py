@@ -1,0 +1,95 @@
+"""The joint fit reaches the bound of Cramér and Rao, and its covariance says what sampling says."""
+
+import numpy as np
+import pytest
+
+from overruler.geometry.pose import Array
+from overruler.vision.fusion import sighting
+from overruler.vision.fusion.joint_fit import JointFit, PlacedBase, fit_jointly
+from overruler.vision.fusion.sighting import SeenPhoto, Sighting
+from tests.vision.fusion.several_photos import CAMERA_SIGMA, FIT_SIGMA_MM, Truth, camera_from, see
+
+BASES: list[Truth] = [
+    *[(150.0 + 90 * k, 120.0 + 55 * (k % 4), 0.0, 27.0) for k in range(7)],
+    (620.0, 420.0, 50.0, 32.0),
+]
+BOARD_SIGMA_MM = 0.05
+HILL_SIGMA_MM = 30.0
+
+
+@pytest.fixture(autouse=True)
+def fits_as_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fits here err alike along and across the view."""
+    monkeypatch.setattr(sighting, "ALONG_SIGMA_FACTOR", 1.0)
+    monkeypatch.setattr(sighting, "ACROSS_SIGMA_FACTOR", 1.0)
+
+
+def photos_of(count: int, random: np.random.Generator | None) -> list[SeenPhoto]:
+    return [see(k, camera_from(360 * k / count), BASES, random) for k in range(count)]
+
+
+def fit(photos: list[SeenPhoto]) -> JointFit:
+    placed = []
+    for k, (_, _, z, _) in enumerate(BASES):
+        seen = tuple(Sighting(photo, photo.detections[k]) for photo in photos)
+        placed.append(PlacedBase(seen, z, HILL_SIGMA_MM if z else BOARD_SIGMA_MM))
+    return fit_jointly(placed, 0.4)
+
+
+def bound_mm2(photos: list[SeenPhoto]) -> Array:
+    """(2 N, 2 N): inverse of Fisher's information, the cameras being parameters beside the bases."""
+    count, cameras = len(BASES), len(photos)
+    size = 3 * count + 15 * cameras
+    information = np.zeros((size, size))
+    for p in range(cameras):
+        own = slice(3 * count + 15 * p, 3 * count + 15 * (p + 1))
+        information[own, own] += np.diag(np.maximum(CAMERA_SIGMA, 1e-9) ** -2.0)
+    for k, (_, _, z, _) in enumerate(BASES):
+        sigma = HILL_SIGMA_MM if z else BOARD_SIGMA_MM
+        information[3 * k + 2, 3 * k + 2] += sigma**-2
+        for p, photo in enumerate(photos):
+            one = Sighting(photo, photo.detections[k])
+            row = np.zeros((2, size))
+            row[:, 3 * k : 3 * k + 2] = np.eye(2)
+            row[:, 3 * k + 2] = -one.relief_at(z)
+            first = 3 * count + 15 * p
+            row[:, first : first + 15] = one.jacobian_at(z)[:, :15]
+            information += row.T @ row / FIT_SIGMA_MM**2
+    places = np.ravel([[3 * k, 3 * k + 1] for k in range(count)])
+    scale = 1 / np.sqrt(np.diag(information))
+    inverse = np.linalg.inv(information * np.outer(scale, scale)) * np.outer(scale, scale)
+    return np.asarray(inverse[np.ix_(places, places)])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_the_covariance_is_the_bound(count: int) -> None:
+    photos = photos_of(count, None)
+    stated = fit(photos).rare_mm2
+    bound = bound_mm2(photos)
+    assert np.sqrt(np.diag(stated) / np.diag(bound)) == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_errors_are_as_stated(count: int) -> None:
+    truth = np.array([[x, y] for x, y, _, _ in BASES])
+    squares = []
+    for seed in range(80):
+        found = fit(photos_of(count, np.random.default_rng(seed)))
+        errors = (found.xy_mm - truth).ravel()
+        squares.append(errors @ np.linalg.solve(found.rare_mm2, errors) / len(errors))
+    assert np.mean(squares) == pytest.approx(1, abs=0.15)
+
+
+def test_more_photos_are_surer() -> None:
+    sigmas = [np.sqrt(np.diag(fit(photos_of(count, None)).rare_mm2)).max() for count in (1, 2, 3, 5)]
+    assert sigmas == sorted(sigmas, reverse=True)
+    assert sigmas[2] < 0.75 * sigmas[0]
+
+
+def test_a_sighting_that_contradicts_the_others_stands_out() -> None:
+    photos = photos_of(3, np.random.default_rng(1))
+    off = photos[1].detections[3]
+    off.xy_mm[:] += [3.0, -2.0]
+    chi2 = fit(photos).chi2.reshape(len(BASES), 3)
+    assert np.unravel_index(chi2.argmax(), chi2.shape) == (3, 1)
+    assert chi2[3, 1] > 20
