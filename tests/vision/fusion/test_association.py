@@ -35,7 +35,7 @@ def test_a_base_hidden_in_one_photo_is_known_from_the_others() -> None:
 
 def test_two_sides_measure_a_height_and_say_how_well() -> None:
     errors, sigmas = [], []
-    for seed in range(60):
+    for seed in range(30):
         random = np.random.default_rng(seed)
         first, second = (
             Sighting(photo, photo.detections[0])
@@ -46,9 +46,3 @@ def test_two_sides_measure_a_height_and_say_how_well() -> None:
         sigmas.append(mode.covariance[2, 2] ** 0.5)
     assert np.sqrt(np.mean(np.square(errors))) < 1.5
     assert 0.5 < np.std(np.array(errors) / sigmas) < 1.3
-
-
-def test_bases_of_quite_different_sizes_are_never_one() -> None:
-    here = see(0, camera_from(0), [(300.0, 300.0, 0.0, 27.0)])
-    there = see(1, camera_from(120), [(300.0, 300.0, 0.0, 50.0)])
-    assert len(associate([here, there], BOARD_MM)) == 2

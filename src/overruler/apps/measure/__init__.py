@@ -119,8 +119,12 @@ def _render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Pat
 def _draw_precision_map(options: MeasureOptions, report: "Report", path: Path) -> bytes | str:
     from overruler.picture.precision_map import encode_map
     from overruler.vision.camera.precision_map import doubt_map
+    from overruler.vision.fusion.next_photo import advise_photo
 
     precision = doubt_map(report.calibration, lens=options.lens is not None)
+    photo_advice = advise_photo(report, report.verdicts)
+    if photo_advice is not None:
+        precision = replace(precision, advice=(photo_advice, *precision.advice))
     return encode_map(report.calibration, precision, report.frame.pixels, path.suffix.lower())
 
 
@@ -132,6 +136,8 @@ def _print_report(options: MeasureOptions, report: "Report") -> None:
         print(json.dumps(values))
         return
     from overruler.apps.measure.summary import print_report
+    from overruler.vision.fusion.next_photo import advise_photo
 
     written = (options.scene, options.picture, options.doubt)
-    print_report(report, [path for path in written if path])
+    advice = advise_photo(report, report.verdicts)
+    print_report(report, [path for path in written if path], advice)

@@ -15,6 +15,8 @@ from overruler.calibration import Calibration
 from overruler.geometry.pose import Array
 from overruler.vision.fusion.sighting import Sighting
 
+MIN_HEIGHT_SIGMA_MM = 0.02
+"""Least 1 σ of a base's height over the board: a grain of dust."""
 RARE_WEIGHT = 0.2
 """Share of the rare covariance in the weights of the fit."""
 
@@ -165,7 +167,7 @@ def _height_variance(base: PlacedBase, rare: bool) -> float:
         return base.z_sigma_mm**2
     budget = base.sightings[0].photo.calibration.budget
     height_mm = budget.height_mm if rare else budget.as_specified.height_mm
-    return height_mm**2
+    return max(height_mm, MIN_HEIGHT_SIGMA_MM) ** 2
 
 
 def _left_out_chi2(noise: Array, design: Array, residuals: Array, sights: int) -> Array:

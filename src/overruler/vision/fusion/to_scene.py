@@ -143,7 +143,7 @@ def _place(fused: FusedTable, k: int, photos: Sequence[SeenPhoto]) -> _PlacedPie
         standing_on=standing_on,
         sigma_z_mm=z_sigma if base.is_raised else 0.0,
         unmodelled_mm2=np.zeros((2, 2)),
-        rare_excess_mm2=np.zeros((2, 2)),
+        rare_excess_mm2=fused.fit.rare_mm2[two, two] - fused.fit.usual_mm2[two, two],
         shared_shifts_mm={},
         rare_shifts_mm={},
     )
