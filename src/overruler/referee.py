@@ -118,13 +118,15 @@ class Referee:
         `progress` is called with each step's description.
         """
         if isinstance(frame, Frame):
-            report = self._look_at(frame, progress)
+            report = apply_house_rules(self._look_at(frame, progress), self.house)
         else:
             from overruler.vision.fusion.look_at_all import TableKnowledge, look_at_all
+            from overruler.vision.fusion.owners import apply_house_rules_by_photo
 
             known = TableKnowledge(self.board, self.game, round_radii_mm(self._known_bases()))
             report = look_at_all(tuple(frame), self._look_at_one_of_several, known, progress)
-        return apply_corrections(apply_house_rules(report, self.house), self.fixes)
+            report = apply_house_rules_by_photo(report, self.house)
+        return apply_corrections(report, self.fixes)
 
     def _look_at_one_of_several(self, frame: Frame, index: int, board: Board | None) -> Report:
         """Measure one of several photos by a board that may come from all of them."""

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
-from overruler.vision.calibrators.marker_map import MIN_MARKERS, fit_marker_map
+from overruler.vision.calibrators.marker_map import MIN_MARKERS, MarkerMapFit, fit_marker_map
 from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.markers.detect import find_markers
 from overruler.vision.markers.marker import Marker
@@ -17,8 +19,8 @@ MIN_SHARED_MARKERS = 3
 def map_free_markers(frames: Sequence[Frame], board: Board) -> Board:
     """The board with its markers at the places that the photos show.
 
-    Photos of one camera make the map, those that see most markers in all; the other photos hang on
-    it. `CannotMeasure` where a photo shows too few of its markers.
+    Photos of one camera make a map; that of most markers, and the most precise of these, counts.
+    The other photos hang on it. `CannotMeasure` where a photo shows too few of its markers.
     """
     seen = [find_markers(frame, board) for frame in frames]
     cameras: dict[tuple[tuple[int, int], float | None], list[int]] = {}
@@ -27,16 +29,27 @@ def map_free_markers(frames: Sequence[Frame], board: Board) -> Board:
             cameras.setdefault((frame.size_px, frame.focal_px), []).append(k)
     if not cameras:
         return board
-    most = max(cameras.values(), key=lambda group: len({m.id for k in group for m in seen[k]}))
-    views = {f"{k}": (seen[k], lens_prior(frames[k], None)) for k in most}
-    layout = fit_marker_map(board, views)
+    maps = [_map_by_one_camera(frames, seen, group, board) for group in cameras.values()]
+    layout = max(maps, key=_goodness)
     for k, frame in enumerate(frames):
         _check_shared(frame, seen[k], set(layout.corners_mm))
-    dictionary = seen[most[0]][0].dictionary
+    dictionary = next(markers[0].dictionary for markers in seen if markers)
     size = None
     if board.width_mm and board.height_mm:
         size = (board.width_mm, board.height_mm)
     return layout.board(board.name, board.marker_mm, dictionary, size)
+
+
+def _map_by_one_camera(
+    frames: Sequence[Frame], seen: Sequence[Sequence[Marker]], group: Sequence[int], board: Board
+) -> MarkerMapFit:
+    views = {f"{k}": (seen[k], lens_prior(frames[k], None)) for k in group}
+    return fit_marker_map(board, views)
+
+
+def _goodness(layout: MarkerMapFit) -> tuple[int, float]:
+    """How many markers a map has, then how precise it is."""
+    return len(layout.places), -float(np.mean(layout.distance_sigmas_mm()))
 
 
 def _check_shared(frame: Frame, markers: Sequence[Marker], known: set[int]) -> None:

@@ -5,7 +5,9 @@ which findings are pieces → one fit of all places and heights
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
@@ -29,6 +31,12 @@ MIN_PROBABILITY = 0.6
 """Least probability of a finding that is reported."""
 MIN_REPORTED_SIZE = 0.05
 """Least probability of another size that is reported."""
+MIN_SIGHTINGS_TO_COMPARE = 8
+"""Least number of sightings by which photos are compared."""
+MEDIAN_CHI2 = 1.386
+"""Median of a squared distance in σ in the plane, where all is as stated: 2 ln 2."""
+MAX_USUAL_RATIO = 2.0
+"""Largest usual ratio of the median to that: rendered tables have 0.2 to 0.9."""
 OUTLIER_ROUNDS = 3
 """Most rounds in which sightings that contradict the others are left out."""
 
@@ -57,6 +65,10 @@ class FusedTable:
     levels: tuple[Level, ...]
     moved: tuple[tuple[int, Sighting], ...]
     """What stands elsewhere in one photo: the number of its base, and the sighting there."""
+    seen_together: tuple[int | None, ...] = ()
+    """(M,): photo of each sighting of the fit; None where it is the only one of its base."""
+    excess: float = 1.0
+    """Factor on all covariances: how far photos contradict each other (Birge's ratio, squared)."""
 
 
 def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
@@ -153,4 +165,21 @@ def _fit_table(
         bases.append(
             FusedBase(base, likely, place.sightings, probability, one.level, one.is_raised)
         )
-    return FusedTable(tuple(bases), fit, tuple(levels), tuple(moved))
+    together = [
+        one.photo.index if len(base.sightings) > 1 else None
+        for base in placed
+        for one in base.sightings
+    ]
+    excess = _excess_of(
+        [c for c, photo in zip(fit.chi2, together, strict=True) if photo is not None]
+    )
+    fit = replace(fit, usual_mm2=excess * fit.usual_mm2, rare_mm2=excess * fit.rare_mm2)
+    return FusedTable(tuple(bases), fit, tuple(levels), tuple(moved), tuple(together), excess)
+
+
+def _excess_of(chi2: Sequence[float]) -> float:
+    """The square of Birge's ratio by the median of squared distances; 1 where photos agree."""
+    if len(chi2) < MIN_SIGHTINGS_TO_COMPARE:
+        return 1.0
+    ratio = float(np.median(chi2)) / MEDIAN_CHI2
+    return ratio if ratio > MAX_USUAL_RATIO else 1.0

@@ -12,10 +12,20 @@ from overruler.geometry.pose import Array
 from overruler.report import Report
 from overruler.vision.fusion.common_board import map_free_markers
 from overruler.vision.fusion.fuse import fuse_photos
-from overruler.vision.fusion.same_table import check_same_table, is_same_picture
+from overruler.vision.fusion.same_table import (
+    check_same_table,
+    disagree,
+    find_contradicting_photo,
+    is_same_picture,
+)
 from overruler.vision.fusion.sighting import SeenPhoto
 from overruler.vision.fusion.to_scene import report_fused
 
+DISAGREEMENT_TEXT = (
+    "the photos disagree by more than their doubt, so all doubt is larger; "
+    "check that nothing was moved, and the lens files"
+)
+"""What is said where photos contradict each other and none can be told from the others."""
 MAX_PHOTOS = 10
 """Most photos of one table."""
 PHOTOS_AT_A_TIME = 2
@@ -61,10 +71,21 @@ def look_at_all(
         failures = [one for one in results if isinstance(one, CannotMeasure)]
         raise CannotMeasure(f"{frames[different[0]].name}: {failures[0]}")
     progress("joining the photos")
-    photos = [_seen_photo(k, report) for k, report in reports.items()]
+    photos = [_seen_photo(k, report) for k, report in enumerate(reports.values())]
     fused = fuse_photos(photos, known.radii_mm)
     check_same_table(fused, photos)
-    report = report_fused(fused, photos, known.game)
+    while (odd := find_contradicting_photo(fused, photos)) is not None:
+        text = f"{odd.frame.name} is left out: it contradicts the other photos, which agree"
+        problems.append(Problem("photo_left_out", text))
+        rest = [photo for photo in photos if photo is not odd]
+        photos = [replace(photo, index=k) for k, photo in enumerate(rest)]
+        fused = fuse_photos(photos, known.radii_mm)
+    if disagree(fused):
+        problems.append(Problem("photos_disagree", DISAGREEMENT_TEXT))
+    on_map = board is not None and board.covariance is not None
+    report = report_fused(fused, photos, known.game, on_map)
+    grids = [one.scene.grid for one in reports.values() if one.scene.grid is not None]
+    report = replace(report, scene=replace(report.scene, grid=next(iter(grids), None)))
     return _with_problems(report, problems)
 
 

@@ -22,3 +22,18 @@ def shared_covariance_mm2(calibration: Calibration, xy_mm: Array, bases: Sequenc
         two = slice(2 * k, 2 * k + 2)
         covariance[two, two] += np.eye(2) * edge_mm**2
     return np.asarray(covariance)
+
+
+def map_covariance_mm2(calibrations: Sequence[Calibration], xyz_mm: Array, rare: bool) -> Array:
+    """(2 N, 2 N): by the places of markers that were measured in photos, at places (N, 3).
+
+    All photos hang on one map of the markers. Its error is part of each camera's, and the surest
+    camera has little else.
+    """
+    options = []
+    for calibration in calibrations:
+        jacobian = np.concatenate(list(calibration.camera.board_point_jacobian(xyz_mm)))
+        covariances = calibration.covariances
+        camera = (covariances.rare if rare else covariances.usual)[:15, :15]
+        options.append(jacobian @ camera @ jacobian.T)
+    return np.asarray(min(options, key=np.trace))

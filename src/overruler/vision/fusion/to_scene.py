@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from overruler.calibration import calibration_to_json
-from overruler.detections import Detection, RaisedArea, ruler_to_json
+from overruler.detections import DetectedRuler, Detection, RaisedArea, ruler_to_json
 from overruler.games import DEFAULT_GAME
 from overruler.geometry.covariance import Covariance, RareAlternative
 from overruler.geometry.pose import Array
@@ -21,7 +21,7 @@ from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.fusion.fuse import FusedBase, FusedTable
 from overruler.vision.fusion.levels import Level
 from overruler.vision.fusion.sighting import SeenPhoto, Sighting
-from overruler.vision.fusion.table_errors import shared_covariance_mm2
+from overruler.vision.fusion.table_errors import map_covariance_mm2, shared_covariance_mm2
 
 MIN_TOP_MM = 4.0
 """Lowest height of a top in a scene: lower ones are cards and mats."""
@@ -41,12 +41,14 @@ class _PlacedPiece:
     z_sigma_mm: float
 
 
-def report_fused(fused: FusedTable, photos: Sequence[SeenPhoto], game: str | None) -> Report:
+def report_fused(
+    fused: FusedTable, photos: Sequence[SeenPhoto], game: str | None, on_map: bool
+) -> Report:
     """The report on a table by all its photos, with a piece for each base: p01, p02 and so on."""
     first = photos[0]
     order = np.argsort(fused.fit.xy_mm[:, 0], kind="stable").tolist()
     placed = [_place(fused, k, photos) for k in order]
-    covariance = _joint_covariance(fused, order, photos)
+    covariance = _joint_covariance(fused, order, photos, on_map)
     digits = max(2, len(str(len(order))))
     names = [f"p{k + 1:0{digits}}" for k in range(len(order))]
     pieces = tuple(
@@ -67,7 +69,7 @@ def report_fused(fused: FusedTable, photos: Sequence[SeenPhoto], game: str | Non
         calibration=first.calibration,
         detections=tuple(one.detection for one in placed),
         scene=scene,
-        rulers=tuple(ruler for photo in photos for ruler in photo.rulers),
+        rulers=_distinct_rulers(photos),
         areas=areas,
         photos=tuple(TablePhoto(photo.frame, photo.calibration) for photo in photos),
     )
@@ -76,7 +78,7 @@ def report_fused(fused: FusedTable, photos: Sequence[SeenPhoto], game: str | Non
 def _extra(fused: FusedTable, photos: Sequence[SeenPhoto], names: dict[int, str]) -> dict[str, Any]:
     """What a scene says beside the pieces: calibrations, rulers, and what moved."""
     calibrations = [calibration_to_json(photo.calibration) for photo in photos]
-    rulers = [ruler_to_json(ruler) for photo in photos for ruler in photo.rulers]
+    rulers = [ruler_to_json(ruler) for ruler in _distinct_rulers(photos)]
     extra: dict[str, Any] = {"calibration": calibrations[0], "rulers": rulers}
     files = [photo.frame.name for photo in photos]
     extra["photos"] = [
@@ -86,6 +88,18 @@ def _extra(fused: FusedTable, photos: Sequence[SeenPhoto], names: dict[int, str]
     if fused.moved:
         extra["moved"] = [_moved_json(names[k], sighting) for k, sighting in fused.moved]
     return extra
+
+
+def _distinct_rulers(photos: Sequence[SeenPhoto]) -> tuple[DetectedRuler, ...]:
+    """The rulers of all photos, each by the photo that measures it best."""
+    kept: list[DetectedRuler] = []
+    every = [ruler for photo in photos for ruler in photo.rulers]
+    for ruler in sorted(every, key=lambda each: each.sigma_mm):
+        middle = ruler.path_mm.mean(0)
+        apart_mm = [float(np.hypot(*(one.path_mm.mean(0) - middle))) for one in kept]
+        if min(apart_mm, default=np.inf) > ruler.width_mm:
+            kept.append(ruler)
+    return tuple(kept)
 
 
 def _moved_json(name: str, sighting: Sighting) -> dict[str, Any]:
@@ -152,9 +166,12 @@ def _place(fused: FusedTable, k: int, photos: Sequence[SeenPhoto]) -> _PlacedPie
 
 
 def _joint_covariance(
-    fused: FusedTable, order: Sequence[int], photos: Sequence[SeenPhoto]
+    fused: FusedTable, order: Sequence[int], photos: Sequence[SeenPhoto], on_map: bool
 ) -> Covariance:
-    """The covariance of all pieces in order, with its rare alternative."""
+    """The covariance of all pieces in order, with its rare alternative.
+
+    `on_map` says that the markers' places were measured in photos.
+    """
     if not order:
         return Covariance(())
     calibration = photos[0].calibration
@@ -163,6 +180,10 @@ def _joint_covariance(
     columns = np.ravel([[2 * k, 2 * k + 1] for k in order])
     square = np.ix_(columns, columns)
     rare_mm2 = fused.fit.rare_mm2[square] + shared_covariance_mm2(calibration, xy, bases)
+    calibrations = [photo.calibration for photo in photos]
+    xyz = np.column_stack([xy, fused.fit.z_mm[order]])
+    if on_map:
+        rare_mm2 = rare_mm2 + map_covariance_mm2(calibrations, xyz, rare=True)
     rare = Covariance(rare_mm2.tolist())
     flags = {problem.flag for photo in photos for problem in photo.calibration.problems}
     if all(photo.is_off for photo in photos) or flags & FLAGS_OF_TABLE:
@@ -171,6 +192,8 @@ def _joint_covariance(
     probability = max(rare_probability(photo.calibration.problems) for photo in sound)
     specified = calibration.as_specified
     usual_mm2 = fused.fit.usual_mm2[square] + shared_covariance_mm2(specified, xy, bases)
+    if on_map:
+        usual_mm2 = usual_mm2 + map_covariance_mm2(calibrations, xyz, rare=False)
     return Covariance(usual_mm2.tolist(), RareAlternative(probability, rare))
 
 
