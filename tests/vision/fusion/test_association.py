@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see, without
 from overruler.vision.fusion.association import associate
 from overruler.vision.fusion.hypotheses import Hypothesis
 from overruler.vision.fusion.sighting import Sighting
-from tests.vision.fusion.several_photos import BOARD_MM, Truth, camera_from, see, without
 
 SIDES_DEG = (0.0, 120.0, 240.0)
 UNIT: list[Truth] = [(300 + 32 * k, 250 + 31 * (k % 3), 0.0, 27.0) for k in range(6)]

@@ -3,18 +3,16 @@
 import numpy as np
 import pytest
 
-from overruler.geometry.pose import Array
+from evaluate.drawn.views import Truth, bound_mm2, camera_from, placed_bases, see
 from overruler.vision.fusion import sighting
-from overruler.vision.fusion.joint_fit import JointFit, PlacedBase, fit_jointly
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
-from tests.vision.fusion.several_photos import CAMERA_SIGMA, FIT_SIGMA_MM, Truth, camera_from, see
+from overruler.vision.fusion.joint_fit import JointFit, fit_jointly
+from overruler.vision.fusion.sighting import SeenPhoto
 
 BASES: list[Truth] = [
     *[(150.0 + 90 * k, 120.0 + 55 * (k % 4), 0.0, 27.0) for k in range(7)],
     (620.0, 420.0, 50.0, 32.0),
 ]
-BOARD_SIGMA_MM = 0.05
-HILL_SIGMA_MM = 30.0
+PRIORS_MM = [30.0 if z else 0.05 for _, _, z, _ in BASES]
 
 
 @pytest.fixture(autouse=True)
@@ -29,43 +27,14 @@ def photos_of(count: int, random: np.random.Generator | None) -> list[SeenPhoto]
 
 
 def fit(photos: list[SeenPhoto]) -> JointFit:
-    placed = []
-    for k, (_, _, z, _) in enumerate(BASES):
-        seen = tuple(Sighting(photo, photo.detections[k]) for photo in photos)
-        placed.append(PlacedBase(seen, z, HILL_SIGMA_MM if z else BOARD_SIGMA_MM))
-    return fit_jointly(placed, 0.4)
-
-
-def bound_mm2(photos: list[SeenPhoto]) -> Array:
-    """(2 N, 2 N): inverse of Fisher's information, the cameras being parameters beside the bases."""
-    count, cameras = len(BASES), len(photos)
-    size = 3 * count + 15 * cameras
-    information = np.zeros((size, size))
-    for p in range(cameras):
-        own = slice(3 * count + 15 * p, 3 * count + 15 * (p + 1))
-        information[own, own] += np.diag(np.maximum(CAMERA_SIGMA, 1e-9) ** -2.0)
-    for k, (_, _, z, _) in enumerate(BASES):
-        sigma = HILL_SIGMA_MM if z else BOARD_SIGMA_MM
-        information[3 * k + 2, 3 * k + 2] += sigma**-2
-        for p, photo in enumerate(photos):
-            one = Sighting(photo, photo.detections[k])
-            row = np.zeros((2, size))
-            row[:, 3 * k : 3 * k + 2] = np.eye(2)
-            row[:, 3 * k + 2] = -one.relief_at(z)
-            first = 3 * count + 15 * p
-            row[:, first : first + 15] = one.jacobian_at(z)[:, :15]
-            information += row.T @ row / FIT_SIGMA_MM**2
-    places = np.ravel([[3 * k, 3 * k + 1] for k in range(count)])
-    scale = 1 / np.sqrt(np.diag(information))
-    inverse = np.linalg.inv(information * np.outer(scale, scale)) * np.outer(scale, scale)
-    return np.asarray(inverse[np.ix_(places, places)])
+    return fit_jointly(placed_bases(photos, BASES, PRIORS_MM), 0.4)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
 def test_the_covariance_is_the_bound(count: int) -> None:
     photos = photos_of(count, None)
     stated = fit(photos).rare_mm2
-    bound = bound_mm2(photos)
+    bound = bound_mm2(photos, BASES, PRIORS_MM)
     assert np.sqrt(np.diag(stated) / np.diag(bound)) == pytest.approx(1, abs=0.01)
 
 

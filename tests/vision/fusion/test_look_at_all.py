@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluate.drawn.views import Truth, camera_from, see, without
 from overruler.board import Board
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
@@ -15,7 +16,6 @@ from overruler.scene import Scene
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.fusion.look_at_all import TableKnowledge, look_at_all
 from overruler.vision.fusion.sighting import SeenPhoto
-from tests.vision.fusion.several_photos import Truth, camera_from, see, without
 
 RADII_MM = np.array([25, 27, 32, 40, 50]) / 2
 BASES: list[Truth] = [(180.0 + 80 * k, 150.0 + 70 * (k % 4), 0.0, 27.0) for k in range(8)]

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see
 from overruler.bases import Base
 from overruler.geometry.camera import Camera
 from overruler.vision.fusion.moved import Finding, find_moves, is_bare
 from overruler.vision.fusion.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
-from tests.vision.fusion.several_photos import BOARD_MM, blank_frame, camera_from, see
 
 SMALL_PX = (600, 450)
 HERE, THERE, TREE = (350.0, 300.0), (430.0, 340.0), (352.0, 298.0)

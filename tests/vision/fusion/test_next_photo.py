@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from evaluate.drawn.views import Truth, camera_from, see
 from overruler.report import Report
 from overruler.verdict import Verdict
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.fusion.next_photo import advise_photo
-from tests.vision.fusion.several_photos import Truth, camera_from, see
 
 PAIR: list[Truth] = [(200.0, 250.0, 0.0, 27.0), (700.0, 380.0, 0.0, 27.0)]
 

@@ -12,7 +12,8 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.reproject import reproject_outline
-from overruler.vision.fusion.sighting import SeenPhoto
+from overruler.vision.fusion.joint_fit import PlacedBase
+from overruler.vision.fusion.sighting import SeenPhoto, Sighting
 from synthetic.camera import camera_above, lens_matrix
 
 SIZE_PX = (1200, 900)
@@ -86,3 +87,43 @@ def without(photo: SeenPhoto, *hidden: int) -> SeenPhoto:
     """A photo that does not see some of its bases."""
     kept = [one for k, one in enumerate(photo.detections) if k not in hidden]
     return replace(photo, detections=tuple(kept))
+
+
+def placed_bases(
+    photos: Sequence[SeenPhoto], bases: Sequence[Truth], priors_mm: Sequence[float]
+) -> list[PlacedBase]:
+    """The bases with a sighting in every photo, and 1 σ of what is known of their heights."""
+    placed = []
+    for k, (_, _, z, _) in enumerate(bases):
+        seen = tuple(Sighting(photo, photo.detections[k]) for photo in photos)
+        placed.append(PlacedBase(seen, z, priors_mm[k]))
+    return placed
+
+
+def bound_mm2(
+    photos: Sequence[SeenPhoto], bases: Sequence[Truth], priors_mm: Sequence[float]
+) -> Array:
+    """(2 N, 2 N): Cramér and Rao's bound: the inverse of Fisher's information, cameras included.
+
+    The parameters are x, y and z of each base and the 15 of each camera.
+    """
+    count = len(bases)
+    size = 3 * count + 15 * len(photos)
+    information = np.zeros((size, size))
+    for p in range(len(photos)):
+        own = slice(3 * count + 15 * p, 3 * count + 15 * (p + 1))
+        information[own, own] += np.diag(np.maximum(CAMERA_SIGMA, 1e-9) ** -2.0)
+    for k, (_, _, z, _) in enumerate(bases):
+        information[3 * k + 2, 3 * k + 2] += priors_mm[k] ** -2.0
+        for p, photo in enumerate(photos):
+            one = Sighting(photo, photo.detections[k])
+            row = np.zeros((2, size))
+            row[:, 3 * k : 3 * k + 2] = np.eye(2)
+            row[:, 3 * k + 2] = -one.relief_at(z)
+            first = 3 * count + 15 * p
+            row[:, first : first + 15] = one.jacobian_at(z)[:, :15]
+            information += row.T @ row / FIT_SIGMA_MM**2
+    places = np.ravel([[3 * k, 3 * k + 1] for k in range(count)])
+    scale = 1 / np.sqrt(np.diag(information))
+    inverse = np.linalg.inv(information * np.outer(scale, scale)) * np.outer(scale, scale)
+    return np.asarray(inverse[np.ix_(places, places)])
