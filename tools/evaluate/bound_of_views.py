@@ -32,14 +32,16 @@ BASES: list[Truth] = [
     *[(120.0 + 85 * k, 100.0 + 110 * (k % 4), 0.0, 27.0) for k in range(9)],
     *[(560.0 + 40 * k, 430.0, 55.0, 32.0) for k in range(3)],
 ]
-PRIORS_MM = [30.0 if z else 0.05 for _, _, z, _ in BASES]
+KNOWN_MM = 0.05
+PRIORS_MM = [30.0 if z else KNOWN_MM for _, _, z, _ in BASES]
 
 
 def outcome(count: int, random: np.random.Generator) -> dict[str, Array]:
     """Errors of one table's distances and heights, with their stated σ and their bound."""
     photos = [see(p, camera_from(360 * p / count), BASES, random) for p in range(count)]
-    fit = fit_jointly(placed_bases(photos, BASES, PRIORS_MM), 0.4)
-    bound = bound_mm2(photos, BASES, PRIORS_MM)
+    priors_mm = PRIORS_MM if count > 1 else [KNOWN_MM] * len(BASES)  # one photo measures no height
+    fit = fit_jointly(placed_bases(photos, BASES, priors_mm), 0.4)
+    bound = bound_mm2(photos, BASES, priors_mm)
     rows = [_distance_row(i, j) for i, j in combinations(range(len(BASES)), 2)]
     gradients = np.array(rows)
     truth = np.array([[x, y] for x, y, _, _ in BASES])
