@@ -8,6 +8,10 @@ from overruler.bases import Base
 from overruler.calibration import Calibration
 from overruler.geometry.pose import Array
 
+MAP_VARIANCE_FACTOR = 2.0
+"""Factor on the variances by a map of markers: the photos that made the map are measured by it, so
+their pixels count twice."""
+
 
 def shared_covariance_mm2(calibration: Calibration, xy_mm: Array, bases: Sequence[Base]) -> Array:
     """(2 N, 2 N): by the print's scale, the table's misfit, and each base's own size."""
@@ -36,4 +40,4 @@ def map_covariance_mm2(calibrations: Sequence[Calibration], xyz_mm: Array, rare:
         covariances = calibration.covariances
         camera = (covariances.rare if rare else covariances.usual)[:15, :15]
         options.append(jacobian @ camera @ jacobian.T)
-    return np.asarray(min(options, key=np.trace))
+    return np.asarray(MAP_VARIANCE_FACTOR * min(options, key=np.trace))
