@@ -61,6 +61,7 @@ VISION_ROOMS = (
     "terrain",
     "rulers",
     "assembly",
+    "fusion",
     "tracking",
 )
 """The rooms of `vision/`: each may import those before it."""

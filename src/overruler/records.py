@@ -38,6 +38,25 @@ class ImageRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class PhotoImageRecord:
+    """Where one of several photos shows a piece, or would show it."""
+
+    photo: int
+    """Index of the photo."""
+    image: ImageRecord
+    seen: bool
+    """Whether this photo was measured; False where something hides the piece."""
+
+    @classmethod
+    def from_node(cls, node: Node) -> "PhotoImageRecord":
+        photo, seen = node["photo"].integer(), node["seen"].boolean()
+        return cls(photo, ImageRecord.from_node(node), seen)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"photo": self.photo, **self.image.to_json(), "seen": self.seen}
+
+
+@dataclass(frozen=True, slots=True)
 class HeadingAlternative:
     """A heading that a piece may have instead of the stated one."""
 
@@ -57,6 +76,8 @@ class PieceRecord:
     """How a piece was measured."""
 
     image: ImageRecord | None = None
+    images: tuple[PhotoImageRecord, ...] = ()
+    """Where several photos show it."""
     score: float | None = None
     """How much it looks like a base, 0 to 1."""
     visible: float | None = None
@@ -70,6 +91,8 @@ class PieceRecord:
     """Id of the raised area that it stands on; None for the board."""
     sigma_z_mm: float = 0.0
     """1 σ of its height, in excess of that of any base on the board."""
+    z_sigma_mm: float | None = None
+    """1 σ of its height as several photos measured it."""
     probability: float | None = None
     """How likely it is a piece at all; None where nothing was said, which means 1."""
     by_hand: bool = False
@@ -183,6 +206,7 @@ def _json(value: Any) -> Any:
 
 PIECE_RECORD_READERS: Mapping[str, Any] = {
     "image": ImageRecord.from_node,
+    "images": lambda node: _read_list(node, PhotoImageRecord.from_node),
     "score": Node.number,
     "visible": Node.number,
     "also": lambda node: _read_list(node, read_base),
@@ -190,6 +214,7 @@ PIECE_RECORD_READERS: Mapping[str, Any] = {
     "other_headings": lambda node: _read_list(node, HeadingAlternative.from_node),
     "on": Node.text,
     "sigma_z_mm": Node.number,
+    "z_sigma_mm": Node.number,
     "probability": Node.number,
     "by_hand": _read_by_hand,
     "corrections": _read_texts,

@@ -31,7 +31,12 @@ from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.camera.shared_lens import calibrate_many
 from overruler.vision.contours.shading import check_low_light, estimate_light
-from overruler.vision.detection.detect import SEARCH_MARGIN_MM, detect, rectify_board
+from overruler.vision.detection.detect import (
+    SEARCH_MARGIN_MM,
+    detect,
+    rectify_board,
+    split_doubtful,
+)
 from overruler.vision.detection.finders import round_radii_mm
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.hill_net import HillMap, predict_hill_map
@@ -39,6 +44,7 @@ from overruler.vision.refinement.base_scale import refine_by_bases
 from overruler.vision.refinement.lit_side import remeasure_by_lit_side
 from overruler.vision.refinement.marker_scale import flag_marker_size
 from overruler.vision.refinement.scale_doubt import doubt_scale
+from overruler.vision.rounds.fit_rounds import MIN_SCORE
 from overruler.vision.rounds.remeasure import remeasure_base
 from overruler.vision.rulers.find import find_rulers, ruler_footprints, ruler_problems
 from overruler.vision.rulers.hexgrid import find_grid, grid_problems
@@ -53,6 +59,8 @@ if TYPE_CHECKING:
 
 ORTHOPHOTO_PIXEL_MM = 1.6
 """Pixel size of the orthophoto for the detection of rulers, grids and hills."""
+DOUBTFUL_SCORE = 0.15
+"""Least score of what other photos may confirm as a base."""
 CARD_TO_MARKER_RATIO = 1.4
 """Side of a marker's white card over that of its black square; no base is detected on a card."""
 
@@ -100,12 +108,40 @@ class Referee:
     """The house rules of the table."""
     beside: Sequence[Frame] = ()
     """Other photos of the table by the same camera; they constrain its lens."""
+    lenses: Sequence[Lens | None] = ()
+    """The lens of each of several photos, in their order; empty for `lens` in all."""
+    laid_anywhere: bool = False
+    """Whether the board is only a box round its markers, though these are at known places."""
 
-    def look(self, frame: Frame, progress: Callable[[str], None] = lambda text: None) -> Report:
-        """Measure a picture; raise `CannotMeasure` where that is impossible.
+    def look(
+        self, frame: Frame | Sequence[Frame], progress: Callable[[str], None] = lambda text: None
+    ) -> Report:
+        """Measure a picture, or several of one table; raise `CannotMeasure` where that is impossible.
 
         `progress` is called with each step's description.
         """
+        if isinstance(frame, Frame):
+            report = apply_house_rules(self._look_at(frame, progress), self.house)
+        else:
+            from overruler.vision.fusion.look_at_all import TableKnowledge, look_at_all
+            from overruler.vision.fusion.owners import apply_house_rules_by_photo
+
+            known = TableKnowledge(self.board, self.game, round_radii_mm(self._known_bases()))
+            report = look_at_all(tuple(frame), self._look_at_one_of_several, known, progress)
+            report = apply_house_rules_by_photo(report, self.house)
+        return apply_corrections(report, self.fixes)
+
+    def _look_at_one_of_several(self, frame: Frame, index: int, board: Board | None) -> Report:
+        """Measure one of several photos by a board that may come from all of them."""
+        lens = self.lenses[index] if self.lenses else self.lens
+        anywhere = board is not self.board
+        one = replace(self, board=board, lens=lens, laid_anywhere=anywhere)
+        return one._look_at(frame, lambda text: None, DOUBTFUL_SCORE)
+
+    def _look_at(
+        self, frame: Frame, progress: Callable[[str], None], least_score: float = MIN_SCORE
+    ) -> Report:
+        """Measure a picture; what scores less than a base is reported as doubtful."""
         progress("finding the markers and the camera")
         calibration = self._calibrate_frame(frame)
         ground = locate_ground(frame, calibration, self.terrain, self.board)
@@ -118,7 +154,10 @@ class Referee:
             mapping_hills = self._map_hills(aside, view, calibration)
             cards = [*self._card_squares_mm(calibration), *ground.cards_mm(CARD_TO_MARKER_RATIO)]
             hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(finding_rulers.result())])
-            on_board = detect(frame, calibration, bases, hidden, margin_mm, progress)
+            on_board = detect(
+                frame, calibration, bases, hidden, margin_mm, progress, least_score=least_score
+            )
+        on_board, doubtful = split_doubtful(on_board)
         rulers, seen_grid = finding_rulers.result(), finding_grid.result()
         on_ground = detect_on_ground(
             frame, calibration, bases, ground, CARD_TO_MARKER_RATIO, progress
@@ -148,10 +187,16 @@ class Referee:
         calibration = replace(calibration, problems=sort_by_severity(problems))
         grid = seen_grid.grid if seen_grid is not None and seen_grid.is_aligned else None
         scene = build_scene(calibration, in_order, self.game, rulers, grid, areas)
-        report = Report(
-            frame, calibration, in_order, scene, rulers=rulers, areas=areas, board=self.board
+        return Report(
+            frame,
+            calibration,
+            in_order,
+            scene,
+            rulers=rulers,
+            areas=areas,
+            board=self.board,
+            doubtful=doubtful,
         )
-        return apply_corrections(apply_house_rules(report, self.house), self.fixes)
 
     def watch(self, source: Iterable[Frame | Shot]) -> Iterator[Report]:
         """Report on each photo of a source; of a film's shots, each time the table comes to rest."""
@@ -218,7 +263,7 @@ class Referee:
 
         The margin is wide where the board is only known as the bounding box of its markers.
         """
-        if self.board is not None and self.board.layout_known:
+        if self.board is not None and self.board.layout_known and not self.laid_anywhere:
             return SEARCH_MARGIN_MM
         return max(calibration.board_mm) / 2
 

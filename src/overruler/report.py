@@ -1,6 +1,6 @@
 """The report on one picture of the table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from overruler.board import Board
 from overruler.calibration import Calibration
@@ -8,6 +8,14 @@ from overruler.detections import DetectedRuler, Detection, RaisedArea
 from overruler.frame import Frame
 from overruler.scene import Scene
 from overruler.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TablePhoto:
+    """One of several photos of a table."""
+
+    frame: Frame
+    calibration: Calibration
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,3 +35,12 @@ class Report:
     """Raised areas that pieces may stand on."""
     board: Board | None = None
     """The board that the photo was measured on; None where points told the places."""
+    doubtful: tuple[Detection, ...] = ()
+    """What may be bases but is not likely to: only other photos can tell."""
+    photos: tuple[TablePhoto, ...] = ()
+    """All photos where there are several, the report's own first."""
+
+    def on_photo(self, index: int) -> "Report":
+        """The report drawn on another one of its photos."""
+        photo = self.photos[index]
+        return replace(self, frame=photo.frame, calibration=photo.calibration)

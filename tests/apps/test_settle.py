@@ -145,7 +145,8 @@ def test_another_doubt_in_the_same_places_is_told_as_such(measured: dict[str, st
 
 
 @pytest.mark.parametrize(
-    "argument", ["--scene=out.json", "--picture=out.png", "--board=/etc/passwd", "--board=../x"]
+    "argument",
+    ["@photo.jpg", "--scene=out.json", "--picture=out.png", "--board=/etc/passwd", "--board=../x"],
 )
 def test_a_bundle_reaches_no_file_but_its_own(argument: str) -> None:
     members = bundles.unpack_zip(WHOLE, "bundle.zip")
@@ -165,7 +166,6 @@ def test_a_bundle_reaches_no_file_but_its_own(argument: str) -> None:
         "--nonsense",
         "--marker-mm=wide",
         "--",
-        "@photo.jpg",
         "--json=1",
         "--marker-mm=nan",
         "--version",

@@ -141,11 +141,20 @@ def view_towards(eye: Array, aim: Array, roll: float, reach_mm: float, mm_per_px
 # --- cameras of a make ---
 
 
-def over_board(kind: str, size_mm: tuple[float, float], tilt_deg: float, rng: Rng) -> View:
-    """A camera that sees a whole board; its lens is drawn again until it does not fold over in the picture."""
+def over_board(
+    kind: str,
+    size_mm: tuple[float, float],
+    tilt_deg: float,
+    rng: Rng,
+    towards_deg: float | None = None,
+) -> View:
+    """A camera that sees a whole board; its lens is drawn again until it does not fold over in the picture.
+
+    `towards_deg` is the heading in which it looks; without it, away from the near side.
+    """
     corners = np.column_stack([np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * size_mm, np.zeros(4)])
     while True:
-        view = _aim(kind, _any_lens(kind, rng), corners, tilt_deg, rng)
+        view = _aim(kind, _any_lens(kind, rng), corners, tilt_deg, rng, towards_deg)
         (width, height), step = view.size_px, FOLD_MARGIN_PX
         far = np.stack(np.meshgrid([-step, width + step], [-step, height + step]), -1)
         if not np.isnan(view.camera.undistort(far)).any():
@@ -164,11 +173,19 @@ def _any_lens(kind: str, rng: Rng) -> tuple[Array, Array]:
 
 
 def _aim(
-    kind: str, lens: tuple[Array, Array], targets_mm: Array, tilt_deg: float, rng: Rng
+    kind: str,
+    lens: tuple[Array, Array],
+    targets_mm: Array,
+    tilt_deg: float,
+    rng: Rng,
+    towards_deg: float | None,
 ) -> View:
     """The camera over the targets (N, 3), as near as shows them all, but for a few per cent of the picture."""
     fill = float(rng.uniform(0.9, 0.99))
-    rotation = _rotation(tilt_deg, rng.normal(90, 25), rng.normal(0, 2.5))
+    away, roll = rng.normal(90, 25), rng.normal(0, 2.5)
+    if towards_deg is not None:  # who looks from another side holds the camera turned
+        away, roll = towards_deg, roll + towards_deg - 90
+    rotation = _rotation(tilt_deg, away, roll)
     low, high = targets_mm[:, :2].min(0), targets_mm[:, :2].max(0)
     centre = np.append((low + high) / 2 + rng.normal(0, 8, 2), 0)
 

@@ -29,7 +29,7 @@ from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.learned.rim_net import RimEstimates, estimate_rims
 from overruler.vision.rounds import scoring
-from overruler.vision.rounds.fit_rounds import _centre_sigma_mm, _size_set_priors
+from overruler.vision.rounds.fit_rounds import _centre_sigma_mm, size_set_priors
 from overruler.vision.rounds.ring_filter import find_candidates
 from overruler.vision.rounds.size_likelihood import (
     MIN_FIT_PROBABILITY,
@@ -178,7 +178,7 @@ def _fits(
 ) -> list[list[SizeHypothesis]]:
     """The fits of guesses, as `fit_rounds` makes them."""
     likelihoods = rim_net_log_likelihood(guesses, radii, camera)
-    plausible = size_probabilities(likelihoods, _size_set_priors(radii)) > MIN_FIT_PROBABILITY
+    plausible = size_probabilities(likelihoods, size_set_priors(radii)) > MIN_FIT_PROBABILITY
     sigmas = _centre_sigma_mm(guesses)[:, None]
     return fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
 

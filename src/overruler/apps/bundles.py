@@ -30,12 +30,21 @@ QUESTION_FILE = "question.json"
 ANSWER_FILE = "answer.json"
 README_FILE = "README.txt"
 REQUIRED_FILES = (MANIFEST_FILE, SCENE_FILE, QUESTION_FILE, ANSWER_FILE)
-PHOTO_FILES = ("photo.jpg", "photo.png", "photo.webp")
-"""The names that the photo may have."""
-OPTIONAL_FILES = ("board.toml", "lens.toml", "fix.json")
+PHOTO_ENDINGS = ("jpg", "png", "webp")
+"""The endings that a photo's name may have."""
+PHOTO_FILES = tuple(f"photo.{ending}" for ending in PHOTO_ENDINGS)
+"""The names that the first photo may have."""
+MORE_PHOTO_FILES = tuple(
+    f"photo{number}.{ending}" for number in range(2, 11) for ending in PHOTO_ENDINGS
+)
+"""The names that further photos of the table may have."""
+LENS_OF_PHOTO_FILES = tuple(f"lens{number}.toml" for number in range(1, 11))
+"""The names that lens files of single photos may have."""
+OPTIONAL_FILES = ("board.toml", "lens.toml", "fix.json", *LENS_OF_PHOTO_FILES)
 MEMBER_NAMES = (
     *(README_FILE, ANSWER_FILE, MANIFEST_FILE, QUESTION_FILE, SCENE_FILE),
     *PHOTO_FILES,
+    *MORE_PHOTO_FILES,
     *OPTIONAL_FILES,
 )
 """All names that a file of a bundle may have."""
@@ -180,7 +189,8 @@ def _check_entries(entries: Sequence[zipfile.ZipInfo], name: str) -> None:
     if sum(entry.file_size for entry in entries) > MAX_BUNDLE_BYTES:
         raise BadInput(f"{name}: holds more than {MAX_BUNDLE_BYTES / 1e6:g} MB")
     for entry in entries:
-        if entry.filename not in PHOTO_FILES and entry.file_size > MAX_TEXT_BYTES:
+        is_photo = entry.filename in (*PHOTO_FILES, *MORE_PHOTO_FILES)
+        if not is_photo and entry.file_size > MAX_TEXT_BYTES:
             raise BadInput(
                 f"{name}: its {entry.filename} is larger than {MAX_TEXT_BYTES / 1e6:g} MB"
             )

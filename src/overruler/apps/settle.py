@@ -218,7 +218,9 @@ def _read_measure_options(
     from overruler.apps.measure.recorded_arguments import parse_arguments
 
     request = parse_arguments(arguments)
-    files = (request.board, request.lens, request.terrain, request.fix, *request.beside)
+    lenses = [Path(text.partition("=")[2]) for text in request.lens_of_photo]
+    others = (*lenses, *request.more, *request.beside)
+    files = (request.board, request.lens, request.terrain, request.fix, *others)
     known = [name for name in bundles.MEMBER_NAMES if name in members]
     strange = [str(path) for path in files if path is not None and str(path) not in known]
     if str(request.photo) not in known or str(request.photo) not in bundles.PHOTO_FILES:

@@ -16,6 +16,15 @@ ENDINGS_RULE = f"the name must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}
 """What a message says of a name with another ending."""
 
 
+def on_best_photo(report: "Report") -> "Report":
+    """The report on the one of its photos that shows the first ruling's gap largest."""
+    if len(report.photos) < 2:
+        return report
+    from overruler.picture.best_photo import index_of_best_photo
+
+    return report.on_photo(index_of_best_photo(report))
+
+
 def annotated_svg(report: "Report") -> str:
     """Return the annotated photo as SVG text."""
     from overruler.picture import report_drawing

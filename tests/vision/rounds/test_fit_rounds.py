@@ -223,7 +223,7 @@ def test_only_what_scores_enough_is_a_base(least: float) -> None:
 
 def test_a_size_of_ones_own_may_meet_any_that_are_played_together() -> None:
     sizes = np.sort([*ROUND_DIAMETERS_MM, 95.0])
-    sets = [some for some, _ in module._size_set_priors(sizes / 2)]
+    sets = [some for some, _ in module.size_set_priors(sizes / 2)]
     assert len(sets) > 1
     assert all(some[sizes == 95.0].all() for some in sets)
     assert any(not some[sizes == 27.0].any() for some in sets)

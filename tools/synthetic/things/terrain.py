@@ -63,6 +63,15 @@ def building(rng: Rng) -> Terrain:
     return Terrain("building", rectangle(length, width), height, parts)
 
 
+def flat_roof(rng: Rng) -> Terrain:
+    """A house with a flat roof without a parapet, which bases stand on."""
+    length, width, height = rng.uniform(120, 170), rng.uniform(90, 130), rng.uniform(40, 95)
+    roof = plain("#8d867a", "#6b655b", grain="sand", grain_mm=70, gloss=0.03)
+    house = Part(box(length - 8, width - 8, height - 5), _wall(rng))
+    slab = Part(box(length, width, 5).moved(0, 0, height - 5), roof)
+    return Terrain("roof", rectangle(length, width), height, [house, slab])
+
+
 def _crate(rng: Rng) -> Mesh:
     length, width, height = rng.uniform(8, 22, 3).tolist()
     return box(length, width, height / 2)

@@ -59,6 +59,8 @@ class Spec:
     """Whether somebody reaches in."""
     lookalikes: int = 0
     """Number of round things that are no bases."""
+    heights: int = 0
+    """Of the terrain, this many hills and roofs that pieces stand on come first."""
 
     @property
     def difficulty(self) -> str:

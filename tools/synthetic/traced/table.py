@@ -14,7 +14,7 @@ from synthetic.things.mesh import rectangle
 from synthetic.things.pieces import Piece
 from synthetic.things.props import PROPS, Prop, hand
 from synthetic.things.rulers import Ruler, ruler
-from synthetic.things.terrain import KINDS, Terrain, hill
+from synthetic.things.terrain import KINDS, Terrain, flat_roof, hill
 from synthetic.traced.armies import muster
 from synthetic.traced.ground import Ground
 from synthetic.traced.light import Lights, lights
@@ -70,7 +70,7 @@ def build(spec: Spec, texel_mm: float) -> Table:
     markers = _markers(spec, ground, rng)
     rulers = _rulers(spec, ground, rng)
     terrain = _terrain(spec, ground, rng)
-    hills = [t for t in terrain if t.kind == "hill"]
+    hills = [t for t in terrain if t.kind in ("hill", "roof")]
     pieces, critical = muster(spec.game, spec.crowd, ground, hills, rng, spec.armies)
     props = _props(spec, ground, rng)
     grid = draw_grid(spec, rng)
@@ -147,10 +147,12 @@ def _terrain(spec: Spec, ground: Ground, rng: Rng) -> list[Terrain]:
     names = ON_DECK if spec.mat == "deck" else tuple(KINDS)
     found = []
     for k in range(spec.terrain):
-        hilly = k == 0 and rng.random() < 0.6
-        raw = (
-            hill(rng, float(rng.uniform(90, 140))) if hilly else KINDS[str(rng.choice(names))](rng)
-        )
+        if k < spec.heights:
+            raw = flat_roof(rng) if k % 2 else hill(rng, float(rng.uniform(90, 140)))
+        elif k == 0 and rng.random() < 0.6:
+            raw = hill(rng, float(rng.uniform(90, 140)))
+        else:
+            raw = KINDS[str(rng.choice(names))](rng)
         at = ground.settle(raw.footprint_mm, rng, (0, 0), ground.size_mm, 8)
         if at:
             found.append(raw.moved(*at))

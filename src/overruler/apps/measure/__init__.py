@@ -1,4 +1,4 @@
-"""`overruler measure`: from a photo of the table to a scene, its rulings, and a picture of them."""
+"""`overruler measure`: from photos of the table to a scene, its rulings, and a picture of them."""
 
 import argparse
 import json
@@ -30,9 +30,13 @@ __all__ = [
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    photo = "the photo: JPEG, PNG, WebP or TIFF"
-    parser.add_argument("photo", type=Path, metavar="PHOTO", help=photo)
+    photo = "the photo: JPEG, PNG, WebP or TIFF; several of one table, from several sides, see more"
+    parser.add_argument("photo", type=Path, nargs="+", metavar="PHOTO", help=photo)
     add_table_arguments(parser)
+    lens = "the lens file of one of several photos, by its number from 1 (as often as wanted)"
+    parser.add_argument(
+        "--lens-of-photo", action="append", default=[], metavar="N=LENS.toml", help=lens
+    )
     beside = (
         "another photo of the table by the same camera, not zoomed: the lens is surer "
         "(as often as wanted)"
@@ -75,17 +79,18 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
 
     progress("reading the photo")
     pool = ThreadPoolExecutor()
-    reading = pool.submit(load_photo, options.photo)  # during the imports below
+    paths = (options.photo, *options.more)
+    reading = [pool.submit(load_photo, path) for path in paths]  # during the imports below
     pool.submit(
         warm_up_libraries
     )  # nobody waits for it: what it has not loaded is loaded when used
     from overruler.apps.rulings import rule_on_questions
     from overruler.referee import Referee
 
-    frame = reading.result()
+    frames = [each.result() for each in reading]
     pool.shutdown(wait=False)
     referee = Referee(
-        board=_find_board(frame, options),
+        board=_find_board(frames[0], options),
         points=options.points,
         lens=options.lens,
         game=options.game,
@@ -95,8 +100,9 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
         fixes=options.fixes,
         house=options.house,
         beside=tuple(load_photo(path) for path in options.beside),
+        lenses=options.lenses,
     )
-    report = referee.look(frame, progress)
+    report = referee.look(frames if len(frames) > 1 else frames[0], progress)
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
 
 
@@ -118,7 +124,8 @@ def _render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Pat
         from overruler import picture
 
         ending = options.picture.suffix.lower()
-        files.append((options.picture, picture.annotated_bytes(report, ending)))
+        shown = picture.on_best_photo(report)
+        files.append((options.picture, picture.annotated_bytes(shown, ending)))
     if options.doubt:
         files.append((options.doubt, _draw_precision_map(options, report, options.doubt)))
     if options.geojson:
@@ -129,8 +136,12 @@ def _render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Pat
 def _draw_precision_map(options: MeasureOptions, report: "Report", path: Path) -> bytes | str:
     from overruler.picture.precision_map import encode_map
     from overruler.vision.camera.precision_map import doubt_map
+    from overruler.vision.fusion.next_photo import advise_photo
 
     precision = doubt_map(report.calibration, lens=options.lens is not None)
+    photo_advice = advise_photo(report, report.verdicts)
+    if photo_advice is not None:
+        precision = replace(precision, advice=(photo_advice, *precision.advice))
     return encode_map(report.calibration, precision, report.frame.pixels, path.suffix.lower())
 
 
@@ -142,6 +153,8 @@ def _print_report(options: MeasureOptions, report: "Report") -> None:
         print(json.dumps(values))
         return
     from overruler.apps.measure.summary import print_report
+    from overruler.vision.fusion.next_photo import advise_photo
 
     written = (options.scene, options.picture, options.doubt, options.geojson)
-    print_report(report, [path for path in written if path])
+    advice = advise_photo(report, report.verdicts)
+    print_report(report, [path for path in written if path], advice)

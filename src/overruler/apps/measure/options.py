@@ -36,6 +36,8 @@ class MeasureOptions:
     """The checked options of a measurement."""
 
     photo: Path
+    more: tuple[Path, ...]
+    """Further photos of the same table."""
     beside: tuple[Path, ...]
     """Other photos by the same camera."""
     board: Board | None
@@ -44,6 +46,8 @@ class MeasureOptions:
     points: tuple[PointCorrespondence, ...]
     """Clicked correspondences, for a photo without markers."""
     lens: Lens | None
+    lenses: tuple[Lens | None, ...]
+    """The lens of each photo, where they have lens files of their own."""
     game: str | None
     bases: tuple[Base, ...] | None
     """The bases to look for; None for the game's."""
@@ -90,11 +94,13 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
     _check_outputs(args)
     return MeasureOptions(
         photo=args.photo,
+        more=args.more,
         beside=args.beside,
         board=_read_board(args),
         known_boards=tuple(known_boards()) if _is_auto(args) else (),
         points=tuple(_parse_point(text) for text in args.point),
         lens=Lens.load(args.lens) if args.lens else None,
+        lenses=_read_lenses(args),
         game=choice.game,
         bases=select_bases(args.bases, read_own_bases(args.own_base), choice),
         terrain=load_terrain(args.terrain) if args.terrain else (),
@@ -129,6 +135,14 @@ def _check_scale_options(args: MeasureRequest) -> None:
         )
     if len(given) > 1:
         raise BadInput(f"{' and '.join(given)} exclude each other: give one")
+    if args.more and args.point:
+        raise BadInput(
+            "several photos share a table by its markers: leave --point away, or all but one photo"
+        )
+    if args.more and args.beside:
+        raise BadInput(
+            "--beside goes with a single photo: several photos of a table share all they have"
+        )
     if args.beside and args.point:
         raise BadInput(
             "--beside goes with markers, by which photos share their lens: leave --point away"
@@ -153,12 +167,37 @@ def _check_outputs(args: MeasureRequest) -> None:
         if path:
             check_picture_ending(option, path)
     written = (args.scene, args.picture, args.doubt, args.geojson)
-    given = (args.photo, *args.beside, *written)
+    given = (args.photo, *args.more, *args.beside, *written)
     paths = [path.resolve() for path in given if path]
     if len(set(paths)) < len(paths):
         raise BadInput(
-            "PHOTO, --beside, --scene, --picture, --doubt and --geojson must be different files"
+            "PHOTOs, --beside, --scene, --picture, --doubt and --geojson must be different files"
         )
+
+
+def _read_lenses(args: MeasureRequest) -> tuple[Lens | None, ...]:
+    """The lens of each photo: its own, else that of `--lens`; empty where none has its own."""
+    if not args.lens_of_photo:
+        return ()
+    count = 1 + len(args.more)
+    common = Lens.load(args.lens) if args.lens else None
+    lenses: list[Lens | None] = [common] * count
+    given: set[int] = set()
+    for text in args.lens_of_photo:
+        number, path = _parse_lens_of_photo(text, count)
+        if number in given:
+            raise BadInput(f"--lens-of-photo: photo {number} has two lens files: give one")
+        given.add(number)
+        lenses[number - 1] = Lens.load(path)
+    return tuple(lenses)
+
+
+def _parse_lens_of_photo(text: str, count: int) -> tuple[int, Path]:
+    number, _, path = text.partition("=")
+    if not (number.isascii() and number.isdecimal() and path and 1 <= int(number) <= count):
+        expected = f"N=LENS.toml, N from 1 to {count}"
+        raise BadInput(f"--lens-of-photo: expected {expected}, found {text!r}")
+    return int(number), Path(path)
 
 
 def check_picture_ending(option: str, path: Path) -> None:

@@ -20,9 +20,9 @@ FILE_OPTIONS = ("board", "lens", "terrain", "fix", "scene", "picture", "doubt", 
 """Options that name one file; the last four are written."""
 TEXT_OPTIONS = ("dictionary", "game", "bases")
 """Options that hold one text."""
-REPEATED_OPTIONS = ("point", "own_base", "player", "house_rule", "ask")
+REPEATED_OPTIONS = ("lens_of_photo", "point", "own_base", "player", "house_rule", "ask")
 """Options that hold a text each time."""
-REPEATED_FILE_OPTIONS = ("beside",)
+REPEATED_FILE_OPTIONS = ("beside", "more")
 """Options that name a file to read each time."""
 NUMBER_OPTIONS = ("marker_mm",)
 """Options that hold a number."""
@@ -55,20 +55,21 @@ def parse_arguments(arguments: Sequence[str]) -> MeasureRequest:
 
 
 def _named_values(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each argument as the name of its option and its value; the photo has no option."""
-    rest = iter(arguments)
+    """Yield each argument as the name of its option and its value; the photos have no option."""
+    rest, photo_name = iter(arguments), "photo"
     for argument in rest:
         if len(argument) > MAX_ARGUMENT_CHARS:
             _fail(f"{argument[:40]!r} and more is too long")
         if not argument.startswith("-"):
-            yield "photo", argument
+            yield photo_name, argument
+            photo_name = "more"
             continue
         option, equals, value = argument.partition("=")
         name = option.removeprefix("--").replace("-", "_")
         if name in FLAGS and not equals and option == _option(name):
             yield name, ""
             continue
-        if name not in READERS or option != _option(name):
+        if name not in READERS or name == "more" or option != _option(name):
             _fail(f"{option!r} is no option of a record")
         yield name, value if equals else _next_value(rest, option)
 
@@ -83,7 +84,7 @@ def _next_value(rest: Iterator[str], option: str) -> str:
 def _read_value(name: str, text: str) -> Any:
     if name in FLAGS:
         return True
-    if name == "photo":
+    if name in ("photo", "more"):
         return Path(text)
     if "\0" in text:
         _fail(f"{_option(name)} holds a null character")

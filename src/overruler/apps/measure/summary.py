@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from overruler.bases import Base
-from overruler.calibration import Calibration
+from overruler.calibration import Advice, Calibration
 from overruler.detections import DetectedRuler, Detection
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.records import PieceRecord, TerrainRecord
@@ -30,13 +30,14 @@ DIM_BELOW_VISIBLE_SHARE = 0.5
 """The row of a base with a smaller visible share of the rim is dimmed."""
 
 
-def print_report(report: Report, written: Sequence[Path]) -> None:
+def print_report(report: Report, written: Sequence[Path], advice: Advice | None = None) -> None:
     """Print the summary of a report, and the files that were written."""
     console = Console(highlight=False, markup=False)
     console.soft_wrap = not console.is_terminal  # whoever shows a file breaks its lines
     console.print(piece_table(report) if report.scene.pieces else NO_BASES_TEXT, soft_wrap=False)
     console.print()
-    for line in (*ruling_lines(report), *left_out_lines(report)):
+    rulings = (*ruling_lines(report), *left_out_lines(report), *photo_lines(report, advice))
+    for line in rulings:
         console.print(line)
     console.print()
     for line in (
@@ -126,6 +127,22 @@ def left_out_lines(report: Report) -> list[Text]:
 def _verdict_line(verdict: Verdict) -> str:
     sentence = verdict.sentence()
     return f"{' → '.join(verdict.pair)}: {sentence}" if verdict.pair else sentence
+
+
+def photo_lines(report: Report, advice: Advice | None) -> list[Text]:
+    """What moved between several photos, and from where another photo would help."""
+    names = [photo.frame.name for photo in report.photos]
+    lines = []
+    for moved in report.scene.extra.get("moved", ()):
+        place = f"({moved['x_mm']:.0f}, {moved['y_mm']:.0f}) mm"
+        shown = f"{moved['id']} stands elsewhere in photo {moved['photo'] + 1}, at {place}"
+        lines.append(Text(f"! {shown}: it is measured by the other photos", style="yellow"))
+    if len(names) > 1:
+        lines.append(Text(f"{len(names)} photos: {', '.join(names)}", style="dim"))
+    if advice is not None:
+        change = f"± {SIGMAS_95 * advice.before_mm:.1f} → {SIGMAS_95 * advice.after_mm:.1f} mm"
+        lines.append(Text(f"{advice.text} ({change}, 95 %)", style="dim"))
+    return lines
 
 
 def raised_ground_lines(report: Report) -> list[Text]:

@@ -17,6 +17,8 @@ class MeasureRequest:
 
     photo: Path = Path()
     """The photo; an upload's is set once its format is known."""
+    more: tuple[Path, ...] = ()
+    """Further photos of the same table, by any cameras."""
     beside: tuple[Path, ...] = ()
     """Other photos by the same camera."""
     board: Path | None = None
@@ -28,6 +30,8 @@ class MeasureRequest:
     dictionary: str | None = None
     lens: Path | None = None
     """Lens file."""
+    lens_of_photo: tuple[str, ...] = ()
+    """Lens files of single photos as text: `NUMBER=LENS.toml`, counted from 1."""
     game: str | None = None
     terrain: Path | None = None
     """Terrain file."""
@@ -59,7 +63,10 @@ class MeasureRequest:
     @classmethod
     def from_namespace(cls, args: argparse.Namespace) -> "MeasureRequest":
         """Take the options that a parser has; those that it lacks keep their defaults."""
-        options = vars(args)
+        options = dict(vars(args))
+        if isinstance(options.get("photo"), list):
+            first, *more = options["photo"]
+            options |= {"photo": first, "more": more}
         given = {each.name: options[each.name] for each in fields(cls) if each.name in options}
         return cls(**{name: _frozen(value) for name, value in given.items()})
 
@@ -69,7 +76,8 @@ class MeasureRequest:
         given = {name: _frozen(value) for name, value in data.items()}
         for name in _FILE_FIELDS & given.keys():
             given[name] = Path(given[name])
-        given["beside"] = tuple(map(Path, given.get("beside", ())))
+        for name in _FILE_LIST_FIELDS:
+            given[name] = tuple(map(Path, given.get(name, ())))
         return cls(**given)
 
     def to_json(self) -> dict[str, Any]:
@@ -79,8 +87,10 @@ class MeasureRequest:
 
     def to_arguments(self) -> tuple[str, ...]:
         """The arguments of `overruler measure` that ask for the same."""
-        arguments = [str(self.photo)]
+        arguments = [str(self.photo), *map(str, self.more)]
         for name, value in self._given_options():
+            if name == "more":
+                continue
             option = f"--{name.replace('_', '-')}"
             if value is True:
                 arguments.append(option)
@@ -92,8 +102,15 @@ class MeasureRequest:
     def in_folder(self, folder: Path) -> "MeasureRequest":
         """The same, with the paths of its files relative to a folder."""
         files = {name: getattr(self, name) for name in _FILE_FIELDS}
-        paths = {name: folder / path for name, path in files.items() if path is not None}
-        return replace(self, **paths, beside=tuple(folder / path for path in self.beside))
+        paths: dict[str, Any] = {}
+        for name, path in files.items():
+            if path is not None:
+                paths[name] = folder / path
+        for name in _FILE_LIST_FIELDS:
+            paths[name] = tuple(folder / path for path in getattr(self, name))
+        lenses = [text.partition("=") for text in self.lens_of_photo]
+        moved = tuple(f"{number}={folder / path}" for number, _, path in lenses)
+        return replace(self, **paths, lens_of_photo=moved)
 
     def _given_options(self) -> Iterator[tuple[str, Any]]:
         for each in fields(self):
@@ -104,6 +121,8 @@ class MeasureRequest:
 
 _FILE_FIELDS = {"photo", "board", "lens", "terrain", "fix", "scene", "picture", "doubt", "geojson"}
 """Fields that hold one path."""
+_FILE_LIST_FIELDS = ("more", "beside")
+"""Fields that hold any number of paths."""
 
 
 def _frozen(value: Any) -> Any:

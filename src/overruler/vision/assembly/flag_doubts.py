@@ -43,6 +43,9 @@ DOUBT_ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "unsure_distances": "it reports what the covariances say already",
         "overhead_without_lens": "the focal length's doubt is in the camera's covariance",
         "grid_turned": "it concerns the grid of hexes and no place",
+        "photos_disagree": "all covariances have grown by as much as the photos disagree",
+        "photo_left_out": "the scene does not rest on it",
+        "photo_twice": "it counts once",
     }
 )
 """All other flags, and why they add nothing."""

@@ -47,7 +47,7 @@ def build_scene(
     for k, (detection, probability) in enumerate(zip(detections, probabilities, strict=True)):
         block = covariance.cross_covariance(k, k)
         pieces.append(to_piece(detection, f"p{k + 1:0{digits}}", block, probability))
-    terrain = [_to_terrain(area) for area in raised if area.probability >= MIN_TERRAIN_PROBABILITY]
+    terrain = [to_terrain(area) for area in raised if area.probability >= MIN_TERRAIN_PROBABILITY]
     rulers_json = [ruler_to_json(ruler) for ruler in rulers]
     return Scene(
         game=game or DEFAULT_GAME,
@@ -182,7 +182,7 @@ def _measured_extra(detection: Detection, probability: float) -> dict[str, Any]:
     return record.to_json()
 
 
-def _to_terrain(area: RaisedArea) -> Terrain:
+def to_terrain(area: RaisedArea) -> Terrain:
     """The terrain of a raised area, with its uncertainty."""
     return Terrain(
         id=area.id,

@@ -21,6 +21,7 @@ from overruler.vision.contours.overlap_choice import bases_overlap
 from overruler.vision.detection.finders import DOMINANCE_RATIO, FINDERS, Search, Sizes
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.rounds.fit_rounds import MIN_SCORE
 from overruler.vision.rounds.suppression import MAX_OVERLAP_SHARE
 
 SEARCH_MARGIN_MM = 40.0
@@ -53,22 +54,36 @@ def detect(
     margin_mm: float = SEARCH_MARGIN_MM,
     progress: Callable[[str], None] = lambda text: None,
     within_mm: Array | None = None,
+    least_score: float = MIN_SCORE,
 ) -> tuple[Detection, ...]:
     """Detect the given `bases` in a photo, the surest first.
 
     Nothing is searched for in `hidden` polygons (K, 2) in mm, such as the markers' cards. Bases may
     stand up to `margin_mm` beyond the board. `within_mm` (2, 2), lower left and upper right, limits
     the search to a part of a known table; round bases are then found by the whole-table network
-    only.
+    only. Round bases below `least_score` are left out.
     """
     progress("looking for bases")
     sizes = Sizes.of(bases)
     view = rectify_board(frame, calibration, margin_mm=margin_mm, within_mm=within_mm)
-    search = Search.begin(frame, calibration, view, sizes, hidden, within_mm is None, progress)
+    rings = within_mm is None
+    search = Search.begin(frame, calibration, view, sizes, hidden, rings, progress, least_score)
     found = _run_finders(search)
     if not sizes.only_plates:
         return _suppress_overlaps(found, 1.0)
     return _suppress_overlaps(found) if search.sizes_chosen else _prefer_dominant_kind(found)
+
+
+def split_doubtful(
+    detections: Sequence[Detection],
+) -> tuple[tuple[Detection, ...], tuple[Detection, ...]]:
+    """Split the likely bases from round ones that only other photos may confirm."""
+    likely: list[Detection] = []
+    doubtful: list[Detection] = []
+    for detection in detections:
+        is_doubtful = detection.base.shape == "circle" and detection.score < MIN_SCORE
+        (doubtful if is_doubtful else likely).append(detection)
+    return tuple(likely), tuple(doubtful)
 
 
 def _run_finders(search: Search) -> list[Detection]:

@@ -18,7 +18,7 @@ from overruler.vision.learned.disc_net import NO_DISCS, Discs, find_discs
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.rounds.find_ovals import find_ovals
-from overruler.vision.rounds.fit_rounds import covers_catalogue, fit_rounds
+from overruler.vision.rounds.fit_rounds import MIN_SCORE, covers_catalogue, fit_rounds
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
 from overruler.vision.rounds.suppression import suppress_overlaps
 
@@ -89,6 +89,8 @@ class Search:
     is_fleet: bool
     """Whether this looks like a table of ships: less will do for a plate there, and the whole-table
     network alone proposes round bases."""
+    least_score: float = MIN_SCORE
+    """Least score of a round base."""
 
     @classmethod
     def begin(
@@ -100,6 +102,7 @@ class Search:
         hidden: Sequence[Array],
         rings: bool,
         progress: Callable[[str], None],
+        least_score: float = MIN_SCORE,
     ) -> "Search":
         """Run the whole-table networks."""
         camera = calibration.camera
@@ -113,19 +116,8 @@ class Search:
         likely_plates = _count_likely(candidate.score for candidate in plates)
         dominant = likely_plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
         is_fleet = not sizes_chosen and dominant
-        return cls(
-            frame,
-            calibration,
-            view,
-            sizes,
-            hidden,
-            rings,
-            progress,
-            discs,
-            plates,
-            sizes_chosen,
-            is_fleet,
-        )
+        known = (discs, plates, sizes_chosen, is_fleet, least_score)
+        return cls(frame, calibration, view, sizes, hidden, rings, progress, *known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +158,8 @@ def _find_rounds(search: Search) -> Iterable[Detection]:
     estimates = estimate_rims(search.frame, search.calibration.camera, circles)
     chosen = estimates[np.array(suppress_overlaps(estimates, radii), int)]
     search.progress(f"fitting {len(chosen.score)} bases")
-    return fit_rounds(search.frame, search.calibration, chosen, radii, from_above=known)
+    least = search.least_score
+    return fit_rounds(search.frame, search.calibration, chosen, radii, least, from_above=known)
 
 
 def _find_plates(search: Search) -> Iterable[Detection]:

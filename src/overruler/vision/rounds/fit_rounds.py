@@ -62,7 +62,7 @@ def fit_rounds(
     if not len(guesses.score):
         return ()
     camera = calibration.camera
-    priors = _size_set_priors(radii)
+    priors = size_set_priors(radii)
     likelihoods = rim_net_log_likelihood(guesses, radii, camera)
     plausible = size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
     sigmas = _centre_sigma_mm(guesses)[:, None]
@@ -84,7 +84,7 @@ def _is_printed_ring(frame: Frame, camera: Camera, guesses: RimEstimates, k: int
     return is_printed(frame.pixels, camera, guesses.xy_mm[k], float(guesses.radius_mm[k]))
 
 
-def _size_set_priors(radii: Array) -> list[SizeSetPrior]:
+def size_set_priors(radii: Array) -> list[SizeSetPrior]:
     """Return which radii (C,) are played together; custom sizes may occur with any others."""
     if not covers_catalogue(radii):
         return []

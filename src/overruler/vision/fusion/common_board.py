@@ -1,0 +1,62 @@
+"""One board frame for photos of markers that lie anywhere: a map of the markers from all photos."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from overruler.board import Board
+from overruler.errors import CannotMeasure
+from overruler.frame import Frame
+from overruler.vision.calibrators.marker_map import MIN_MARKERS, MarkerMapFit, fit_marker_map
+from overruler.vision.camera.lens_prior import lens_prior
+from overruler.vision.markers.detect import find_markers
+from overruler.vision.markers.marker import Marker
+
+MIN_SHARED_MARKERS = 3
+"""Least number of markers that a photo shares with the others."""
+
+
+def map_free_markers(frames: Sequence[Frame], board: Board) -> Board:
+    """The board with its markers at the places that the photos show.
+
+    Photos of one camera make a map; that of most markers, and the most precise of these, counts.
+    The other photos hang on it. `CannotMeasure` where a photo shows too few of its markers.
+    """
+    seen = [find_markers(frame, board) for frame in frames]
+    cameras: dict[tuple[tuple[int, int], float | None], list[int]] = {}
+    for k, frame in enumerate(frames):
+        if len(seen[k]) >= MIN_MARKERS:
+            cameras.setdefault((frame.size_px, frame.focal_px), []).append(k)
+    if not cameras:
+        return board
+    maps = [_map_by_one_camera(frames, seen, group, board) for group in cameras.values()]
+    layout = max(maps, key=_goodness)
+    for k, frame in enumerate(frames):
+        _check_shared(frame, seen[k], set(layout.corners_mm))
+    dictionary = next(markers[0].dictionary for markers in seen if markers)
+    size = None
+    if board.width_mm and board.height_mm:
+        size = (board.width_mm, board.height_mm)
+    return layout.board(board.name, board.marker_mm, dictionary, size)
+
+
+def _map_by_one_camera(
+    frames: Sequence[Frame], seen: Sequence[Sequence[Marker]], group: Sequence[int], board: Board
+) -> MarkerMapFit:
+    views = {f"{k}": (seen[k], lens_prior(frames[k], None)) for k in group}
+    return fit_marker_map(board, views)
+
+
+def _goodness(layout: MarkerMapFit) -> tuple[int, float]:
+    """How many markers a map has, then how precise it is."""
+    return len(layout.places), -float(np.mean(layout.distance_sigmas_mm()))
+
+
+def _check_shared(frame: Frame, markers: Sequence[Marker], known: set[int]) -> None:
+    shared = known & {marker.id for marker in markers}
+    needed = min(MIN_SHARED_MARKERS, len(known))
+    if markers and len(shared) < needed:
+        raise CannotMeasure(
+            f"{frame.name} shares {len(shared)} markers with the other photos, {needed} are needed: "
+            "is it of another table? Else have more markers in every photo"
+        )

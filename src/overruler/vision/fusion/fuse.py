@@ -1,0 +1,185 @@
+"""From the reports on several photos of one table to one set of bases.
+
+associate the photos' bases → look again where others see one → tops and their heights → what moved →
+which findings are pieces → one fit of all places and heights
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from overruler.bases import Base
+from overruler.geometry.pose import Array
+from overruler.vision.fusion.association import associate
+from overruler.vision.fusion.decided import Decided
+from overruler.vision.fusion.evidence import piece_probability
+from overruler.vision.fusion.joint_fit import JointFit, PlacedBase, fit_jointly
+from overruler.vision.fusion.levels import (
+    LEVEL_SIGMA_MM,
+    Level,
+    join_levels,
+    measure_levels,
+)
+from overruler.vision.fusion.merge import do_overlap, merge_repeated, without_outliers
+from overruler.vision.fusion.moved import Move, find_moves
+from overruler.vision.fusion.second_look import SAME_LEVEL_MM, Expected, look_again
+from overruler.vision.fusion.sighting import SeenPhoto, Sighting
+from overruler.vision.fusion.sizes import weigh_sizes
+
+MIN_PROBABILITY = 0.6
+"""Least probability of a finding that is reported."""
+MIN_REPORTED_SIZE = 0.05
+"""Least probability of another size that is reported."""
+MIN_SIGHTINGS_TO_COMPARE = 8
+"""Least number of sightings by which photos are compared."""
+MEDIAN_CHI2 = 1.386
+"""Median of a squared distance in σ in the plane, where all is as stated: 2 ln 2."""
+MAX_USUAL_RATIO = 2.0
+"""Largest usual ratio of the median to that: rendered tables have 0.2 to 0.9."""
+OUTLIER_ROUNDS = 3
+"""Most rounds in which sightings that contradict the others are left out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FusedBase:
+    """One base by all photos that see it."""
+
+    base: Base
+    other_bases: tuple[Base, ...]
+    """Other sizes that it may have."""
+    sightings: tuple[Sighting, ...]
+    probability: float
+    """Probability that it is a piece."""
+    level: int | None
+    """Number of the top that it stands on."""
+    is_raised: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FusedTable:
+    """The bases of a table by all its photos."""
+
+    bases: tuple[FusedBase, ...]
+    fit: JointFit
+    levels: tuple[Level, ...]
+    moved: tuple[tuple[int, Sighting], ...]
+    """What stands elsewhere in one photo: the number of its base, and the sighting there."""
+    seen_together: tuple[int | None, ...] = ()
+    """(M,): photo of each sighting of the fit; None where it is the only one of its base."""
+    excess: float = 1.0
+    """Factor on all covariances: how far photos contradict each other (Birge's ratio, squared)."""
+
+
+def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
+    """Fuse the photos' findings; `radii_mm` are those of the round bases to look for."""
+    board_mm = photos[0].calibration.board_mm
+    hypotheses = associate(photos, board_mm)
+    levels = measure_levels(join_levels(photos), hypotheses)
+    findings = [Decided.of(one, levels) for one in hypotheses]
+    findings = _decide_sizes(findings, radii_mm)
+    findings = _look_again_everywhere(photos, findings)
+    findings = merge_repeated(findings)
+    moves = find_moves([one.as_finding() for one in findings], photos)
+    kept, moved = _drop_false(findings, moves, photos)
+    return _fit_table(kept, moved, levels, photos)
+
+
+def _look_again_everywhere(
+    photos: Sequence[SeenPhoto], findings: Sequence[Decided]
+) -> list[Decided]:
+    """Ask each photo for the bases that it lacks, and for those it measured at another height."""
+    sightings = [{one.photo.index: one for one in finding.sightings} for finding in findings]
+    for photo in photos:
+        expected = []
+        for k, finding in enumerate(findings):
+            own = sightings[k].get(photo.index)
+            if own is not None and _is_measured_there(own, finding):
+                continue
+            if photo.shows(finding.xyz_mm):
+                expected.append(Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm))
+        for k, sighting in look_again(photo, expected).items():
+            sightings[k][photo.index] = sighting
+    pairs = zip(findings, sightings, strict=True)
+    return [finding.with_sightings(list(own.values())) for finding, own in pairs]
+
+
+def _is_measured_there(sighting: Sighting, finding: Decided) -> bool:
+    """Whether a sighting was measured at its base's height, with its size."""
+    is_level = abs(sighting.detection.z_mm - finding.xyz_mm[2]) < SAME_LEVEL_MM
+    return is_level and sighting.detection.base == finding.base
+
+
+def _decide_sizes(findings: Sequence[Decided], radii_mm: Array) -> list[Decided]:
+    """The findings with their likeliest sizes."""
+    shares = weigh_sizes(findings, radii_mm)
+    pairs = zip(findings, shares, strict=True)
+    return [finding.with_sizes(sizes) for finding, sizes in pairs]
+
+
+def _drop_false(
+    findings: Sequence[Decided], moves: Sequence[Move], photos: Sequence[SeenPhoto]
+) -> tuple[list[tuple[Decided, float]], list[tuple[int, Sighting]]]:
+    """The findings that are likely pieces, with their probabilities; and the moved sightings."""
+    strays = {move.strays: move.stays for move in moves}
+    kept: list[tuple[Decided, float]] = []
+    number: dict[int, int] = {}
+    likely: dict[int, float] = {}
+    for k, finding in enumerate(findings):
+        if k in strays:
+            continue
+        without = [findings[s].sightings[0].photo.index for s, t in strays.items() if t == k]
+        asked = [photo for photo in photos if photo.index not in without]
+        probability = piece_probability(finding.sightings, finding.xyz_mm, asked)
+        likely[k] = probability
+    for k in sorted(likely, key=lambda k: -likely[k]):
+        if likely[k] < MIN_PROBABILITY:
+            break
+        if not any(do_overlap(findings[k], other) for other, _ in kept):
+            number[k] = len(kept)
+            kept.append((findings[k], likely[k]))
+    moved = [(number[t], findings[s].sightings[0]) for s, t in strays.items() if t in number]
+    return kept, moved
+
+
+def _fit_table(
+    kept: Sequence[tuple[Decided, float]],
+    moved: Sequence[tuple[int, Sighting]],
+    levels: Sequence[Level],
+    photos: Sequence[SeenPhoto],
+) -> FusedTable:
+    placed = [
+        PlacedBase(one.sightings, float(one.xyz_mm[2]), one.z_sigma_mm, one.level)
+        for one, _ in kept
+    ]
+    fit = fit_jointly(placed, LEVEL_SIGMA_MM)
+    for _ in range(OUTLIER_ROUNDS):
+        placed, changed = without_outliers(placed, fit.chi2, fit.residuals_mm)
+        if not changed:
+            break
+        fit = fit_jointly(placed, LEVEL_SIGMA_MM)
+    bases = []
+    for (one, probability), place in zip(kept, placed, strict=True):
+        base, *others = one.sizes
+        likely = tuple(other for other in others if one.sizes[other] > MIN_REPORTED_SIZE)
+        bases.append(
+            FusedBase(base, likely, place.sightings, probability, one.level, one.is_raised)
+        )
+    together = [
+        one.photo.index if len(base.sightings) > 1 else None
+        for base in placed
+        for one in base.sightings
+    ]
+    excess = _excess_of(
+        [c for c, photo in zip(fit.chi2, together, strict=True) if photo is not None]
+    )
+    fit = replace(fit, usual_mm2=excess * fit.usual_mm2, rare_mm2=excess * fit.rare_mm2)
+    return FusedTable(tuple(bases), fit, tuple(levels), tuple(moved), tuple(together), excess)
+
+
+def _excess_of(chi2: Sequence[float]) -> float:
+    """The square of Birge's ratio by the median of squared distances; 1 where photos agree."""
+    if len(chi2) < MIN_SIGHTINGS_TO_COMPARE:
+        return 1.0
+    ratio = float(np.median(chi2)) / MEDIAN_CHI2
+    return ratio if ratio > MAX_USUAL_RATIO else 1.0

@@ -1,0 +1,147 @@
+"""Measure several photos of one table: each by itself, two at a time, then all together."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from overruler.board import Board
+from overruler.calibration import Problem
+from overruler.errors import BadInput, CannotMeasure
+from overruler.frame import Frame
+from overruler.geometry.pose import Array
+from overruler.report import Report
+from overruler.vision.fusion.common_board import map_free_markers
+from overruler.vision.fusion.fuse import fuse_photos
+from overruler.vision.fusion.same_table import (
+    check_same_table,
+    disagree,
+    find_contradicting_photo,
+    is_same_picture,
+)
+from overruler.vision.fusion.sighting import SeenPhoto
+from overruler.vision.fusion.to_scene import report_fused
+
+DISAGREEMENT_TEXT = (
+    "the photos disagree by more than their doubt, so all doubt is larger; "
+    "check that nothing was moved, and the lens files"
+)
+"""What is said where photos contradict each other and none can be told from the others."""
+MAX_PHOTOS = 10
+"""Most photos of one table."""
+PHOTOS_AT_A_TIME = 2
+"""Photos measured at a time: each needs some hundred megabytes and most of a core."""
+
+LookAtOne = Callable[[Frame, int, Board | None], Report]
+"""Measures one photo, given its number among all and the board."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableKnowledge:
+    """What is known of the table beforehand."""
+
+    board: Board | None
+    game: str | None
+    radii_mm: Array
+    """(C,): radii of the round bases to look for."""
+
+
+def look_at_all(
+    frames: Sequence[Frame],
+    look_at_one: LookAtOne,
+    known: TableKnowledge,
+    progress: Callable[[str], None],
+) -> Report:
+    """Measure a table by all its photos; raise `CannotMeasure` where none of them can be measured."""
+    _check_count(frames)
+    different, problems = _drop_repeated(frames)
+    progress("finding the markers in all photos")
+    board = known.board
+    if board is not None and not board.layout_known and len(different) > 1:
+        board = map_free_markers([frames[k] for k in different], board)
+    progress(f"measuring {len(different)} photos, {PHOTOS_AT_A_TIME} at a time")
+    with ThreadPoolExecutor(PHOTOS_AT_A_TIME) as pool:
+        looks = [pool.submit(_try_to_look, look_at_one, frames[k], k, board) for k in different]
+    results = [look.result() for look in looks]
+    reports = {k: one for k, one in zip(different, results, strict=True) if isinstance(one, Report)}
+    for k, one in zip(different, results, strict=True):
+        if isinstance(one, CannotMeasure):
+            text = f"{frames[k].name} is left out: {one}"
+            problems.append(Problem("photo_left_out", text))
+    if not reports:
+        failures = [one for one in results if isinstance(one, CannotMeasure)]
+        raise CannotMeasure(f"{frames[different[0]].name}: {failures[0]}")
+    progress("joining the photos")
+    photos = [_seen_photo(k, report) for k, report in enumerate(reports.values())]
+    fused = fuse_photos(photos, known.radii_mm)
+    check_same_table(fused, photos)
+    while (odd := find_contradicting_photo(fused, photos)) is not None:
+        text = f"{odd.frame.name} is left out: it contradicts the other photos, which agree"
+        problems.append(Problem("photo_left_out", text))
+        rest = [photo for photo in photos if photo is not odd]
+        photos = [replace(photo, index=k) for k, photo in enumerate(rest)]
+        fused = fuse_photos(photos, known.radii_mm)
+    if disagree(fused):
+        problems.append(Problem("photos_disagree", DISAGREEMENT_TEXT))
+    on_map = board is not None and board.covariance is not None
+    report = report_fused(fused, photos, known.game, on_map)
+    grids = [one.scene.grid for one in reports.values() if one.scene.grid is not None]
+    report = replace(report, scene=replace(report.scene, grid=next(iter(grids), None)))
+    return _with_problems(report, problems)
+
+
+def _check_count(frames: Sequence[Frame]) -> None:
+    if not frames:
+        raise BadInput("no photo is given")
+    if len(frames) > MAX_PHOTOS:
+        raise BadInput(f"{len(frames)} photos of a table are given, at most {MAX_PHOTOS}")
+
+
+def _drop_repeated(frames: Sequence[Frame]) -> tuple[list[int], list[Problem]]:
+    """Indices of the photos that differ, and a problem for each photo that is given again."""
+    different: list[int] = []
+    problems = []
+    for k, frame in enumerate(frames):
+        again = next((j for j in different if is_same_picture(frames[j], frame)), None)
+        if again is None:
+            different.append(k)
+            continue
+        text = f"{frame.name} is the same picture as {frames[again].name}: it adds nothing"
+        problems.append(Problem("photo_twice", text))
+    return different, problems
+
+
+def _try_to_look(
+    look_at_one: LookAtOne, frame: Frame, index: int, board: Board | None
+) -> Report | CannotMeasure:
+    try:
+        return look_at_one(frame, index, board)
+    except CannotMeasure as error:
+        return error
+
+
+def _seen_photo(index: int, report: Report) -> SeenPhoto:
+    return SeenPhoto(
+        index,
+        report.frame,
+        report.calibration,
+        (*report.detections, *report.doubtful),
+        report.areas,
+        report.rulers,
+    )
+
+
+def _with_problems(report: Report, problems: Sequence[Problem]) -> Report:
+    """The report with problems of the photos as a whole before those of its first photo."""
+    if not problems:
+        return report
+    extra = dict(report.scene.extra)
+    own = [{"flag": problem.flag, "text": problem.text} for problem in problems]
+    calibration = dict(extra["calibration"])
+    calibration["problems"] = [*own, *calibration["problems"]]
+    extra["calibration"] = calibration
+    all_problems = (*problems, *report.calibration.problems)
+    return replace(
+        report,
+        calibration=replace(report.calibration, problems=all_problems),
+        scene=replace(report.scene, extra=extra),
+    )

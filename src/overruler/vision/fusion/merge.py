@@ -1,0 +1,114 @@
+"""Findings that are one base after all, and sightings that contradict the others of their base."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from overruler.geometry.pose import Array
+from overruler.vision.fusion.decided import Decided
+from overruler.vision.fusion.joint_fit import PlacedBase
+from overruler.vision.fusion.sighting import Sighting
+
+SAME_PLACE_SHARE = 0.6
+"""Two findings nearer than this share of the smaller width are one base."""
+AGREEING_MM = 2.5
+"""A sighting farther from the place of a base shows something else."""
+MAX_OVERLAP_SHARE = 0.25
+"""Two bases overlap by less than this share of the smaller width."""
+SAME_HEIGHT_MM = 12.0
+"""Findings whose heights differ by more may stand over each other."""
+OUTLIER_CHI2 = 20.0
+"""Squared distance, in σ, from which a sighting contradicts the others: one in 20 000 of good ones."""
+
+
+def merge_repeated(findings: Sequence[Decided]) -> list[Decided]:
+    """Join findings in one place, into the one that most photos see."""
+    kept: list[Decided] = []
+    for finding in sorted(findings, key=_strength, reverse=True):
+        same = next((k for k, one in enumerate(kept) if is_one_base(one, finding)), None)
+        if same is None:
+            kept.append(finding)
+        else:
+            kept[same] = _join(kept[same], finding)
+    return kept
+
+
+def _strength(finding: Decided) -> tuple[int, float]:
+    scores = [one.detection.score for one in finding.sightings]
+    return len(scores), float(np.sum(scores))
+
+
+def _apart(one: Decided, other: Decided) -> tuple[float, float]:
+    """The distance of two findings on the board, and of their heights."""
+    step = one.xyz_mm - other.xyz_mm
+    return float(np.hypot(*step[:2])), abs(float(step[2]))
+
+
+def is_one_base(one: Decided, other: Decided) -> bool:
+    """Whether two findings stand in one place."""
+    apart_mm, higher_mm = _apart(one, other)
+    width = min(one.base.width_mm, other.base.width_mm)
+    return apart_mm < SAME_PLACE_SHARE * width and higher_mm < SAME_HEIGHT_MM
+
+
+def do_overlap(one: Decided, other: Decided) -> bool:
+    """Whether two findings overlap more than two bases can."""
+    apart_mm, higher_mm = _apart(one, other)
+    if higher_mm >= SAME_HEIGHT_MM:
+        return False
+    width = min(one.base.width_mm, other.base.width_mm)
+    reach = (one.base.width_mm + other.base.width_mm) / 2
+    return reach - apart_mm > MAX_OVERLAP_SHARE * width
+
+
+def _join(stronger: Decided, weaker: Decided) -> Decided:
+    """The stronger finding with what the weaker one's photos add, where they agree with it."""
+    own = {one.photo.index for one in stronger.sightings}
+    more = [one for one in weaker.sightings if one.photo.index not in own]
+    agreeing = [one for one in more if _agrees(stronger, one)]
+    return stronger.with_sightings([*stronger.sightings, *agreeing])
+
+
+def _agrees(finding: Decided, sighting: Sighting) -> bool:
+    """Whether a sighting shows the base of a finding in its place."""
+    if sighting.detection.base != finding.base:
+        return False
+    z_mm = float(finding.xyz_mm[2])
+    apart_mm = float(np.hypot(*(sighting.place_at(z_mm) - finding.xyz_mm[:2])))
+    return apart_mm < AGREEING_MM
+
+
+def without_outliers(
+    placed: Sequence[PlacedBase], chi2: Array, residuals_mm: Array
+) -> tuple[list[PlacedBase], bool]:
+    """The bases without sightings that contradict the others; also whether there were any.
+
+    Of three sightings or more the worst goes. Two that contradict each other are both doubted.
+    """
+    changed, first = False, 0
+    result = []
+    for base in placed:
+        count = len(base.sightings)
+        own_chi2 = chi2[first : first + count]
+        own_residuals = residuals_mm[first : first + count]
+        first += count
+        if count < 2 or own_chi2.max() < OUTLIER_CHI2:
+            result.append(base)
+            continue
+        changed = True
+        sightings = list(base.sightings)
+        if count > 2:
+            del sightings[int(own_chi2.argmax())]
+        else:
+            sightings = _doubt_both(sightings, own_residuals)
+        result.append(replace(base, sightings=tuple(sightings)))
+    return result, changed
+
+
+def _doubt_both(sightings: Sequence[Sighting], residuals_mm: Array) -> list[Sighting]:
+    step = residuals_mm[0] - residuals_mm[1]
+    added = np.outer(step, step)
+    return [
+        one.with_detection(one.detection.with_added_covariance(added, added)) for one in sightings
+    ]

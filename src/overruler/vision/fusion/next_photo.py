@@ -1,0 +1,129 @@
+"""From where another photo would help: the doubt of a distance that it would leave, by side.
+
+The photo is imagined: a camera like the report's own, as far away and as tilted, on another side of
+the table. It sees both bases, and fits them as well as this photo does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from overruler.calibration import Advice, Calibration
+from overruler.detections import Detection
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array, Pose
+from overruler.report import Report
+from overruler.verdict import CERTAIN, Verdict
+from overruler.vision.fusion.sighting import SeenPhoto, Sighting
+from overruler.vision.fusion.table_errors import shared_covariance_mm2
+
+SIDES = (
+    *((90, "the near side"), (135, "the near right"), (180, "the right"), (225, "the far right")),
+    *((270, "the far side"), (315, "the far left"), (0, "the left"), (45, "the near left")),
+)
+"""Headings in which cameras look over the board, in degrees counter-clockwise from +x, and the sides
+of the board on which they stand."""
+MAX_REMAINING_SHARE = 0.7
+"""A photo is advised if at most this share of the doubt remains."""
+LEAST_TILT_DEG = 20.0
+"""A camera that looks straight down sees no more from another side: it is tilted by so much."""
+FIT_SIGMA_PX = 0.3
+"""Least 1 σ of a fit in the photo that is not there yet, in px."""
+
+
+def advise_photo(report: Report, verdicts: Sequence[Verdict]) -> Advice | None:
+    """The best side for another photo, for the first ruling that is not certain; None if none helps."""
+    open_ones = [one for one in verdicts if one.pair and one.sigma_mm and one.call != CERTAIN]
+    names = [piece.id for piece in report.scene.pieces]
+    for verdict in open_ones:
+        assert verdict.pair is not None
+        if set(verdict.pair) <= set(names) and verdict.pair[0] != verdict.pair[1]:
+            first, second = (names.index(name) for name in verdict.pair)
+            return _advise_for(report, first, second)
+    return None
+
+
+def _advise_for(report: Report, first: int, second: int) -> Advice | None:
+    if report.scene.covariance is None:
+        return None
+    ends = [report.detections[first], report.detections[second]]
+    along = ends[1].xy_mm - ends[0].xy_mm
+    along = along / max(float(np.hypot(*along)), 1e-9)
+    gradient = np.concatenate([-along, along])
+    before = _block(report.scene.covariance.array, first, second)
+    table = shared_covariance_mm2(
+        report.calibration.as_specified,
+        np.stack([end.xy_mm for end in ends]),
+        [end.base for end in ends],
+    )
+    own = _positive(before - table)
+    options = []
+    for heading_deg, place in SIDES:
+        calibration = _seen_from(report.calibration, heading_deg)
+        added = _covariance_of(calibration, report, ends)
+        after = np.linalg.inv(np.linalg.inv(own) + np.linalg.inv(added)) + table
+        options.append((_sigma(gradient, after), place))
+    best_mm, place = min(options)
+    before_mm = _sigma(gradient, before)
+    if best_mm > MAX_REMAINING_SHARE * before_mm:
+        return None
+    names = [report.scene.pieces[k].id for k in (first, second)]
+    effect = "halve" if best_mm < 0.6 * before_mm else "reduce"
+    text = f"a photo from {place} would {effect} the doubt between {names[0]} and {names[1]}"
+    return Advice(text, before_mm, best_mm)
+
+
+def _block(covariance: Array, first: int, second: int) -> Array:
+    at = [2 * first, 2 * first + 1, 2 * second, 2 * second + 1]
+    return np.asarray(covariance[np.ix_(at, at)])
+
+
+def _positive(matrix: Array) -> Array:
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return np.asarray((vectors * np.maximum(values, 1e-4)) @ vectors.T)
+
+
+def _sigma(gradient: Array, covariance: Array) -> float:
+    variance = float(gradient @ covariance @ gradient)
+    return float(np.sqrt(max(variance, 0.0)))
+
+
+def _seen_from(calibration: Calibration, heading_deg: float) -> Calibration:
+    """The calibration of a like photo taken while looking in a heading over the board."""
+    camera = calibration.camera
+    middle = np.array([*np.array(calibration.board_mm) / 2, 0.0])
+    arm = camera.center_mm - middle
+    height_mm = float(arm[2])
+    least_mm = height_mm * float(np.tan(np.radians(LEAST_TILT_DEG)))
+    away_mm = max(float(np.hypot(arm[0], arm[1])), least_mm)
+    x, y = np.cos(np.radians(heading_deg)), np.sin(np.radians(heading_deg))
+    eye = middle + np.array([-away_mm * x, -away_mm * y, height_mm])
+    return replace(calibration, camera=_aimed(camera, eye, middle))
+
+
+def _aimed(camera: Camera, eye_mm: Array, at_mm: Array) -> Camera:
+    forward = (at_mm - eye_mm) / np.linalg.norm(at_mm - eye_mm)
+    right = np.cross(forward, [0.0, 0.0, 1.0])
+    right = right / np.linalg.norm(right)
+    rotation = np.stack([right, np.cross(forward, right), forward])
+    return Camera(camera.matrix, camera.distortion, Pose(rotation, -rotation @ eye_mm))
+
+
+def _covariance_of(calibration: Calibration, report: Report, ends: Sequence[Detection]) -> Array:
+    """(4, 4): covariance of two bases in a photo that is not there yet."""
+    photo = SeenPhoto(0, report.frame, calibration, ())
+    sightings = []
+    for end in ends:
+        scale = float(calibration.camera.mm_per_px(np.array([*end.xy_mm, end.z_mm])))
+        jacobian = calibration.camera.board_point_jacobian(np.array([*end.xy_mm, end.z_mm]))
+        fit = replace(
+            end, covariance_mm2=np.eye(2) * (FIT_SIGMA_PX * scale) ** 2, d_xy_d_camera=jacobian
+        )
+        sightings.append(Sighting(photo, fit))
+    jacobian = np.concatenate([one.jacobian_at(one.detection.z_mm) for one in sightings])
+    covariance = jacobian @ calibration.covariances.usual @ jacobian.T
+    for k, one in enumerate(sightings):
+        two = slice(2 * k, 2 * k + 2)
+        covariance[two, two] += one.own_covariance_mm2(rare=False)
+    return np.asarray(covariance)

@@ -1,0 +1,91 @@
+"""Photos that do not belong together: another table, or the same picture twice."""
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from overruler.errors import CannotMeasure
+from overruler.frame import Frame
+from overruler.geometry.pose import Array
+from overruler.vision.fusion.fuse import FusedTable
+from overruler.vision.fusion.sighting import SeenPhoto
+
+THUMBNAIL_PX = (96, 72)
+"""Width and height to which pictures are reduced to be compared."""
+SAME_LEVELS = 3.0
+"""Mean difference of two thumbnails of one picture, in grey levels of 255: compression makes 1."""
+MIN_SHARED_BASES = 4
+"""Least number of bases that other photos show in a photo, for a verdict on it."""
+MIN_PHOTOS_TO_LEAVE_ONE_OUT = 3
+"""Of two photos that contradict each other nobody knows which is wrong."""
+ODD_CHI2 = 8.0
+"""Median squared distance, in σ, of an odd photo's bases from where the others see them; 1.4 is
+expected."""
+ODD_RATIO = 2.0
+"""It is this many times the next photo's."""
+OTHER_TABLE_SHARE = 0.25
+"""A photo that shows less than this share of the bases that others show in it is of another table."""
+
+
+def is_same_picture(one: Frame, other: Frame) -> bool:
+    """Whether two photos are one picture, perhaps compressed or scaled anew."""
+    if one.pixels is other.pixels:
+        return True
+    if abs(np.log(one.size_px[0] / one.size_px[1] * other.size_px[1] / other.size_px[0])) > 0.02:
+        return False
+    apart = np.abs(_thumbnail(one) - _thumbnail(other))
+    return float(apart.mean()) < SAME_LEVELS
+
+
+def _thumbnail(frame: Frame) -> Array:
+    small = cv2.resize(frame.pixels, THUMBNAIL_PX, interpolation=cv2.INTER_AREA)
+    return np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), float)
+
+
+def check_same_table(fused: FusedTable, photos: Sequence[SeenPhoto]) -> None:
+    """Raise `CannotMeasure` for a photo of another table."""
+    for photo in photos[1:]:
+        expected, shared = _count_shared(fused, photo)
+        if expected >= MIN_SHARED_BASES and shared < OTHER_TABLE_SHARE * expected:
+            raise CannotMeasure(
+                f"{photo.frame.name} shows another table than the other photos: of the "
+                f"{expected} bases that they show in its picture it shows {shared}; "
+                "leave it away, or measure it by itself"
+            )
+
+
+def find_contradicting_photo(fused: FusedTable, photos: Sequence[SeenPhoto]) -> SeenPhoto | None:
+    """The photo of three or more that the others, which agree, contradict; None if there is none."""
+    if len(photos) < MIN_PHOTOS_TO_LEAVE_ONE_OUT:
+        return None
+    medians = {photo.index: _median_chi2(fused, photo.index) for photo in photos}
+    worst = max(photos, key=lambda photo: medians[photo.index])
+    others = [medians[photo.index] for photo in photos if photo is not worst]
+    is_alone = medians[worst.index] > ODD_RATIO * max(others)
+    return worst if is_alone and medians[worst.index] > ODD_CHI2 else None
+
+
+def disagree(fused: FusedTable) -> bool:
+    """Whether the photos contradict each other by more than their doubt."""
+    return fused.excess > 1
+
+
+def _median_chi2(fused: FusedTable, index: int) -> float:
+    """The median squared distance, in σ, of a photo's sightings from what the others predict."""
+    pairs = zip(fused.seen_together, fused.fit.chi2.tolist(), strict=True)
+    values = [chi2 for photo, chi2 in pairs if photo == index]
+    return float(np.median(values)) if len(values) >= MIN_SHARED_BASES else 0.0
+
+
+def _count_shared(fused: FusedTable, photo: SeenPhoto) -> tuple[int, int]:
+    """How many bases of the other photos lie in a photo's picture, and how many it shows too."""
+    expected = shared = 0
+    for k, base in enumerate(fused.bases):
+        seen_in = {one.photo.index for one in base.sightings}
+        place = np.array([*fused.fit.xy_mm[k], fused.fit.z_mm[k]])
+        if not seen_in - {photo.index} or not photo.shows(place):
+            continue
+        expected += 1
+        shared += photo.index in seen_in
+    return expected, shared

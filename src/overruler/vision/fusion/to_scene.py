@@ -1,0 +1,231 @@
+"""From fused bases to a scene: the pieces with their joint covariance, hills, photos and what moved."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from overruler.calibration import calibration_to_json
+from overruler.detections import DetectedRuler, Detection, RaisedArea, ruler_to_json
+from overruler.games import DEFAULT_GAME
+from overruler.geometry.covariance import Covariance, RareAlternative
+from overruler.geometry.pose import Array
+from overruler.pieces import SURE_PROBABILITY
+from overruler.records import ImageRecord, PhotoImageRecord, PieceRecord
+from overruler.report import Report, TablePhoto
+from overruler.scene import Piece, Scene, Table
+from overruler.vision.assembly.flag_doubts import rare_probability
+from overruler.vision.assembly.to_scene import to_piece, to_terrain
+from overruler.vision.contours.reproject import reproject_outline
+from overruler.vision.fusion.fuse import FusedBase, FusedTable
+from overruler.vision.fusion.levels import Level
+from overruler.vision.fusion.sighting import SeenPhoto, Sighting
+from overruler.vision.fusion.table_errors import map_covariance_mm2, shared_covariance_mm2
+
+MIN_TOP_MM = 4.0
+"""Lowest height of a top in a scene: lower ones are cards and mats."""
+
+
+FLAGS_OF_TABLE = frozenset({"scale_disagrees", "marker_size", "ruler_disagrees"})
+"""Problems of the table or its print, which no other photo of it can lack."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PlacedPiece:
+    """A fused base at its fitted place."""
+
+    base: FusedBase
+    detection: Detection
+    """As the first photo would show it."""
+    z_sigma_mm: float
+
+
+def report_fused(
+    fused: FusedTable, photos: Sequence[SeenPhoto], game: str | None, on_map: bool
+) -> Report:
+    """The report on a table by all its photos, with a piece for each base: p01, p02 and so on."""
+    first = photos[0]
+    order = np.argsort(fused.fit.xy_mm[:, 0], kind="stable").tolist()
+    placed = [_place(fused, k, photos) for k in order]
+    covariance = _joint_covariance(fused, order, photos, on_map)
+    digits = max(2, len(str(len(order))))
+    names = [f"p{k + 1:0{digits}}" for k in range(len(order))]
+    pieces = tuple(
+        _to_piece(one, name, covariance.cross_covariance(k, k), photos)
+        for k, (one, name) in enumerate(zip(placed, names, strict=True))
+    )
+    areas = tuple(_areas(fused))
+    scene = Scene(
+        game=game or DEFAULT_GAME,
+        board=Table(*first.calibration.board_mm),
+        pieces=pieces,
+        terrain=tuple(to_terrain(area) for area in areas),
+        covariance=covariance if pieces else None,
+        extra=_extra(fused, photos, dict(zip(order, names, strict=True))),
+    )
+    return Report(
+        frame=first.frame,
+        calibration=first.calibration,
+        detections=tuple(one.detection for one in placed),
+        scene=scene,
+        rulers=_distinct_rulers(photos),
+        areas=areas,
+        photos=tuple(TablePhoto(photo.frame, photo.calibration) for photo in photos),
+    )
+
+
+def _extra(fused: FusedTable, photos: Sequence[SeenPhoto], names: dict[int, str]) -> dict[str, Any]:
+    """What a scene says beside the pieces: calibrations, rulers, and what moved."""
+    calibrations = [calibration_to_json(photo.calibration) for photo in photos]
+    rulers = [ruler_to_json(ruler) for ruler in _distinct_rulers(photos)]
+    extra: dict[str, Any] = {"calibration": calibrations[0], "rulers": rulers}
+    files = [photo.frame.name for photo in photos]
+    extra["photos"] = [
+        {"file": file, "calibration": calibration}
+        for file, calibration in zip(files, calibrations, strict=True)
+    ]
+    if fused.moved:
+        extra["moved"] = [_moved_json(names[k], sighting) for k, sighting in fused.moved]
+    return extra
+
+
+def _distinct_rulers(photos: Sequence[SeenPhoto]) -> tuple[DetectedRuler, ...]:
+    """The rulers of all photos, each by the photo that measures it best."""
+    kept: list[DetectedRuler] = []
+    every = [ruler for photo in photos for ruler in photo.rulers]
+    for ruler in sorted(every, key=lambda each: each.sigma_mm):
+        middle = ruler.path_mm.mean(0)
+        apart_mm = [float(np.hypot(*(one.path_mm.mean(0) - middle))) for one in kept]
+        if min(apart_mm, default=np.inf) > ruler.width_mm:
+            kept.append(ruler)
+    return tuple(kept)
+
+
+def _moved_json(name: str, sighting: Sighting) -> dict[str, Any]:
+    x, y = sighting.place_at(sighting.detection.z_mm).tolist()
+    return {"id": name, "photo": sighting.photo.index, "x_mm": round(x, 3), "y_mm": round(y, 3)}
+
+
+def _areas(fused: FusedTable) -> list[RaisedArea]:
+    """The raised ground of the table, at the height of the bases on it."""
+    areas = []
+    for k, level in enumerate(fused.levels):
+        on = [n for n, base in enumerate(fused.bases) if base.level == k]
+        z_mm, sigma = level.z_mm, level.z_sigma_mm
+        if on:
+            z_mm = float(np.mean(fused.fit.z_mm[on]))
+            sigma = float(min(fused.fit.z_sigma_mm[on]))
+        if level.probability <= 0.5 or z_mm < MIN_TOP_MM:
+            continue
+        _, area = level.areas[0]
+        name = area_name(level, k)
+        footprint = level.outline_at(z_mm)
+        areas.append(
+            replace(
+                area, id=name, footprint_mm=footprint, top_z_mm=z_mm, sigma_mm=sigma,
+                probability=level.probability, usual_sigma_share=1.0,
+            )
+        )  # fmt: skip
+    return areas
+
+
+def area_name(level: Level, number: int) -> str:
+    """The id of a top: a declared one's own, else by its number."""
+    own = level.areas[0][1].id
+    return own if not own.startswith("h") else f"h{number + 1}"
+
+
+def _place(fused: FusedTable, k: int, photos: Sequence[SeenPhoto]) -> _PlacedPiece:
+    base = fused.bases[k]
+    surest = max(base.sightings, key=lambda one: one.detection.visible).detection
+    z_mm = float(fused.fit.z_mm[k]) if base.is_raised else 0.0
+    standing_on = None
+    if base.level is not None:
+        standing_on = area_name(fused.levels[base.level], base.level)
+    two = slice(2 * k, 2 * k + 2)
+    z_sigma = float(np.hypot(fused.fit.z_sigma_mm[k], 0.0))
+    detection = replace(
+        surest,
+        base=base.base,
+        alternative_bases=base.other_bases,
+        xy_mm=fused.fit.xy_mm[k],
+        z_mm=z_mm,
+        covariance_mm2=fused.fit.usual_mm2[two, two],
+        d_xy_d_camera=np.zeros((2, 15)),
+        score=base.probability,
+        standing_on=standing_on,
+        sigma_z_mm=z_sigma if base.is_raised else 0.0,
+        unmodelled_mm2=np.zeros((2, 2)),
+        rare_excess_mm2=fused.fit.rare_mm2[two, two] - fused.fit.usual_mm2[two, two],
+        shared_shifts_mm={},
+        rare_shifts_mm={},
+    )
+    camera = photos[0].calibration.camera
+    return _PlacedPiece(base, reproject_outline(camera, detection), z_sigma)
+
+
+def _joint_covariance(
+    fused: FusedTable, order: Sequence[int], photos: Sequence[SeenPhoto], on_map: bool
+) -> Covariance:
+    """The covariance of all pieces in order, with its rare alternative.
+
+    `on_map` says that the markers' places were measured in photos.
+    """
+    if not order:
+        return Covariance(())
+    calibration = photos[0].calibration
+    bases = [fused.bases[k].base for k in order]
+    xy = fused.fit.xy_mm[order]
+    columns = np.ravel([[2 * k, 2 * k + 1] for k in order])
+    square = np.ix_(columns, columns)
+    rare_mm2 = fused.fit.rare_mm2[square] + shared_covariance_mm2(calibration, xy, bases)
+    calibrations = [photo.calibration for photo in photos]
+    xyz = np.column_stack([xy, fused.fit.z_mm[order]])
+    if on_map:
+        rare_mm2 = rare_mm2 + map_covariance_mm2(calibrations, xyz, rare=True)
+    rare = Covariance(rare_mm2.tolist())
+    flags = {problem.flag for photo in photos for problem in photo.calibration.problems}
+    if all(photo.is_off for photo in photos) or flags & FLAGS_OF_TABLE:
+        return rare
+    sound = [photo for photo in photos if not photo.is_off]
+    probability = max(rare_probability(photo.calibration.problems) for photo in sound)
+    specified = calibration.as_specified
+    usual_mm2 = fused.fit.usual_mm2[square] + shared_covariance_mm2(specified, xy, bases)
+    if on_map:
+        usual_mm2 = usual_mm2 + map_covariance_mm2(calibrations, xyz, rare=False)
+    return Covariance(usual_mm2.tolist(), RareAlternative(probability, rare))
+
+
+def _to_piece(one: _PlacedPiece, name: str, covariance: Any, photos: Sequence[SeenPhoto]) -> Piece:
+    piece = to_piece(one.detection, name, covariance)
+    seen = {sighting.photo.index for sighting in one.base.sightings}
+    images = []
+    for photo in photos:
+        place = np.array([*one.detection.xy_mm, one.detection.z_mm])
+        if photo.shows(place):
+            images.append(_image(one.detection, photo, photo.index in seen))
+    record = PieceRecord(
+        images=tuple(images),
+        z_sigma_mm=round(one.z_sigma_mm, 3) if one.base.is_raised else None,
+        probability=_stated_probability(one.base.probability),
+    )
+    extra = {**piece.extra, **record.to_json()}
+    extra.pop("sigma_z_mm", None)
+    if not photos[0].shows(np.array([*one.detection.xy_mm, one.detection.z_mm])):
+        extra.pop("image", None)
+    return replace(piece, extra=extra)
+
+
+def _stated_probability(probability: float) -> float | None:
+    return round(probability, 4) if probability < SURE_PROBABILITY else None
+
+
+def _image(detection: Detection, photo: SeenPhoto, seen: bool) -> PhotoImageRecord:
+    drawn = reproject_outline(photo.calibration.camera, detection)
+    outline = _round_px(drawn.outline_px)
+    return PhotoImageRecord(photo.index, ImageRecord(_round_px(drawn.center_px), outline), seen)
+
+
+def _round_px(points: Array) -> Any:
+    return np.round(points, 2).tolist()

@@ -1,0 +1,80 @@
+"""The options of several photos of one table, and what a bundle of them may name."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from overruler.apps import bundles, settle
+from overruler.apps.measure import load_options
+from overruler.apps.settings.measure_request import MeasureRequest
+from overruler.errors import BadInput
+from overruler.lens import Lens, default_sigmas
+from overruler.picture import on_best_photo
+from overruler.report import TablePhoto
+from tests.reports import report
+
+MATRIX = np.array([[900.0, 0, 640], [0, 900, 480], [0, 0, 1]])
+
+
+def request(**options: object) -> MeasureRequest:
+    values = {"photo": Path("a.jpg"), "more": (Path("b.jpg"),), "marker_mm": 60.0, **options}
+    return MeasureRequest(**values)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def lens_file(tmp_path: Path) -> Path:
+    covariance = np.diag(default_sigmas(MATRIX) ** 2)
+    path = tmp_path / "lens.toml"
+    Lens((1280, 960), MATRIX, np.zeros(5), covariance).save(path)
+    return path
+
+
+def test_each_photo_may_have_a_lens_file_of_its_own(lens_file: Path) -> None:
+    options = load_options(request(lens_of_photo=(f"2={lens_file}",)))
+    first, second = options.lenses
+    assert first is None
+    assert second is not None
+    assert load_options(request()).lenses == ()
+
+
+@pytest.mark.parametrize("text", ["lens.toml", "3=lens.toml", "0=lens.toml", "x=lens.toml", "1="])
+def test_a_lens_of_no_photo_is_bad_input(text: str) -> None:
+    with pytest.raises(BadInput, match="--lens-of-photo: expected N=LENS"):
+        load_options(request(lens_of_photo=(text,)))
+
+
+def test_what_goes_with_a_single_photo_is_refused(lens_file: Path) -> None:
+    points = ("1,2=0,0", "9,2=9,0", "9,9=9,9", "1,9=0,9")
+    for options, word in (
+        ({"marker_mm": None, "point": points}, "--point"),
+        ({"beside": (Path("c.jpg"),)}, "--beside"),
+        ({"more": (Path("a.jpg"),)}, "different files"),
+        ({"lens_of_photo": (f"1={lens_file}", f"1={lens_file}")}, "two lens files"),
+    ):
+        with pytest.raises(BadInput, match=word):
+            load_options(request(**options))
+
+
+def test_a_bundle_may_name_all_its_photos_and_nothing_else() -> None:
+    members = [*bundles.REQUIRED_FILES, "photo.jpg", "photo2.png", "photo10.jpg"]
+    good = ["photo.jpg", "photo2.png", "photo10.jpg", "--marker-mm=60"]
+    options = settle._read_measure_options(good, members)
+    assert [str(path) for path in options.more] == ["photo2.png", "photo10.jpg"]
+    for strange in (["photo3.jpg"], ["/etc/passwd"], ["--lens-of-photo=1=/etc/passwd"]):
+        with pytest.raises(BadInput, match="no file of the bundle"):
+            settle._read_measure_options([*good, *strange], members)
+
+
+def test_a_picture_is_drawn_on_the_photo_that_shows_the_ruling_largest() -> None:
+    one = report()
+    near = one.calibration
+    matrix = near.camera.matrix.copy()
+    matrix[:2, :2] *= 0.5
+    camera = near.camera.with_lens(matrix, near.camera.distortion)
+    far = replace(near, camera=camera)
+    photos = (TablePhoto(one.frame, far), TablePhoto(one.frame, near))
+    shown = on_best_photo(replace(one, calibration=far, photos=photos))
+    assert shown.calibration is near
+    assert on_best_photo(one) is one

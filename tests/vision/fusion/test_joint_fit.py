@@ -1,0 +1,66 @@
+"""The joint fit reaches the bound of Cramér and Rao, and its covariance says what sampling says."""
+
+import numpy as np
+import pytest
+
+from evaluate.drawn.views import Truth, bound_mm2, camera_from, placed_bases, see
+from overruler.vision.fusion import sighting
+from overruler.vision.fusion.joint_fit import JointFit, fit_jointly
+from overruler.vision.fusion.sighting import SeenPhoto
+
+BASES: list[Truth] = [
+    *[(150.0 + 90 * k, 120.0 + 55 * (k % 4), 0.0, 27.0) for k in range(7)],
+    (620.0, 420.0, 50.0, 32.0),
+]
+PRIORS_MM = [30.0 if z else 0.05 for _, _, z, _ in BASES]
+
+
+@pytest.fixture(autouse=True)
+def fits_as_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fits here err alike along and across the view."""
+    monkeypatch.setattr(sighting, "ALONG_SIGMA_FACTOR", 1.0)
+    monkeypatch.setattr(sighting, "ACROSS_SIGMA_FACTOR", 1.0)
+
+
+def photos_of(count: int, random: np.random.Generator | None) -> list[SeenPhoto]:
+    return [see(k, camera_from(360 * k / count), BASES, random) for k in range(count)]
+
+
+def fit(photos: list[SeenPhoto]) -> JointFit:
+    return fit_jointly(placed_bases(photos, BASES, PRIORS_MM), 0.4)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_the_covariance_is_the_bound(count: int) -> None:
+    photos = photos_of(count, None)
+    stated = fit(photos).rare_mm2
+    bound = bound_mm2(photos, BASES, PRIORS_MM)
+    assert np.sqrt(np.diag(stated) / np.diag(bound)) == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_errors_are_as_stated(count: int) -> None:
+    truth = np.array([[x, y] for x, y, _, _ in BASES])
+    squares = []
+    for seed in range(40):
+        found = fit(photos_of(count, np.random.default_rng(seed)))
+        errors = (found.xy_mm - truth).ravel()
+        squares.append(errors @ np.linalg.solve(found.rare_mm2, errors) / len(errors))
+    assert np.mean(squares) == pytest.approx(1, abs=0.15)
+
+
+def test_more_photos_are_surer() -> None:
+    sigmas = [
+        np.sqrt(np.diag(fit(photos_of(count, None)).rare_mm2)).max() for count in (1, 2, 3, 5)
+    ]
+    assert sigmas == sorted(sigmas, reverse=True)
+    assert sigmas[2] < 0.75 * sigmas[0]
+
+
+def test_a_sighting_that_contradicts_the_others_stands_out() -> None:
+    photos = photos_of(3, np.random.default_rng(1))
+    off = photos[1].detections[3]
+    off.xy_mm[:] += [3.0, -2.0]
+    chi2 = fit(photos).chi2.reshape(len(BASES), 3)
+    assert divmod(int(chi2.argmax()), 3) == (3, 1)
+    assert chi2[3, 1] > 20

@@ -1,0 +1,105 @@
+"""Faults among several photos: none of them makes a scene surer than it is."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evaluate.drawn.views import Truth, camera_from, see, without
+from overruler.board import Board
+from overruler.errors import BadInput, CannotMeasure
+from overruler.frame import Frame
+from overruler.geometry.pose import Array
+from overruler.report import Report
+from overruler.scene import Scene
+from overruler.vision.assembly.to_scene import build_scene
+from overruler.vision.fusion.look_at_all import TableKnowledge, look_at_all
+from overruler.vision.fusion.sighting import SeenPhoto
+
+RADII_MM = np.array([25, 27, 32, 40, 50]) / 2
+BASES: list[Truth] = [(180.0 + 80 * k, 150.0 + 70 * (k % 4), 0.0, 27.0) for k in range(8)]
+KNOWN = TableKnowledge(None, "legion", RADII_MM)
+
+
+def speckled(frame: Frame, seed: int) -> Frame:
+    """A frame that is like no other."""
+    noise = np.random.default_rng(seed).integers(40, 200, (9, 12, 3), np.uint8)
+    return replace(frame, pixels=np.repeat(np.repeat(noise, 100, 0), 100, 1))
+
+
+def table(count: int, bases: Sequence[Truth] = BASES) -> list[SeenPhoto]:
+    photos = []
+    for k in range(count):
+        seen = see(k, camera_from(360 * k / count), bases, np.random.default_rng(k))
+        photos.append(replace(seen, frame=speckled(seen.frame, k)))
+    return photos
+
+
+def report_of(photo: SeenPhoto) -> Report:
+    scene = build_scene(photo.calibration, photo.detections, "legion")
+    return Report(photo.frame, photo.calibration, photo.detections, scene)
+
+
+def measure(
+    photos: Sequence[SeenPhoto], fails: Callable[[int], bool] = lambda index: False
+) -> Report:
+    def look(frame: Frame, index: int, board: Board | None) -> Report:
+        if fails(index):
+            raise CannotMeasure("the photo is blurred")
+        return report_of(replace(photos[index], frame=frame))
+
+    return look_at_all([photo.frame for photo in photos], look, KNOWN, lambda text: None)
+
+
+def variances(scene: Scene) -> Array:
+    assert scene.covariance is not None
+    return np.diag(scene.covariance.array)
+
+
+def test_three_photos_make_one_scene_with_all_they_show() -> None:
+    photos = table(3)
+    report = measure([without(photos[0], 2), without(photos[1], 5), photos[2]])
+    assert len(report.scene.pieces) == len(BASES)
+    truth = np.array(sorted(BASES))[:, :2]
+    places = np.array([[piece.x_mm, piece.y_mm] for piece in report.scene.pieces])
+    assert np.abs(places - truth).max() < 1.5
+    extra = report.scene.extra
+    assert [photo["file"] for photo in extra["photos"]] == [f"photo{k}.jpg" for k in range(3)]
+    assert "moved" not in extra
+    images = report.scene.pieces[2].extra["images"]
+    assert [(image["photo"], image["seen"]) for image in images] == [
+        (0, False), (1, True), (2, True),
+    ]  # fmt: skip
+    assert Scene.from_json(report.scene.to_json()).to_json() == report.scene.to_json()
+
+
+def test_a_photo_given_twice_adds_no_precision() -> None:
+    (one, _) = table(2)
+    again = replace(one, index=1, frame=replace(one.frame, name="again.jpg"))
+    once, twice = measure([one]), measure([one, again])
+    assert variances(twice.scene) == pytest.approx(variances(once.scene))
+    flags = [problem.flag for problem in twice.calibration.problems]
+    assert flags == ["photo_twice"]
+
+
+def test_a_photo_that_cannot_be_measured_is_left_out_and_named() -> None:
+    report = measure(table(3), fails=lambda index: index == 1)
+    assert [photo["file"] for photo in report.scene.extra["photos"]] == ["photo0.jpg", "photo2.jpg"]
+    (problem,) = report.calibration.problems
+    assert "photo1.jpg is left out: the photo is blurred" in problem.text
+    with pytest.raises(CannotMeasure, match="blurred"):
+        measure(table(2), fails=lambda index: True)
+
+
+def test_a_photo_of_another_table_is_refused_with_that_word() -> None:
+    others = [(260.0 + 60 * k, 480.0 - 50 * (k % 5), 0.0, 32.0) for k in range(7)]
+    photos = [*table(3)[:2], replace(table(3, others)[2], index=2)]
+    with pytest.raises(CannotMeasure, match=r"photo2\.jpg shows another table"):
+        measure(photos)
+
+
+def test_ten_photos_are_the_most() -> None:
+    assert len(measure(table(10)).scene.pieces) == len(BASES)
+    with pytest.raises(BadInput, match="at most 10"):
+        measure(table(11))
