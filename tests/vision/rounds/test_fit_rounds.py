@@ -19,7 +19,6 @@ from overruler.vision.rounds import scoring, uncertainty
 from overruler.vision.rounds.fit_rounds import fit_rounds
 from overruler.vision.rounds.scoring import (
     base_probability,
-    chosen_size_nats,
     relative_contrast,
     same_size_ratio,
 )
@@ -238,7 +237,6 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
         (SURE[0][0] + 0.6, SURE[0][1]),
     )
     seen = guesses([start, *SURE[1:]], [13.5] * 5)
-    monkeypatch.setattr(module, "_size_nats", lambda _: 0.0)
 
     def told(scored: float) -> Detection:
         monkeypatch.setattr(scoring, "base_probability", lambda *_: scored)
@@ -258,12 +256,3 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
     kept = told(CONFIDENT_SCORE - 0.001)
     assert kept.xy_mm == pytest.approx(plain.xy_mm)
     assert kept.unmodelled_mm2 + kept.rare_excess_mm2 == pytest.approx(np.eye(2) * wide)
-
-
-def test_the_fewer_sizes_are_sought_the_more_a_fitting_one_says() -> None:
-    known = np.array([12.5, 13.5, 16.0, 20.0, 25.0, 40.0])
-    all_of_them, two, one = (
-        chosen_size_nats(radii, known) for radii in (known, known[2:4], known[2:3])
-    )
-    assert all_of_them == 0
-    assert 0 < two < one

@@ -20,7 +20,7 @@ from overruler.vision.learned.ellipse_net import KNOWN_CIRCLE_PRIOR_SIGMA, trace
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds.mat_print import is_printed
-from overruler.vision.rounds.scoring import base_probabilities, chosen_size_nats
+from overruler.vision.rounds.scoring import base_probabilities
 from overruler.vision.rounds.size_likelihood import (
     MIN_FIT_PROBABILITY,
     SizeHypothesis,
@@ -35,9 +35,8 @@ from overruler.vision.rounds.uncertainty import (
     size_covariances,
 )
 
-MIN_SCORE = 0.55
-"""Smallest score of a base. A false one costs little more than a missed one: rulings say what rests on
-a piece that may be none."""
+MIN_SCORE = 2 / 3
+"""Smallest score of a base: a false base costs as much as two missed ones."""
 SIGMA_INFLATION = load_coefficients("sigma_inflation")
 """Errors on rendered tables as multiples of the networks' stated σ. The rim centre's factor grows
 by "rim_centre_per_hidden_share" times the hidden share of the rim. Of 370 retraced rims one in a
@@ -67,7 +66,7 @@ def fit_rounds(
     plausible = size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
     sigmas = _centre_sigma_mm(guesses)[:, None]
     fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
-    scores = base_probabilities(guesses, fits, from_above, _size_nats(radii))
+    scores = base_probabilities(guesses, fits, from_above)
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
     _refit_hidden_rims(frame, camera, guesses, found, fits, plausible, radii)
@@ -91,13 +90,6 @@ def size_set_priors(radii: Array) -> list[SizeSetPrior]:
     custom = ~np.isin(2 * radii, ROUND_DIAMETERS_MM)
     sets = DIAMETER_SET_PRIORS.items()
     return [(np.isin(2 * radii, sizes) | custom, prior) for sizes, prior in sets]
-
-
-def _size_nats(radii: Array) -> float:
-    """Return the evidence of sizes that somebody chose; 0 where nobody did."""
-    if covers_catalogue(radii):
-        return 0.0
-    return max(chosen_size_nats(radii, np.array(sorted(ROUND_DIAMETERS_MM)) / 2), 0.0)
 
 
 def covers_catalogue(radii: Array) -> bool:

@@ -30,22 +30,16 @@ MATCH_LOG_RATIO = 0.3
 """Largest logarithm of the ratio of their radii."""
 SAME_SIZE_LOG_RATIO = 0.06
 """Logarithm of the ratio of two radii below which guesses are of one size."""
-FITTING_LOG_RATIO = 0.15
-"""Logarithm of the ratio of radii up to which a look-alike is taken for a base of a size."""
 SAME_SIZE_EXPECTED_SHARE = 0.2
 """Share of the other guesses expected to be of a guess's size."""
 
 
 def base_probabilities(
-    guesses: RimEstimates,
-    fits: Sequence[list[SizeHypothesis]],
-    from_above: Array | None,
-    size_nats: float = 0.0,
+    guesses: RimEstimates, fits: Sequence[list[SizeHypothesis]], from_above: Array | None
 ) -> Array:
     """Return the probability (N,) that each guess is a base, from its fits by size.
 
     `from_above` (K, 4), if given, is the overview's x, y, radius and probability of K circles.
-    `size_nats` is the evidence of the sizes sought (`chosen_size_nats`).
     """
     contrasts = relative_contrast(guesses, fits)
     ratios = same_size_ratio(guesses)
@@ -53,26 +47,7 @@ def base_probabilities(
     if from_above is not None:
         overview = probability_from_above(guesses, from_above).tolist()
     rows = zip(fits, contrasts, ratios, overview, strict=True)
-    scores = np.array([base_probability(guesses, i, *row) for i, row in enumerate(rows)])
-    if not size_nats:
-        return scores
-    informed = sigmoid(probability_to_logit(scores, MAX_LOGIT) + size_nats)
-    return np.asarray(np.where(scores > 0, informed, 0.0))
-
-
-def chosen_size_nats(radii: Array, all_radii: Array) -> float:
-    """Return the evidence for any guess of one of the chosen `radii` (C,), in nats.
-
-    Look-alikes come in all sizes. The fewer sizes are sought, of all that are known, the fewer of
-    them fit one.
-    """
-    return float(np.log(_covered_log_radii(all_radii) / _covered_log_radii(radii)))
-
-
-def _covered_log_radii(radii: Array) -> float:
-    """Return how much of the logarithm of radii fits one of `radii`."""
-    steps = np.diff(np.log(np.sort(radii)))
-    return float(np.minimum(steps, 2 * FITTING_LOG_RATIO).sum() + 2 * FITTING_LOG_RATIO)
+    return np.array([base_probability(guesses, i, *row) for i, row in enumerate(rows)])
 
 
 def same_size_ratio(guesses: RimEstimates) -> Array:
