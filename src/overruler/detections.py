@@ -60,6 +60,8 @@ class Detection:
     """Shift (2,) of the position by 1 σ of each error shared with other pieces of the photo."""
     rare_shifts_mm: Mapping[str, Array] = field(default_factory=dict)
     """Shift (2,) by 1 σ of each shared error in the rare alternative, where it is larger."""
+    clutter_score: float | None = None
+    """Score where much lies about that is no base, 0 to 1; None where it was not asked for."""
     is_confirmed: bool = False
     """Whether a person said that it is a piece."""
     is_seen: bool = True

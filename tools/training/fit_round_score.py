@@ -66,8 +66,8 @@ RIDGE = 3.0
 SAME_SIZE, ABOVE, HELD = 5, 6, 1e9
 """The places of the same-size ratio and of the look from above among the weights, and what holds a weight where it
 is. The ratio keeps its weight: painted tables have too few bases to tell what company is worth."""
-FILES = {"round_score": 6, "round_score_with_overview": 8}
-"""The two files and their numbers of weights."""
+FILES = {"round_score_on_clutter": 8}
+"""The file and its number of weights."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,10 +34,14 @@ def piece_probabilities(detections: Sequence[Detection]) -> list[float]:
     The score of a plate or another rectangle is such a probability already: its rivals are in it.
     """
     judged = [one for one in detections if not (one.is_confirmed or one.base.shape == "rectangle")]
-    scores = np.array([one.score for one in judged])
+    scores = np.array([_score(one) for one in judged])
     found = dict(zip(map(id, judged), probabilities_of_scores(scores).tolist(), strict=True))
     usual = (1.0 if one.is_confirmed else one.score for one in detections)
     return [found.get(id(one), value) for one, value in zip(detections, usual, strict=True)]
+
+
+def _score(one: Detection) -> float:
+    return one.score if one.clutter_score is None else min(one.score, one.clutter_score)
 
 
 def probabilities_of_scores(scores: Array) -> Array:

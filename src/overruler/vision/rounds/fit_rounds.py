@@ -4,6 +4,9 @@ A rim seen by its upper edge (`size_likelihood`) looks like a smaller size of th
 other bases on the table tell the two apart (`size_mixture`).
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +23,7 @@ from overruler.vision.learned.ellipse_net import KNOWN_CIRCLE_PRIOR_SIGMA, trace
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds.mat_print import is_printed
-from overruler.vision.rounds.scoring import base_probabilities
+from overruler.vision.rounds.scoring import LOGIT_WEIGHTS_ON_CLUTTER, base_probabilities
 from overruler.vision.rounds.size_likelihood import (
     MIN_FIT_PROBABILITY,
     SizeHypothesis,
@@ -71,12 +74,25 @@ def fit_rounds(
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
     _refit_hidden_rims(frame, camera, guesses, found, fits, plausible, radii)
     shares = size_probabilities(add_fit_likelihoods(likelihoods, fits)[found], priors)
+    on_clutter = _scores_on_clutter(guesses, fits, from_above)
     detections = []
     for k, share in zip(found, shares, strict=True):
         net_mm = float(guesses.radius_mm[k]), float(guesses.sigma_radius_mm[k])
         detection = _make_detection(camera, fits[k], share, radii, float(scores[k]), net_mm)
+        detection = replace(detection, clutter_score=on_clutter[k])
         detections.append(remeasure_uncertain(frame, calibration, detection))
     return tuple(sorted(detections, key=lambda detection: -detection.score))
+
+
+def _scores_on_clutter(
+    guesses: RimEstimates, fits: Sequence[list[SizeHypothesis]], from_above: Array | None
+) -> Sequence[float | None]:
+    """Return each guess's score on a table with clutter; None where nothing was seen from above."""
+    if from_above is None:
+        return [None] * len(fits)
+    weights = LOGIT_WEIGHTS_ON_CLUTTER
+    scores: list[float] = base_probabilities(guesses, fits, from_above, weights).tolist()
+    return scores
 
 
 def _is_printed_ring(frame: Frame, camera: Camera, guesses: RimEstimates, k: int) -> bool:

@@ -20,6 +20,9 @@ LOGIT_WEIGHTS_WITH_OVERVIEW = np.array(
 """Weights where the overview network was asked: as above, then its log odds and the expected
 visible share of the rim. A half hidden rim needs less evidence. The same-size ratio then adds
 nothing."""
+LOGIT_WEIGHTS_ON_CLUTTER = np.array(list(load_coefficients("round_score_on_clutter").values()))
+"""The same features' weights where much lies about that is no base, as on tables in play. They find no
+more bases, but tell better what is one."""
 MIN_OVERVIEW_PROBABILITY = 0.03
 """Overview probability of a place at which the overview network reports nothing."""
 MAX_OVERVIEW_PROBABILITY = 0.98
@@ -35,11 +38,15 @@ SAME_SIZE_EXPECTED_SHARE = 0.2
 
 
 def base_probabilities(
-    guesses: RimEstimates, fits: Sequence[list[SizeHypothesis]], from_above: Array | None
+    guesses: RimEstimates,
+    fits: Sequence[list[SizeHypothesis]],
+    from_above: Array | None,
+    weights: Array | None = None,
 ) -> Array:
     """Return the probability (N,) that each guess is a base, from its fits by size.
 
     `from_above` (K, 4), if given, is the overview's x, y, radius and probability of K circles.
+    `weights`, if given, replace those of the features.
     """
     contrasts = relative_contrast(guesses, fits)
     ratios = same_size_ratio(guesses)
@@ -47,7 +54,7 @@ def base_probabilities(
     if from_above is not None:
         overview = probability_from_above(guesses, from_above).tolist()
     rows = zip(fits, contrasts, ratios, overview, strict=True)
-    return np.array([base_probability(guesses, i, *row) for i, row in enumerate(rows)])
+    return np.array([base_probability(guesses, i, *row, weights) for i, row in enumerate(rows)])
 
 
 def same_size_ratio(guesses: RimEstimates) -> Array:
@@ -93,16 +100,18 @@ def base_probability(
     contrast: float = 1.0,
     size_ratio: float = 1.0,
     from_above: float | None = None,
+    weights: Array | None = None,
 ) -> float:
     """Return the probability that guess `i` is a base, 0 where no size could be fitted.
 
     `contrast` and `size_ratio` are its relative contrast and same-size ratio. `from_above` is the
-    overview's probability, if known.
+    overview's probability, if known. `weights`, if given, replace those of the features.
     """
     if not tried:
         return 0.0
     features = score_features(guesses, i, tried, contrast, size_ratio, from_above)
-    weights = LOGIT_WEIGHTS if from_above is None else LOGIT_WEIGHTS_WITH_OVERVIEW
+    if weights is None:
+        weights = LOGIT_WEIGHTS if from_above is None else LOGIT_WEIGHTS_WITH_OVERVIEW
     return float(sigmoid(weights @ features))
 
 
