@@ -33,7 +33,7 @@ class HouseRules:
 
     players: Mapping[str, str] = field(default_factory=dict)
     """Name of the player by sign, one of `OWNER_SIGNS`."""
-    rules: Mapping[str, bool] = field(default_factory=dict)
+    rules: Mapping[str, bool | str] = field(default_factory=dict)
     """Chosen values by game and setting, joined with a dot."""
     preset: Preset | None = None
     """The game as data that the table plays."""
@@ -55,7 +55,7 @@ class HouseRules:
             settings = {**chosen, **settings}
         return replace(scene, state={**scene.state, "settings": settings})
 
-    def settings_of(self, game: str) -> dict[str, bool]:
+    def settings_of(self, game: str) -> dict[str, bool | str]:
         """The chosen values of a game, by setting."""
         prefix = f"{game}."
         return {

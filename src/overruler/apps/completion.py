@@ -85,8 +85,12 @@ def _house_rule_values(**_: Any) -> list[str]:
     from overruler.games import GAMES
     from overruler.rules import game_of
 
-    names = [f"{game}.{name}" for game in GAMES for name in game_of(game).settings]
-    return [f"{name}={value}" for name in names for value in ("true", "false")]
+    return [
+        f"{game}.{name}={value}"
+        for game in GAMES
+        for name, setting in game_of(game).settings.items()
+        for value in setting.words or ("true", "false")
+    ]
 
 
 def _toml_files(prefix: str = "", **_: Any) -> list[str]:

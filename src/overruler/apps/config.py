@@ -118,7 +118,8 @@ def _rule_lines(config: Config, given: Mapping[str, str]) -> Iterator[Originated
         for name, setting in settings.items():
             key = f"{game}.{name}"
             if key in given:
-                yield f"{name} = {given[key]}", "option --house-rule"
+                value = given[key] if isinstance(setting.default, bool) else json.dumps(given[key])
+                yield f"{name} = {value}", "option --house-rule"
             elif key in config.rules:
                 yield _toml_line(name, config.rules[key]), config.origin[f"rules.{key}"]
             else:

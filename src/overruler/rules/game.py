@@ -27,14 +27,24 @@ class Setting(NamedTuple):
     """A choice that the rules leave to the table, made in a scene's `state.settings`."""
 
     name: str
-    default: bool
+    default: bool | str
     text: str
-    """What true means, in one sentence."""
+    """What true means, or a word that is not the default, in one sentence."""
+    words: tuple[str, ...] = ()
+    """The words that it may be; empty where it is true or false."""
 
-    def chosen(self, scene: Scene) -> bool:
+    def read(self, node: Node) -> bool | str:
+        """Read a choice; `BadInput` where it is none."""
+        return node.choice(self.words) if self.words else node.boolean()
+
+    def choice(self, scene: Scene) -> bool | str:
         """This table's choice."""
         settings = _read_settings(scene)
-        return settings[self.name].boolean() if settings.has(self.name) else self.default
+        return self.read(settings[self.name]) if settings.has(self.name) else self.default
+
+    def chosen(self, scene: Scene) -> bool:
+        """Whether this table chose true."""
+        return self.choice(scene) is True
 
 
 class StatField(NamedTuple):
@@ -97,7 +107,7 @@ class Game:
             if name not in self.settings:
                 known = ", ".join(self.settings) or "none"
                 settings[name].fail(f"{self.title} has no such setting; it has: {known}")
-            settings[name].boolean()
+            self.settings[name].read(settings[name])
 
 
 def _read_settings(scene: Scene) -> Node:

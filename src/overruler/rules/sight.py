@@ -5,7 +5,9 @@ from dataclasses import replace
 
 from overruler.reading import Node
 from overruler.rules.bodies import piece_named, read_size
+from overruler.rules.eye_lines import SIGHT
 from overruler.rules.game import answer_distance
+from overruler.rules.sampled.eye_lines import HeightUncertainty, sight_uncertainty
 from overruler.rules.sampled.sightlines import SightUncertainty, joint_displacements
 from overruler.rules.sampling import answer_probabilities
 from overruler.rules.sightlines import Sight, sight_clauses
@@ -32,7 +34,8 @@ def answer_los(scene: Scene, question: Node) -> Verdict:
         rules=sight.rules("positioning"),
         value=sight.is_clear,
         margin_mm=sight.margin_mm,
-        probability=sight_probabilities(SightUncertainty(sight), "clear"),
+        probability=sight_probabilities(sight_uncertainty(sight), "clear"),
+        settings=_sight_setting(sight),
     )
 
 
@@ -47,7 +50,8 @@ def answer_cover(scene: Scene, question: Node) -> Verdict:
         rules=("positioning.cover", "positioning.cover_size", *sight.rules("positioning")),
         value=bool(objects),
         margin_mm=sight.cover_margin_mm,
-        probability=sight_probabilities(SightUncertainty(sight), "cover"),
+        probability=sight_probabilities(sight_uncertainty(sight), "cover"),
+        settings=_sight_setting(sight),
     )
 
 
@@ -65,9 +69,17 @@ def _object_sizes(scene: Scene) -> Mapping[str, float]:
     return sizes | {terrain.id: terrain.size for terrain in scene.terrain}
 
 
-def sight_probabilities(uncertainty: SightUncertainty, what: str) -> dict[str, float] | None:
+def _sight_setting(sight: Sight) -> dict[str, bool | str]:
+    """The setting that true lines rest on; {} where the table has the usual one."""
+    return {} if sight.plane is None else {SIGHT.name: SIGHT.choice(sight.scene)}
+
+
+def sight_probabilities(
+    uncertainty: SightUncertainty | HeightUncertainty, what: str
+) -> dict[str, float] | None:
     """The probabilities of yes and no to `clear` or `cover`; None in an exact scene."""
-    if uncertainty.scene.covariance is None:
+    is_exact = isinstance(uncertainty, SightUncertainty) and uncertainty.scene.covariance is None
+    if is_exact:
         return None
     clear = what == "clear"
     settled = uncertainty.settled_clear if clear else uncertainty.settled_cover

@@ -4,14 +4,15 @@ A game that looks along lines takes `sight_clauses` into its record and asks a `
 `rules.sampled.sightlines` tells how sure the answers are.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from overruler.geometry.shapes import Shape
 from overruler.geometry.tangents import Hull, signed_gap_mm
 from overruler.geometry.visibility import ObstructedView
 from overruler.rules.clauses import clauses_that_hold
+from overruler.rules.eye_lines import SIGHT, TRUE_LINE, EyeHeights, EyePlane, HeightErrors
 from overruler.rules.sampling import max_relative_shift_mm
 from overruler.scene import Piece, Scene, Terrain
 from overruler.units import CONTACT_TOLERANCE_MM
@@ -25,6 +26,9 @@ _CLAUSES = {
     "stood_on": "Terrain that one of the two bases overlaps hides neither. (Decided here.)",
     "sight_in_contact": "Bases in contact see each other, and neither has cover. (Decided here.)",
     "bases_only": "The lines run from base to base; the bodies on them are not looked at. (Decided here.)",
+    "true_line": "The lines run in the plane through both eyes; what it passes above or below hides nothing."
+    " (Decided here.)",
+    "eyes": "Eyes are at nine tenths of a piece's height, anywhere over its base. (Decided here.)",
 }
 
 
@@ -61,6 +65,8 @@ class Sight:
     """The indices of the two pieces in the scene; j is the target."""
     sizes: Mapping[str, float] | None = None
     """Sizes by id, where an object must be as large as the target to give cover; else None."""
+    height_errors: HeightErrors = field(default_factory=dict)
+    """For true lines: by how much heights differ from the scene's."""
 
     @property
     def ends(self) -> tuple[Shape, Shape]:
@@ -82,18 +88,39 @@ class Sight:
         """The convex hull of the two bases: all lines between them."""
         return Hull(*self.ends)
 
+    @cached_property
+    def plane(self) -> EyePlane | None:
+        """The plane of true lines; None where the table looks from base to base."""
+        if SIGHT.choice(self.scene) != TRUE_LINE:
+            return None
+        return self._heights.plane(self.i, self.j)
+
+    @property
+    def _heights(self) -> EyeHeights:
+        return EyeHeights(self.scene, self.height_errors)
+
     # --- obstacles ---
 
     @cached_property
     def nearby_obstacles(self) -> tuple[Obstacle, ...]:
         """The obstacles that touch the lines, or may; without those that are looked over."""
+        third = (k for k in _all_obstacles(self.scene) if k.index not in (self.i, self.j))
+        return tuple(thing for thing in self._tall_parts(third) if self._is_near(thing))
+
+    def _tall_parts(self, things: Iterable[Obstacle]) -> Iterator[Obstacle]:
+        """The obstacles as far as lines do not pass above or below them."""
+        if self.plane is not None:
+            yield from (self._part_in_plane(thing, self.plane) for thing in things)
+            return
         tall: tuple[Terrain | Piece, ...] = (*self.scene.terrain, *self.scene.pieces)
         low = {thing.id for thing in tall if self._looks_over(thing)}
-        return tuple(
-            thing
-            for thing in _all_obstacles(self.scene)
-            if thing.index not in (self.i, self.j) and thing.id not in low and self._is_near(thing)
-        )
+        yield from (thing for thing in things if thing.id not in low)
+
+    def _part_in_plane(self, thing: Obstacle, plane: EyePlane) -> Obstacle:
+        """What the plane of true lines cuts of an obstacle; without parts where it cuts nothing."""
+        span = self._heights.span_mm(thing.id)
+        cut = (plane.part_between(part, *span) for part in thing.parts)
+        return replace(thing, parts=tuple(part for part in cut if part is not None))
 
     def _looks_over(self, thing: Terrain | Piece) -> bool:
         """Whether a top does not stand higher than both bases."""
@@ -192,17 +219,25 @@ class Sight:
     def rules(self, game: str) -> tuple[str, ...]:
         """The clauses that sight and cover rest on here."""
         third_bases = any(thing.index is not None for thing in self.crossing_obstacles)
-        low = [terrain for terrain in self.scene.terrain if self._looks_over(terrain)]
+        true_line = self.plane is not None
         holds = {
             "sight": True,
-            "bases_only": True,
+            "bases_only": not true_line,
+            "true_line": true_line,
+            "eyes": true_line,
             "third_base": third_bases,
             "grazing": bool(self.counted_obstacles),
-            "looked_over": any(map(self._in_the_way, low)) or self._looks_over_piece,
+            "looked_over": not true_line and self._looks_over_something,
             "stood_on": any(map(self._overlaps_end, self.nearby_obstacles)),
             "sight_in_contact": self.touches,
         }
         return clauses_that_hold(holds, game)
+
+    @property
+    def _looks_over_something(self) -> bool:
+        """Whether something in the lines is looked over."""
+        low = [terrain for terrain in self.scene.terrain if self._looks_over(terrain)]
+        return any(map(self._in_the_way, low)) or self._looks_over_piece
 
     @property
     def _looks_over_piece(self) -> bool:

@@ -1,7 +1,6 @@
 """The schema of an answer: the keys that all questions share; other keys depend on the question."""
 
 from overruler.rules.json_schema import (
-    FLAG,
     NUMBER,
     OBJECT,
     POINT,
@@ -37,7 +36,7 @@ def _ruling_schema() -> Schema:
         "to": TEXT,
         "rests_on": array_of(object_with({"id": TEXT}), 1),
         "changes": array_of(change, 1),
-        "settings": OBJECT | {"additionalProperties": FLAG},
+        "settings": OBJECT | {"additionalProperties": {"type": ["boolean", "string"]}},
     }
     return object_with(
         {"rules": array_of(TEXT, 1)}, optional, dependentRequired={"probability": ["call"]}

@@ -10,6 +10,7 @@ from overruler.errors import BadInput, UnknownName
 from overruler.games import GAMES
 from overruler.house_rules import OWNER_SIGNS, HouseRules
 from overruler.presets import Preset
+from overruler.reading import Node
 from overruler.rules import game_of
 
 if TYPE_CHECKING:
@@ -115,10 +116,12 @@ def _parse_players(texts: Sequence[str]) -> dict[str, str]:
     return players
 
 
-def _parse_house_rule(text: str) -> tuple[str, bool]:
+def _parse_house_rule(text: str) -> tuple[str, bool | str]:
     [(name, value)] = _parse_pairs("--house-rule", [text])
     game, _, setting = name.partition(".")
     check_house_rule("--house-rule", game, setting)
+    if words := game_of(game).settings[setting].words:
+        return name, Node(value, "--house-rule", name).choice(words)
     if value not in ("true", "false"):
         raise BadInput(f"--house-rule {name}: expected true or false, found {value!r}")
     return name, value == "true"

@@ -19,6 +19,7 @@ from overruler.errors import BadInput, did_you_mean
 from overruler.games import GAMES
 from overruler.house_rules import OWNER_SIGNS
 from overruler.reading import Node, read_text
+from overruler.rules import game_of
 
 __all__ = ["CONFIG_VARIABLE", "Config", "config_path"]
 
@@ -36,7 +37,7 @@ class Config:
     """Sizes of the table's own bases by name."""
     players: Mapping[str, str] = field(default_factory=dict)
     """Names of players by sign."""
-    rules: Mapping[str, bool] = field(default_factory=dict)
+    rules: Mapping[str, bool | str] = field(default_factory=dict)
     """Chosen values by game and setting, joined with a dot."""
     origin: Mapping[str, str] = field(default_factory=dict)
     """File and line of each key, such as `table.game` or `players.red`."""
@@ -200,10 +201,10 @@ def _read_player(node: Node, key: str) -> str:
     return node.text() if node.text().strip() else node.fail("is empty: give the player's name")
 
 
-def _read_rule(node: Node, key: str) -> bool:
+def _read_rule(node: Node, key: str) -> bool | str:
     game, _, setting = key.partition(".")
     check_house_rule(f"{node.name}: rules.{game}", game, setting)
-    return node.boolean()
+    return game_of(game).settings[setting].read(node)
 
 
 _TABLE_READERS: Mapping[str, Callable[[Node, str], Any]] = {

@@ -1,5 +1,6 @@
 """Positioning: contact, ranges, moves and forced moves in inches."""
 
+from overruler.rules.eye_lines import SIGHT
 from overruler.rules.fields import FROM_TO, Question, Tap
 from overruler.rules.game import COMMON, Game, StatField
 from overruler.rules.games.positioning import fields
@@ -50,6 +51,7 @@ GAME = Game(
         "cover": Question(answer_cover),
     },
     clauses=CLAUSES,
+    settings={SIGHT.name: SIGHT},
     taps=(
         Tap("within", "Within", reach_in=6),
         Tap("b2b", "Base to base"),

@@ -1,5 +1,6 @@
 """Skirmish: who may shoot, at whom, and what comes of it."""
 
+from overruler.rules.eye_lines import SIGHT
 from overruler.rules.fields import NAME, WHOLE_NUMBER, Field, Question, Tap, list_of, whole_between
 from overruler.rules.game import COMMON, Game, StatField
 from overruler.rules.games.skirmish.clauses import CLAUSES
@@ -44,6 +45,7 @@ GAME = Game(
         "resolve_shot": Question(resolve_shot, (*SHOT, *DICE)),
     },
     clauses=CLAUSES,
+    settings={SIGHT.name: SIGHT},
     taps=(Tap("shot", "Shot", needs={"A": "ranged_weapon", "B": "defence"}),),
     stat_fields=STAT_FIELDS,
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from overruler.geometry.shapes import gap
 from overruler.rules.games.skirmish.shooters import Fighter
+from overruler.rules.sampled.eye_lines import HeightUncertainty, sight_uncertainty
 from overruler.rules.sampled.sightlines import Displacements, SightUncertainty
 from overruler.rules.sampling import max_relative_shift_mm
 from overruler.rules.sightlines import Sight
@@ -39,9 +40,9 @@ class TargetSight:
         return Sight(self.scene, self.shooter.index, self.target.index)
 
     @cached_property
-    def uncertainty(self) -> SightUncertainty:
+    def uncertainty(self) -> SightUncertainty | HeightUncertainty:
         """How sure those lines are."""
-        return SightUncertainty(self.sight)
+        return sight_uncertainty(self.sight)
 
     @cached_property
     def distance_mm(self) -> float:
