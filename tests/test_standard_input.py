@@ -37,13 +37,13 @@ def test_what_is_no_photo_is_told_without_the_temporary_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "stdin", Piped(b"no picture"))
-    with pytest.raises(CannotMeasure, match="^-: is not a picture"):
+    with pytest.raises(CannotMeasure, match=r"^-: is not a picture"):
         load_photo("-")
 
 
 def test_nothing_on_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", Piped(b""))
-    with pytest.raises(BadInput, match="^-: nothing came in"):
+    with pytest.raises(BadInput, match=r"^-: nothing came in"):
         load_photo("-")
 
 

@@ -17,7 +17,9 @@ from overruler.verdict import Verdict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scene", type=Path, metavar="SCENE", help="a scene file (JSON); - for standard input")
+    parser.add_argument(
+        "scene", type=Path, metavar="SCENE", help="a scene file (JSON); - for standard input"
+    )
     question = (
         "one question, a JSON object or words such as 'range p01 p02'; "
         "or - for one a line on standard input, each answered by a line"
