@@ -63,6 +63,8 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
 def check_writable(path: str | Path) -> None:
     """Raise `BadInput` where `write_atomically` would fail later."""
     path = Path(path)
+    if str(path) == "-":
+        raise BadInput("-: name a file, or /dev/stdout for standard output")
     if path.is_dir():
         raise BadInput(f"{path}: is a folder: name a file in it")
     if _is_stream(path):

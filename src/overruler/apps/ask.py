@@ -9,14 +9,17 @@ from pathlib import Path
 from overruler.apps.geojson import add_geojson_argument, check_geojson_path, write_geojson
 from overruler.apps.settings.game_choice import choose_game
 from overruler.apps.settings.house_options import add_house_rule_argument, read_house
-from overruler.errors import OverrulerError
+from overruler.errors import BadInput, OverrulerError
+from overruler.reading import MAX_TEXT_BYTES, Node
 from overruler.rules import ask, read_question
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scene", type=Path, metavar="SCENE", help="a scene file (JSON)")
+    parser.add_argument(
+        "scene", type=Path, metavar="SCENE", help="a scene file (JSON); - for standard input"
+    )
     question = (
         "one question, a JSON object or words such as 'range p01 p02'; "
         "or - for one a line on standard input, each answered by a line"
@@ -50,10 +53,22 @@ def run(args: argparse.Namespace) -> int:
 
 def _load_scene(args: argparse.Namespace) -> Scene:
     """The scene with the house rules, by the rules of another game where one is chosen."""
-    scene, choice = Scene.load(args.scene), choose_game(args.by_game)
+    scene, choice = _read_scene(args), choose_game(args.by_game)
     if choice.game is not None:
         scene = replace(scene, game=choice.game)
     return read_house(args, choice.preset).apply_to(scene)
+
+
+def _read_scene(args: argparse.Namespace) -> Scene:
+    """The scene of the file, or of standard input where the file is `-`."""
+    if str(args.scene) != "-":
+        return Scene.load(args.scene)
+    if args.question == "-":
+        raise BadInput("- and -: the scene and the questions share no standard input: name a file")
+    data = sys.stdin.buffer.read(MAX_TEXT_BYTES + 1)
+    if len(data) > MAX_TEXT_BYTES:
+        raise BadInput(f"-: is larger than {MAX_TEXT_BYTES / 1e6:g} MB: give another scene")
+    return Scene.from_json(Node.of_json(data.decode("utf-8", "replace"), "-"))
 
 
 def _ask(scene: Scene, text: str, name: str) -> Verdict:

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -23,6 +24,7 @@ from overruler.sources.picture_kind import (
     describe_preview,
     describe_unreadable,
 )
+from overruler.sources.standard_input import STANDARD_INPUT, photo_from_standard_input
 
 MAX_PIXELS = 60_000_000
 """Pixels above which a picture is refused by its header, before it is decoded."""
@@ -68,11 +70,21 @@ _DAMAGE_ERRORS = (
 
 
 def load_photo(path: str | Path) -> Frame:
-    """Return the picture at `path` as a person sees it.
+    """Return the picture at `path` as a person sees it; that of standard input where it is `-`.
 
     Raises `BadInput` if there is no such file, and `CannotMeasure` if it holds no readable picture.
     """
-    path = Path(path)
+    if str(path) != STANDARD_INPUT:
+        return _load_file(Path(path))
+    with photo_from_standard_input() as file:
+        try:
+            return replace(_load_file(file), name=STANDARD_INPUT)
+        except CannotMeasure as error:
+            text = str(error).replace(str(file), STANDARD_INPUT)
+            raise CannotMeasure(text) from None
+
+
+def _load_file(path: Path) -> Frame:
     _check_file(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # broken metadata is no reason to refuse a picture

@@ -30,7 +30,9 @@ __all__ = [
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    photo = "the photo: JPEG, PNG, WebP or TIFF; several of one table, from several sides, see more"
+    photo = (
+        "the photo: JPEG, PNG, WebP, TIFF, or - for standard input; several of one table see more"
+    )
     parser.add_argument("photo", type=Path, nargs="+", metavar="PHOTO", help=photo)
     add_table_arguments(parser)
     lens = "the lens file of one of several photos, by its number from 1 (as often as wanted)"
