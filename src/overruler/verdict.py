@@ -203,13 +203,17 @@ class Verdict:
     @property
     def doubt_text(self) -> str:
         """What the answer rests on that may be no piece, in words; empty if nothing."""
-        texts = [
+        return " and ".join(self.doubt_texts)
+
+    @property
+    def doubt_texts(self) -> list[str]:
+        """What the answer rests on that may be no piece, a text each."""
+        return [
             f"{reason['id']} is a piece with a probability of {100 * reason['probability']:.3g} %"
             if "probability" in reason
             else f"{reason['id']} was placed by hand and not found in the photo"
             for reason in self.rests_on
         ]
-        return " and ".join(texts)
 
     def _close_sentence(self) -> str:
         ranked = sorted((self.probability or {}).items(), key=lambda item: -item[1])

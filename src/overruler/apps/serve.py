@@ -6,7 +6,7 @@ import os
 import secrets
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -189,17 +189,32 @@ def read_settings(args: argparse.Namespace, place: ServerAddress) -> "Settings":
     if args.keep <= 0 or args.most_mb <= 0:
         raise BadInput("--keep and --most-mb must be greater than 0")
     processes = _worker_count(args.workers)
-    boards = {Board.load(path).name: read_text(path) for path in args.board}
-    lenses = {path.stem: read_text(path) for path in args.lens if Lens.load(path)}
+    boards = _read_named("--board", ((Board.load(path).name, path) for path in args.board))
+    lenses = _read_named("--lens", ((path.stem, path) for path in args.lens if Lens.load(path)))
+    usual = {name: text for name, text in usual_boards().items() if name not in boards}
     return Settings(
         store=args.store or _data_folder(),
         access_policy=AccessPolicy(place.accepted_hosts(args.name), place.key),
         url=place.base_url,
-        choices=Choices(boards | usual_boards(), lenses, house_request(args)),
+        choices=Choices(boards | usual, lenses, house_request(args)),
         keep_days=args.keep,
         processes=processes,
         most_bytes=int(args.most_mb * 1e6),
     )
+
+
+def _read_named(option: str, files: Iterable[tuple[str, Path]]) -> dict[str, str]:
+    """The texts of files by name; `BadInput` where two different files have one name."""
+    texts: dict[str, str] = {}
+    paths: dict[str, Path] = {}
+    for name, path in files:
+        text = read_text(path)
+        if texts.setdefault(name, text) != text:
+            raise BadInput(
+                f"{option}: {paths[name]} and {path} are both called {name!r}: rename one of them"
+            )
+        paths.setdefault(name, path)
+    return texts
 
 
 def _worker_count(wanted: int | None) -> int:

@@ -1,5 +1,6 @@
 """Who is let in: by name, from where, with which key."""
 
+import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,7 +8,11 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from overruler.apps import serve
+from overruler.apps.markers import board_file
 from overruler.apps.web.guard import KEY_COOKIE, AccessPolicy
+from overruler.errors import BadInput
+from overruler.picture.sheets.marker_cards import CardSet
 from tests.apps.web.desk import client, jpeg, measured
 
 KEY = "correct-horse"
@@ -145,3 +150,22 @@ def test_every_answer_is_guarded(local: TestClient, path: str) -> None:
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "no-referrer"
     assert "access-control-allow-origin" not in headers
+
+
+def test_two_boards_of_one_name_are_refused_at_the_start(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.toml" for name in ("first", "second")]
+    for path, width in zip(paths, (900, 1200), strict=True):
+        path.write_text(board_file(CardSet(), width, 900, "club"))
+    parser = argparse.ArgumentParser()
+    serve.add_arguments(parser)
+    place = serve.ServerAddress(("127.0.0.1",), 8321, False, None)
+    both = [part for path in paths for part in ("--board", str(path))]
+    with pytest.raises(BadInput, match=r"first.toml and .*second.toml are both called 'club'"):
+        serve.read_settings(parser.parse_args(both), place)
+    twice = parser.parse_args(["--board", str(paths[0]), "--board", str(paths[0])])
+    assert serve.read_settings(twice, place).choices.board_sizes_mm()["club"] == (900, 900)
+
+
+def test_a_program_without_the_key_is_told_in_json(lan: TestClient) -> None:
+    assert "key" in lan.get("/api/about").json()["error"]
+    assert "Scan the code" in lan.get("/", headers={"accept": "text/html"}).text

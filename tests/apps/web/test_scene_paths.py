@@ -70,7 +70,9 @@ def test_the_page_says_what_may_be_no_piece(question: str) -> None:
     first = replace(first, extra={**first.extra, "probability": 0.7})
     table = replace(scene(), pieces=(first, *rest))
     told = scene_paths.ruling_json(table, ask(table, RANGE | {"question": question}))
-    assert "p01 is a piece with a probability of 70 %" in told["words"]["detail"]
+    doubt = "p01 is a piece with a probability of 70 %"
+    assert told["words"]["doubts"] == [doubt]
+    assert doubt not in told["words"]["detail"]
     shown = scene_paths.table_json(table)["pieces"]
     assert shown[0]["doubt"] == {"probability": 0.7}
     assert not any("doubt" in piece for piece in shown[1:])

@@ -16,6 +16,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from overruler.apps.web.static_files import load_files
+
 KEY_COOKIE = "overruler_key"
 """Name of the cookie that holds the key."""
 COOKIE_LIFETIME_S = 30 * 86_400
@@ -69,6 +71,8 @@ class Guard:
             await receive()
             await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
         else:
+            if _shows_pages(scope, Headers(scope=scope)):
+                refusal = _page_of(refusal)
             await refusal(scope, receive, self._add_headers(scope, send))
 
     def _find_refusal(self, scope: Scope, headers: Headers) -> Response | None:
@@ -109,6 +113,17 @@ class Guard:
             await send(message)
 
         return send_with_headers
+
+
+def _shows_pages(scope: Scope, headers: Headers) -> bool:
+    """Whether a person looks at the answer."""
+    return scope["method"] in SAFE_METHODS and "text/html" in headers.get("accept", "")
+
+
+def _page_of(refusal: Response) -> Response:
+    """A refusal as a page that says what to do."""
+    page = load_files()[f"refused-{refusal.status_code}.html"]
+    return Response(page.content, refusal.status_code, media_type=page.media_type)
 
 
 def _error_response(status: int, text: str) -> Response:

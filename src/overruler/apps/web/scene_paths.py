@@ -6,6 +6,7 @@ photo's upper left corner, as everywhere in `picture`.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -83,9 +84,22 @@ def _piece_json(scene: Scene, view: View, index: int) -> dict[str, Any]:
     for key in ("visible", "score", "heading_modulo_deg", "fitted"):
         if key in piece.extra:
             shown[key] = piece.extra[key]
+    if shown.get("heading_modulo_deg"):
+        shown["fronts"] = _possible_fronts(view, piece, shown["heading_modulo_deg"])
     if piece.reason_for_doubt:
         shown["doubt"] = dict(piece.reason_for_doubt)
     return shown
+
+
+def _possible_fronts(view: View, piece: Piece, modulo_deg: float) -> list[dict[str, Any]]:
+    """The headings that a piece may have, each with a place of the photo ahead of it."""
+    fronts = []
+    for number in range(round(360 / modulo_deg)):
+        heading_deg = (piece.heading_deg + number * modulo_deg) % 360
+        ahead_mm = _point_ahead_mm(replace(piece, heading_deg=heading_deg))
+        at_px = _round_px(view.to_px(ahead_mm, piece.z_mm))
+        fronts.append({"heading_deg": round(heading_deg, 2), "at_px": at_px})
+    return fronts
 
 
 def _outline_json(view: View, piece: Piece) -> dict[str, Any]:
@@ -134,8 +148,9 @@ def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
     ruling = drawable_ruling(scene, verdict)
     is_distance = verdict.question.get("question") == "distance"
     words = _distance_words(scene, ruling) if is_distance else _ruling_words(ruling)
-    if is_distance and verdict.rests_on:
-        words["detail"] += f", {verdict.doubt_text}"
+    if verdict.rests_on:
+        words["detail"] = words["detail"].replace(f", {verdict.doubt_text}", "", 1)
+        words["doubts"] = verdict.doubt_texts
     return answer | {
         "words": words,
         "look": look_json(ruling.style),

@@ -315,6 +315,7 @@ def test_links_are_drawn_as_codes(api: TestClient) -> None:
     told = api.get(f"/api/measurements/{name}/link").json()
     assert told["url"] == f"http://localhost/m/{name}"
     assert told["path"].count("h1") > told["size"] ** 2 / 4
+    assert told["this_machine_only"]
 
 
 def test_what_nobody_foresaw_is_told_without_its_insides(

@@ -60,6 +60,7 @@ async def get_about(request: Request) -> Response:
             "version": __version__,
             "games": games_json(),
             "tables": list(service.choices.boards),
+            "table_sizes_mm": service.choices.board_sizes_mm(),
             "lenses": list(service.choices.lenses),
             "most_bytes": service.most_bytes,
             "keep_days": request.app.state.settings.keep_days,
@@ -246,7 +247,8 @@ async def get_link(request: Request) -> Response:
     settings = request.app.state.settings
     key = settings.access_policy.key
     query = f"?key={key}" if key else ""
-    return JSONResponse(lan_address.svg_qr_code(f"{settings.url}m/{measurement.id}{query}"))
+    code = lan_address.svg_qr_code(f"{settings.url}m/{measurement.id}{query}")
+    return JSONResponse(code | {"this_machine_only": key is None})
 
 
 # --- parts of a request ---

@@ -4,6 +4,7 @@ No text of a client becomes a path: a client chooses boards and lenses by the na
 the server has.
 """
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -40,6 +41,15 @@ class Choices:
     """Texts of the lens files, by name."""
     defaults: MeasureRequest = field(default_factory=MeasureRequest)
     """Options of all measurements: the tables' own bases, players and rules."""
+
+    def board_sizes_mm(self) -> dict[str, tuple[float, float]]:
+        """Width and depth of the boards that have a size, by name."""
+        files = {name: tomllib.loads(text) for name, text in self.boards.items()}
+        return {
+            name: (file["width_mm"], file["height_mm"])
+            for name, file in files.items()
+            if "width_mm" in file
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,10 +71,14 @@ function entry(one) {
 
 const title = (one) => `${known.games.find((game) => game.name === one.game)?.title || one.game} · ${one.table}`;
 
+// The size of a table that was chosen by name.
+const mat = (name) => known.table_sizes_mm?.[name];
+
 function wish() {
   const [game, choice, lens] = [find("game").value, find("table").value, find("lens").value];
   const said = { game, ...(lens ? { lens } : {}) }; // the corners come later, where there are no markers
   for (const [key, value] of Object.entries({ game, table: choice, lens, marker: find("marker").value })) remembered(key, value);
+  if (mat(choice)) remembered("board", choice);
   if (choice === CORNERS) return said;
   if (choice === ANYWHERE) return { ...said, marker_mm: find("marker").value };
   return { ...said, table: choice };
@@ -90,7 +94,7 @@ async function taken(input) {
   const asked = wish();
   show("photo");
   find("title").textContent = title({ game: asked.game, table: find("table").value.replace(/[()]/g, "") });
-  table = new Table(stage, known, asked);
+  table = new Table(stage, known, asked, mat(asked.table || remembered("board")));
   await (find("table").value === CORNERS ? table.shown(file) : table.sent(file)).catch(refused);
 }
 
@@ -116,7 +120,7 @@ async function open() {
   try {
     const one = await api.one(id);
     find("title").textContent = title(one);
-    table = new Table(stage, known, { game: one.game });
+    table = new Table(stage, known, { game: one.game }, mat(one.table));
     await table.opened(one);
   } catch (error) {
     refused(error);
@@ -125,7 +129,8 @@ async function open() {
 
 for (const dialog of document.querySelectorAll("dialog")) {
   dialog.querySelector("[data-close]").onclick = () => dialog.close();
-  dialog.onclick = (event) => event.target === dialog && dialog.close();
+  // A handler that returns false stops the click itself: the links in a dialog must go on to download.
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 }
 addEventListener("popstate", () => location.reload());
 start();

@@ -10,8 +10,10 @@ const NAMES = ["far left", "far right", "near right", "near left"];
 
 export class Corners {
   // `source` is the photo; `measure(points)` has it measured with `u,v=x,y;...`.
-  constructor(stage, source, why, measure) {
+  // `mat` is the size in mm of the table that was chosen, if one was.
+  constructor(stage, source, why, measure, mat) {
     Object.assign(this, { stage, source, why, measure });
+    this.mat = mat || [SIZES[0][1] * FOOT, SIZES[0][2] * FOOT];
   }
 
   async open() {
@@ -60,8 +62,9 @@ export class Corners {
   }
 
   #panel() {
-    const [wide, high] = [number(1828.8), number(914.4)];
-    const usual = choice([...SIZES.map(([name]) => [name, name]), ["", "another size"]]);
+    const [wide, high] = this.mat.map((value) => number(Number(value.toFixed(1))));
+    const same = ([, ...feet]) => feet.every((value, i) => Math.abs(value * FOOT - this.mat[i]) < 0.5);
+    const usual = choice([...SIZES.map(([name]) => [name, name]), ["", "another size"]], SIZES.find(same)?.[0] || "");
     usual.onchange = () => {
       const size = SIZES.find(([name]) => name === usual.value);
       if (size) [wide.value, high.value] = [size[1] * FOOT, size[2] * FOOT];
@@ -107,6 +110,7 @@ export class Corners {
     const board = [[0, high], [wide, high], [wide, 0], [0, 0]];
     // the drawing counts from the photo's upper left corner, a place in the photo from the middle of its first pixel
     const points = this.places.map(([u, v], i) => `${(u - 0.5).toFixed(2)},${(v - 0.5).toFixed(2)}=${board[i].join(",")}`).join(";");
+    this.mat = [wide, high];
     try {
       this.close();
       await this.measure(points);

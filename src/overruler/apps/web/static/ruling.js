@@ -14,7 +14,14 @@ export function ruled(into, told) {
   const title = element("p", "headline", words.headline);
   const from = words.between.length === 2 ? `${words.between.join(" to ")}: ` : "";
   call.append(title, element("p", "detail", `${from}${words.detail}`));
-  into.replaceChildren(call, ...odds(told.answer), ...next(told.answer));
+  into.replaceChildren(call, ...doubts(words.doubts || []), ...odds(told.answer), ...next(told.answer));
+}
+
+// What the answer rests on that the photo does not confirm.
+function doubts(texts) {
+  const list = element("ul", "warnings");
+  list.append(...texts.map((text) => element("li", "", text)));
+  return texts.length ? [list] : [];
 }
 
 // The chances of every answer that has one, where they are not as good as settled.

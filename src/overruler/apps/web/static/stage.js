@@ -4,6 +4,7 @@ import { make } from "./svg.js";
 
 const TAP_PX = 9;
 const CLOSEST = 12;
+const BESIDE = matchMedia("(min-width: 700px) and (orientation: landscape)"); // as in app.css
 
 export class Stage {
   constructor(root) {
@@ -51,6 +52,7 @@ export class Stage {
 
   // What the sheet covers of the photo: as much as a ruling takes, from the start, so that nothing jumps under a finger.
   get covered() {
+    if (BESIDE.matches) return 0;
     return this.room.bottom ?? Math.min(340, 0.56 * this.box.height);
   }
 

@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { Corners } from "./corners.js";
 import { Correct } from "./correct.js";
+import { Fronts } from "./fronts.js";
 import { fill as listed } from "./list.js";
 import { cased, make, pin, plate, shaded } from "./svg.js";
 import { nearest } from "./stage.js";
@@ -12,9 +13,11 @@ import { Units } from "./units.js";
 const find = (name) => document.getElementById(name);
 
 export class Table {
-  constructor(stage, known, asked) {
-    Object.assign(this, { stage, known, asked, a: null, b: null, tap: null, mode: "rule" });
+  // `mat` is the size of the table in mm, where it is known.
+  constructor(stage, known, asked, mat) {
+    Object.assign(this, { stage, known, asked, mat, a: null, b: null, tap: null, mode: "rule" });
     this.modes = { correct: new Correct(this), units: new Units(this) };
+    this.fronts = new Fronts(this);
     stage.onTap = (at) => this.#tapped(at);
     stage.onPlace = () => stage.scale > stage.least * 1.6 && this.id && this.found && !this.local && stage.sharpen(api.photo(this.id, "full"));
     this.#buttons();
@@ -38,7 +41,7 @@ export class Table {
     await this.#preview(local);
     this.stage.root.classList.remove("busy");
     const measure = (points) => this.sent(file, { ...this.asked, points });
-    await new Corners(this.stage, local, "", measure).open();
+    await new Corners(this.stage, local, "", measure, this.mat).open();
   }
 
   async opened(one) {
@@ -56,7 +59,8 @@ export class Table {
     if (ended.state === "done") return this.refresh();
     if (!ended.unmeasurable) throw new Error(ended.step);
     this.#hideAll();
-    await new Corners(this.stage, api.photo(this.id, "full"), ended.step, (points) => this.#again(points)).open();
+    const again = (points) => this.#again(points);
+    await new Corners(this.stage, api.photo(this.id, "full"), ended.step, again, this.mat).open();
   }
 
   async #again(points) {
@@ -135,6 +139,8 @@ export class Table {
 
   #tapped(at) {
     if (!this.found) return;
+    const front = this.mode === "rule" && this.fronts.at(at);
+    if (front) return void this.fronts.set(front);
     const piece = this.nearest(at);
     if (this.mode !== "rule") this.modes[this.mode].tapped(piece, at);
     else if (piece) this.pick(piece);
@@ -187,17 +193,26 @@ export class Table {
     for (const name of ["swap", "closely"]) find(name).hidden = !this.b;
     if (this.b) this.ends = [this.a.center_px, this.b.center_px];
     find("why").hidden = true;
+    this.#warn();
     const [question, drawn] = [this.question(), this.#around(turn)];
-    if (!question) ruled(find("ruling"), this.#hint());
-    const front = `The photo does not say which side of ${this.a?.id} is its front: turn it under Correct until the line points ahead.`;
-    const known = this.#frontless ? { error: front } : this.#unasked();
-    const told = question && (known || (await api.rule(this.id, question).catch((error) => ({ error: error.message }))));
+    if (!question || this.#frontless) ruled(find("ruling"), this.#hint());
+    this.fronts.hide();
+    if (this.#frontless) this.fronts.show(this.a, find("ruling"));
+    const known = this.#unasked();
+    const told = question && !this.#frontless && (known || (await api.rule(this.id, question).catch((error) => ({ error: error.message }))));
     if (turn !== this.turn) return;
     if (told && (told.version ?? this.found.version) !== this.found.version) return this.#anew();
     for (const name of ["line", "shades"]) this.stage[name].replaceChildren();
     if (told) this.#show(told);
     await drawn;
-    this.#links(question);
+    this.#links(told && !told.error ? question : null);
+  }
+
+  // What the photo's measuring complains of is read where the ruling is, a line each.
+  #warn() {
+    const lines = this.found.problems.map((text) => Object.assign(document.createElement("li"), { textContent: text }));
+    find("warnings").replaceChildren(...lines);
+    find("warnings").hidden = !lines.length;
   }
 
   // Somebody else has corrected the table: what is shown is never older than what is ruled on.
@@ -242,7 +257,7 @@ export class Table {
 
   // An arc points nowhere while nobody has said which side of the ship is its front.
   get #frontless() {
-    return this.a?.heading_modulo_deg && this.tap.arcs;
+    return Boolean(this.a?.fronts && this.tap.arcs);
   }
 
   drawBases() {
@@ -291,6 +306,7 @@ export class Table {
     find("save-picture").href = api.picture(this.id, question);
     find("save-bundle").href = api.bundle(this.id, question);
     find("save-scene").href = api.scene(this.id);
+    find("save-scene").download = `overruler-${this.id}.json`;
     find("save-bundle").parentElement.hidden = !question;
   }
 
@@ -327,22 +343,21 @@ export class Table {
     this.modes[this.mode]?.leave();
     this.mode = mode;
     for (const name of ["rule", "correct", "units"]) find(`mode-${name}`).setAttribute("aria-pressed", name === mode);
-    for (const name of ["tools", "ruling", "after"]) find(name).hidden = mode !== "rule";
+    for (const name of ["tools", "ruling", "after", "warnings"]) find(name).hidden = mode !== "rule";
     find("editing").hidden = mode === "rule";
     if (mode === "rule") return this.update();
+    this.fronts.hide();
     for (const name of ["shades", "line", "bands", "marks"]) this.stage[name].replaceChildren();
     this.modes[mode].enter();
   }
 
   #hideAll() {
-    for (const name of ["tools", "after", "modes", "editing"]) find(name).hidden = true;
+    for (const name of ["tools", "after", "warnings", "modes", "editing"]) find(name).hidden = true;
     for (const name of ["shades", "bands", "bases", "line", "marks", "hand"]) this.stage[name].replaceChildren();
     find("ruling").replaceChildren();
   }
 
   #menu() {
-    const many = this.found?.problems || [];
-    find("trust").textContent = many.join(" ");
     find("code").hidden = true;
     for (const name of ["save-picture", "save-scene", "save-bundle"]) find(name).toggleAttribute("hidden", !this.found);
     find("menu").showModal();
@@ -350,6 +365,8 @@ export class Table {
 
   async #share() {
     const told = await api.link(this.id).catch((error) => ({ url: error.message, path: "", size: 0 }));
+    const alone = "Only this computer can open this page. Start it as “overruler serve --lan” to let phones in.";
+    if (told.this_machine_only) Object.assign(told, { url: alone, size: 0 });
     const words = Object.assign(document.createElement("p"), { className: "hint", textContent: told.url });
     const code = make("svg", { viewBox: `-4 -4 ${told.size + 8} ${told.size + 8}` }, make("path", { d: told.path, transform: "translate(0 .5)" }));
     find("code").replaceChildren(...(told.size ? [code] : []), words);

@@ -1,0 +1,198 @@
+"""What people do on the page, in a real browser: the server is real, its photos are measured before."""
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import uvicorn
+
+from bench.phone_server import phone
+from overruler.apps.web.guard import AccessPolicy
+from overruler.apps.web.phone import app as application
+from overruler.apps.web.phone.app import Settings, make_app
+from overruler.apps.web.phone.worker_tasks import SCENE_FILE, scene_text
+from overruler.scene import Scene
+from tests.apps.web.desk import Ready, jpeg, scene
+from tests.chromium import browser as browser
+from tests.chromium import needs_browser
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = needs_browser
+KEY = "k7Hq-3vXbT_9sLmN2pRw8A"
+PROBLEMS = ["the markers are blurred", "the table is bowed"]
+SIZES = [(320, 568), (390, 844), (844, 390), (1280, 800)]
+
+
+def doubtful_scene(game: str) -> Scene:
+    """A scene with two warnings, a base that was placed by hand, and a ship without a front."""
+    found = scene()
+    values = found.to_json()
+    values["calibration"]["problems"] = [{"text": text, "kind": "other"} for text in PROBLEMS]
+    first, second = values["pieces"][:2]
+    second["by_hand"] = True
+    second.pop("image", None)
+    if game == "xwing":
+        values["game"] = "xwing"
+        first["base"] = {"shape": "rectangle", "width_mm": 40, "length_mm": 40}
+        first["heading_modulo_deg"] = 90
+    return Scene.from_json(values)
+
+
+class Doubtful(Ready):
+    """Workers that find the doubtful scene."""
+
+    async def run_task(
+        self,
+        name: str,
+        folder: Path,
+        arguments: list[Any],
+        say: Callable[[str], None],
+        urgent: bool = False,
+    ) -> Any:
+        done = await super().run_task(name, folder, arguments, say, urgent)
+        if name == "measure":
+            found = doubtful_scene(arguments[0].game or "legion")
+            (folder / SCENE_FILE).write_text(scene_text(found.to_json()))
+        return done
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    yield from serve(tmp_path_factory.mktemp("store"), None)
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    yield from serve(tmp_path_factory.mktemp("locked"), KEY)
+
+
+def serve(store: Path, key: str | None) -> Iterator[str]:
+    """The address of a server in a thread."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(application, "WorkerPool", Doubtful)
+        app = make_app(Settings(store, AccessPolicy(frozenset({"127.0.0.1"}), key)))
+        config = uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio")
+        running = uvicorn.Server(config)
+        thread = threading.Thread(target=running.run)
+        thread.start()
+        while not running.started:
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}/"
+        running.should_exit = True
+        thread.join()
+
+
+@pytest.fixture
+def page(browser: "Browser") -> Iterator["Page"]:
+    found = phone(browser)
+    yield found
+    found.context.close()
+
+
+def send(
+    page: "Page", home: str, table: str, photo: Path, wide: int = 320, game: str = "legion"
+) -> None:
+    photo.write_bytes(jpeg((wide, 240)))
+    page.goto(home)
+    page.wait_for_selector("html[data-ready]")
+    page.select_option("#game", game)
+    page.select_option("#table", table)
+    page.set_input_files("#choose", photo)
+    page.wait_for_selector("#modes:not([hidden]), #editing:not([hidden])")
+
+
+def rule(page: "Page", count: int = 2) -> None:
+    """Choose the first bases in the list."""
+    page.click("#mode-list")
+    for row in range(count):
+        page.click(f"#rows li:nth-child({row + 1}) button")
+    if count == 1:
+        page.click("#bases [data-close]")
+
+
+def test_every_download_in_the_menu_is_a_file(page: "Page", home: str, tmp_path: Path) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    rule(page)
+    page.wait_for_selector("#ruling .headline")
+    page.wait_for_selector("#save-bundle[href]", state="attached")
+    page.click("#more")
+    for name, ending in (("picture", "png"), ("bundle", "zip"), ("scene", "json")):
+        with page.expect_download() as waiting:
+            page.click(f"#save-{name}")
+        assert re.fullmatch(rf"overruler-\w+\.{ending}", waiting.value.suggested_filename)
+        assert waiting.value.path().stat().st_size > 0
+    page.click("#share")
+    page.wait_for_selector("#code >> text=overruler serve --lan")
+    assert page.locator("#code svg").count() == 0
+
+
+def test_the_corners_are_those_of_the_table_that_was_chosen(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    for table in ("3x3 ft", "(no markers: I show the corners)"):
+        send(page, home, table, tmp_path / "bare.jpg", wide=64)
+        page.wait_for_selector("text=Show the mat's corners")
+        for side in ("Wide", "Deep"):
+            assert page.input_value(f"#editing label:has-text('{side}') input") == "914.4"
+
+
+def test_what_makes_a_ruling_less_sure_is_read_beside_it(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg")
+    rule(page)
+    page.wait_for_selector("#ruling .warnings >> text=placed by hand and not found")
+    assert page.locator("#warnings li").all_inner_texts() == PROBLEMS
+    assert page.locator("#drawing .base.doubted").count() == 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_toolbar_is_on_the_screen_and_the_sheet_beside_or_below_the_photo(
+    page: "Page", home: str, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    send(page, home, "6x3 ft", tmp_path / "a.jpg")
+    rule(page)
+    page.wait_for_selector("#ruling .headline")
+    bar, sheet, photo = (
+        page.locator(name).bounding_box() for name in ("#modes", "#sheet", "#picture")
+    )
+    assert bar
+    assert sheet
+    assert photo
+    assert bar["y"] + bar["height"] <= size[1]
+    assert bar["x"] >= 0
+    assert bar["x"] + bar["width"] <= size[0]
+    if size[0] > size[1]:
+        assert photo["x"] + photo["width"] <= sheet["x"] + 1
+        assert photo["height"] > 0.55 * size[1]
+    else:
+        assert photo["y"] + photo["height"] <= sheet["y"] + 1
+
+
+def test_without_the_key_a_page_says_what_to_do(page: "Page", locked: str) -> None:
+    page.goto(locked)
+    assert "Scan the code on the computer's screen" in page.inner_text("main")
+    page.goto(f"{locked}?key={KEY}")
+    page.wait_for_selector("#game option", state="attached")
+
+
+def test_two_taps_set_a_front_and_the_attack_is_ruled(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg", game="xwing")
+    page.click("#questions >> text=Attack")
+    rule(page, count=1)
+    page.wait_for_selector("text=Tap its number")
+    place = page.locator("#drawing .hand .handle circle").first.bounding_box()
+    assert place
+    fixes = page.expect_request(re.compile("/fixes$"))
+    with fixes as sent:
+        page.touchscreen.tap(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    assert sent.value.post_data_json["fix"][0]["do"] == "turn"
