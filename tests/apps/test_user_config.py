@@ -14,6 +14,8 @@ from overruler.apps.settings.house_options import read_house, read_own_bases, se
 from overruler.apps.settings.user_config import Config, config_path
 from overruler.bases import Base, catalogue
 from overruler.errors import BadInput
+from overruler.games import GAMES
+from overruler.rules import game_of
 
 TEXT = """\
 # my table
@@ -130,7 +132,11 @@ def test_a_file_that_the_environment_names_must_be_there(monkeypatch: pytest.Mon
             'gaem = "legion"',
             "line 3: table.gaem: unknown key; known: game, .*; did you mean 'game'",
         ),
-        ('"legion"', '"legoin"', "line 3: table.game: unknown 'legoin'; .*; did you mean 'legion'"),
+        (
+            '"legion"',
+            '"legoin"',
+            "line 3: table.game: unknown name 'legoin'; .*; did you mean 'legion'",
+        ),
         (
             'board = "club.toml"',
             "board = 7",
@@ -162,7 +168,7 @@ def test_a_file_that_the_environment_names_must_be_there(monkeypatch: pytest.Mon
         (
             "ranged_in_contact",
             "ranged",
-            "line 15: rules.legion: setting: unknown name 'ranged'; known: ranged_in_c",
+            "line 15: rules.legion: setting: unknown name 'ranged'; known: any_part_within, ranged_in_c",
         ),
         ("[players]", "[player]", "line 11: player: unknown key; .*; did you mean 'players'"),
         (
@@ -248,7 +254,12 @@ def test_what_show_prints_is_a_file_that_says_the_same(
             before.bases,
             before.players,
         )
-        assert again.rules == before.rules
+        usual = {
+            f"{name}.{key}": setting.default
+            for name in GAMES
+            for key, setting in game_of(name).settings.items()
+        }
+        assert again.rules == usual | dict(before.rules)
 
 
 # --- bases of one's own ---
@@ -278,7 +289,7 @@ def test_bases_of_ones_own_are_looked_for_beside_the_games() -> None:
         (["--player=rde=Anna"], "--player: unknown name 'rde'; .*; did you mean 'red'"),
         (
             ["--house-rule=legion.x=true"],
-            "--house-rule: setting: unknown name 'x'; known: ranged_in_contact",
+            "--house-rule: setting: unknown name 'x'; known: any_part_within, ranged_in_contact",
         ),
         (["--house-rule=go.x=true"], "--house-rule: game: unknown name 'go'"),
         (

@@ -105,7 +105,7 @@ class Reading:
             lines = [lower, upper]
         probability = None
         if self.scene.covariance is not None:
-            from overruler.rules.uncertainty_within import probability_within
+            from overruler.rules.sampled.within import probability_within
 
             yes = probability_within(self.scene, measure, lower, upper)
             probability = yes_no_probabilities(yes)
@@ -121,7 +121,7 @@ class Reading:
         ]
         probability = None
         if self.scene.covariance is not None:
-            from overruler.rules.uncertainty_within import probability_any_part
+            from overruler.rules.sampled.within import probability_any_part
 
             yes = probability_any_part(self.scene, self.measure, lower, upper)
             probability = yes_no_probabilities(yes)

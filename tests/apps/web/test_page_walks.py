@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = needs_browser
 KEY = "k7Hq-3vXbT_9sLmN2pRw8A"
-PROBLEMS = ["the markers are blurred", "the table is bowed"]
+PROBLEMS = ["The markers are blurred", "The table is bowed"]
 SIZES = [(320, 568), (390, 844), (844, 390), (1280, 800)]
 
 
@@ -195,4 +195,6 @@ def test_two_taps_set_a_front_and_the_attack_is_ruled(
     fixes = page.expect_request(re.compile("/fixes$"))
     with fixes as sent:
         page.touchscreen.tap(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
-    assert sent.value.post_data_json["fix"][0]["do"] == "turn"
+    body = sent.value.post_data_json
+    assert body
+    assert body["fix"][0]["do"] == "turn"
