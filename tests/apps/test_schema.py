@@ -330,7 +330,8 @@ def test_the_rules_and_the_schemas_refuse_the_same_questions(game: str) -> None:
 
 
 SITUATION = re.compile(
-    r"unknown name|both sides|runs backwards|the ruler goes|needed for this hit|no such figure|repeats"
+    r"expected one direction|unknown name|"
+    r"both sides|runs backwards|the ruler goes|needed for this hit|no such figure|repeats"
     r"|is the actor|here one is asked|here a piece|here the id|no ship|overlap itself"
     r"|the attacker itself|the shooter itself|has no arc"
 )
