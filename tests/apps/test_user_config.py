@@ -9,9 +9,10 @@ import pytest
 from overruler.apps import analyze, ask, live, measure, serve
 from overruler.apps.cli import main
 from overruler.apps.commands import Command
+from overruler.apps.settings.config_path import config_path
 from overruler.apps.settings.game_choice import GameChoice
 from overruler.apps.settings.house_options import read_house, read_own_bases, select_bases
-from overruler.apps.settings.user_config import Config, config_path
+from overruler.apps.settings.user_config import Config
 from overruler.bases import Base, catalogue
 from overruler.errors import BadInput
 from overruler.games import GAMES

@@ -6,12 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from overruler.apps.settings.user_config import (
-    CONFIG_VARIABLE,
-    SCALE_OPTIONS,
-    Config,
-    config_path,
-)
+from overruler.apps.settings.config_path import CONFIG_VARIABLE, config_path
+from overruler.apps.settings.user_config import SCALE_OPTIONS, Config
 from overruler.board import Board
 from overruler.games import GAMES
 from overruler.lens import Lens

@@ -9,7 +9,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from overruler.apps.commands import Parser
-from overruler.errors import BadInput, CannotMeasure
+from overruler.apps.markers import check_pdf_ending
+from overruler.errors import CannotMeasure
 from overruler.picture.sheets.gauge_sheet import (
     COLUMNS,
     SIZES_MM,
@@ -70,8 +71,7 @@ def run(args: argparse.Namespace) -> int:
     if args.action == "check":
         return _print_readings(args)
     out: Path = args.out
-    if out.suffix.lower() != ".pdf":
-        raise BadInput(f"--out: {out}: the name must end in .pdf")
+    check_pdf_ending(out)
     check_writable(out)
     write_atomically(out, gauge_sheet_pdf(args.paper))
     sizes = ", ".join(f"{size:g}" for size in SIZES_MM)

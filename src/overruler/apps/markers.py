@@ -70,10 +70,14 @@ def _add_confirm_parser(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.action == "confirm":
         return confirm(args)
-    out: Path = args.out
+    check_pdf_ending(args.out)
+    return _write_chart_sheet(args) if args.charuco else _write_card_sheet(args)
+
+
+def check_pdf_ending(out: Path) -> None:
+    """Raise `BadInput` where the name of a sheet to write is no PDF's."""
     if out.suffix.lower() != ".pdf":
         raise BadInput(f"--out: {out}: the name must end in .pdf")
-    return _write_chart_sheet(args) if args.charuco else _write_card_sheet(args)
 
 
 def _write_card_sheet(args: argparse.Namespace) -> int:

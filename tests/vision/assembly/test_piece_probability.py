@@ -8,9 +8,12 @@ import pytest
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.vision.assembly.piece_probability import piece_probabilities
+from overruler.vision.rounds.scoring import LOGIT_WEIGHTS_ON_CLUTTER, LOGIT_WEIGHTS_WITH_OVERVIEW
 
 
-def finding(score: float, is_confirmed: bool = False) -> Detection:
+def finding(
+    score: float, is_confirmed: bool = False, clutter_score: float | None = None
+) -> Detection:
     return Detection(
         base=Base.circle(32),
         xy_mm=np.zeros(2),
@@ -21,6 +24,7 @@ def finding(score: float, is_confirmed: bool = False) -> Detection:
         score=score,
         visible=1.0,
         is_confirmed=is_confirmed,
+        clutter_score=clutter_score,
     )
 
 
@@ -58,3 +62,16 @@ def test_the_score_of_a_plate_is_its_probability() -> None:
     told = piece_probabilities([plate, finding(0.95)])
     assert told[0] == 0.957
     assert told[1] == piece_probabilities([finding(0.95)])[0]
+
+
+def test_the_lower_of_two_scores_says_how_likely_a_piece_is() -> None:
+    both, alone, high = (
+        piece_probabilities([finding(0.99, clutter_score=other)])[0] for other in (0.8, None, 0.999)
+    )
+    assert both == piece_probabilities([finding(0.8)])[0]
+    assert both < alone == high
+
+
+def test_the_weights_weigh_the_same_features() -> None:
+    assert LOGIT_WEIGHTS_ON_CLUTTER.shape == LOGIT_WEIGHTS_WITH_OVERVIEW.shape
+    assert not np.array_equal(LOGIT_WEIGHTS_ON_CLUTTER, LOGIT_WEIGHTS_WITH_OVERVIEW)

@@ -21,8 +21,6 @@ from overruler.house_rules import OWNER_SIGNS
 from overruler.reading import Node, read_text
 from overruler.rules import game_of
 
-__all__ = ["CONFIG_VARIABLE", "Config", "config_path"]
-
 SCALE_OPTIONS = ("board", "marker_mm", "point")
 """The options that set the scale of the photo, of which one is given."""
 

@@ -10,6 +10,8 @@ import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
+from string import Template
+from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -39,6 +41,35 @@ SECURITY_HEADERS = {
 """Headers of every answer."""
 PUBLIC_PATHS = ("/static/", "/api/health")
 """Path prefixes that need no key: the page's own files hold no secret, nor does the server's health."""
+
+
+class RefusalWords(NamedTuple):
+    """What a page says to a person whose request is refused."""
+
+    title: str
+    reason: str
+    remedy: str
+
+
+REFUSALS = {
+    401: RefusalWords(
+        "The key is missing",
+        "Scan the code on the computer's screen again: it holds the key.",
+        "The computer makes a new key each time it starts, so an older link no longer opens. Somebody "
+        "whose page works can show you the code: More, then “Show the link as a code”.",
+    ),
+    403: RefusalWords(
+        "Refused",
+        "A page of another site asked for this.",
+        "Type the address that the computer printed, or scan its code.",
+    ),
+    421: RefusalWords(
+        "Not this address",
+        "The computer does not go by this name.",
+        "Open the address that the computer printed, or scan its code.",
+    ),
+}
+"""The words of the page by the status of the refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +153,10 @@ def _shows_pages(scope: Scope, headers: Headers) -> bool:
 
 def _page_of(refusal: Response) -> Response:
     """A refusal as a page that says what to do."""
-    page = load_files()[f"refused-{refusal.status_code}.html"]
-    return Response(page.content, refusal.status_code, media_type=page.media_type)
+    page = load_files()["refused.html"]
+    words = REFUSALS[refusal.status_code]
+    text = Template(page.content.decode()).substitute(words._asdict())
+    return Response(text, refusal.status_code, media_type=page.media_type)
 
 
 def _error_response(status: int, text: str) -> Response:

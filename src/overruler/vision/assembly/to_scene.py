@@ -166,7 +166,7 @@ def _measured_extra(detection: Detection, probability: float) -> dict[str, Any]:
         HeadingAlternative(round(heading_deg, 4), round(probability, 5))
         for heading_deg, probability in detection.other_headings
     ]
-    image = ImageRecord(_round_px(detection.center_px), _round_px(detection.outline_px))
+    image = image_record(detection)
     record = PieceRecord(
         image=image if detection.is_seen else None,
         score=round(detection.score, 4),
@@ -193,6 +193,11 @@ def to_terrain(area: RaisedArea) -> Terrain:
         size=area.size,
         extra=TerrainRecord(round(area.sigma_mm, 2), round(area.probability, 3)).to_json(),
     )
+
+
+def image_record(detection: Detection) -> ImageRecord:
+    """Where the photo shows a detection, in pixels."""
+    return ImageRecord(_round_px(detection.center_px), _round_px(detection.outline_px))
 
 
 def _round_px(points: Array) -> Any:

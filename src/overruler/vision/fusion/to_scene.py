@@ -10,13 +10,12 @@ from overruler.calibration import calibration_to_json
 from overruler.detections import DetectedRuler, Detection, RaisedArea, ruler_to_json
 from overruler.games import DEFAULT_GAME
 from overruler.geometry.covariance import Covariance, RareAlternative
-from overruler.geometry.pose import Array
 from overruler.pieces import SURE_PROBABILITY
-from overruler.records import ImageRecord, PhotoImageRecord, PieceRecord
+from overruler.records import PhotoImageRecord, PieceRecord
 from overruler.report import Report, TablePhoto
 from overruler.scene import Piece, Scene, Table
 from overruler.vision.assembly.flag_doubts import rare_probability
-from overruler.vision.assembly.to_scene import to_piece, to_terrain
+from overruler.vision.assembly.to_scene import image_record, to_piece, to_terrain
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.fusion.fuse import FusedBase, FusedTable
 from overruler.vision.fusion.levels import Level
@@ -223,9 +222,4 @@ def _stated_probability(probability: float) -> float | None:
 
 def _image(detection: Detection, photo: SeenPhoto, seen: bool) -> PhotoImageRecord:
     drawn = reproject_outline(photo.calibration.camera, detection)
-    outline = _round_px(drawn.outline_px)
-    return PhotoImageRecord(photo.index, ImageRecord(_round_px(drawn.center_px), outline), seen)
-
-
-def _round_px(points: Array) -> Any:
-    return np.round(points, 2).tolist()
+    return PhotoImageRecord(photo.index, image_record(drawn), seen)
