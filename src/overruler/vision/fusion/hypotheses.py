@@ -5,7 +5,6 @@ raised base. Each sighting updates both by Kalman's formulas. Two sightings from
 measure the height by parallax.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -159,7 +158,3 @@ def size_log_ratio(one: Base, other: Base) -> float:
 def largest_sigma_mm(covariance: Array) -> float:
     """1 σ along the major axis of a covariance (2, 2)."""
     return float(np.sqrt(np.linalg.eigvalsh(covariance)[-1]))
-
-
-def count_sightings(hypotheses: Sequence[Hypothesis]) -> int:
-    return sum(len(one.sightings) for one in hypotheses)
