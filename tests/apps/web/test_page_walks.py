@@ -4,6 +4,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,6 +170,13 @@ def test_the_toolbar_is_on_the_screen_and_the_sheet_beside_or_below_the_photo(
     assert bar["y"] + bar["height"] <= size[1]
     assert bar["x"] >= 0
     assert bar["x"] + bar["width"] <= size[0]
+    parts = page.locator("#sheet > :visible:not(nav)").all()
+    boxes = [box for part in parts if (box := part.bounding_box())]
+    for above, below in pairwise(boxes):
+        assert above["y"] + above["height"] <= below["y"]
+    assert all(
+        part.evaluate("(part) => part.scrollHeight <= part.clientHeight + 1") for part in parts
+    )
     if size[0] > size[1]:
         assert photo["x"] + photo["width"] <= sheet["x"] + 1
         assert photo["height"] > 0.55 * size[1]
