@@ -27,7 +27,7 @@ def test_the_report_holds_what_the_bases_made_surer(monkeypatch: pytest.MonkeyPa
         return surer, moved
 
     monkeypatch.setattr(referee, "calibrate", lambda *given: plain.calibration)
-    monkeypatch.setattr(referee, "detect", lambda *given: plain.detections)
+    monkeypatch.setattr(referee, "detect", lambda *given, **options: plain.detections)
     monkeypatch.setattr(referee, "refine_by_bases", listen)
     seen = Referee(Board.free(60.0)).look(plain.frame)
     assert asked == [(plain.frame, plain.calibration, plain.detections)]

@@ -29,6 +29,7 @@ from overruler.geometry.tangents import signed_gap_mm
 
 places = st.tuples(st.floats(-80, 80), st.floats(-80, 80))
 sizes = st.floats(2, 70)
+offsets = st.tuples(st.floats(-15, 15), st.floats(-15, 15))
 turns = st.floats(0, 360)
 triangles = st.builds(
     lambda at, a, b, c: translate_shape(Polygon(((0.0, 0.0), (a, 0.0), (c, b))), *at),
@@ -74,6 +75,18 @@ def swept(shape: Shape, line: Point, length: float, inside: bool) -> shapely.Pol
 
 def at(shape: Shape, line: Point, along: float) -> Shape:
     return translate_shape(shape, along * line[0], along * line[1])
+
+
+def brought_over(shape: Shape, other: Shape, offset: tuple[float, float]) -> Shape:
+    """The shape, moved so that its centre lies by the offset from the other's: most such pairs overlap."""
+    return translate_shape(shape, *np.array(middle(other)) - middle(shape) + offset)
+
+
+def middle(shape: Shape) -> tuple[float, float]:
+    if isinstance(shape, Polygon):
+        x, y = np.mean(shape.corners, axis=0)
+        return float(x), float(y)
+    return shape.center
 
 
 # --- closed forms ---
@@ -193,8 +206,11 @@ def test_separation_agrees_with_shapely(a: Shape, b: Shape) -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(shapes, shapes, lines)
-def test_depth_is_how_far_one_must_move_to_be_apart(a: Shape, b: Shape, line: Point) -> None:
+@given(shapes, shapes, offsets, lines)
+def test_depth_is_how_far_one_must_move_to_be_apart(
+    a: Shape, far: Shape, offset: tuple[float, float], line: Point
+) -> None:
+    b = brought_over(far, a, offset)
     depth = -signed_gap_mm(a, b)
     assume(depth > 0)
     met = contact_interval(a, b, *line)

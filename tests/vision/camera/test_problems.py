@@ -15,6 +15,7 @@ from overruler.vision.camera import problems
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.problems import FLAGS_BY_SEVERITY, sort_by_severity
 from overruler.vision.contours import shading
+from overruler.vision.fusion import look_at_all
 from overruler.vision.refinement import marker_scale, scale_doubt
 from overruler.vision.rulers import find, hexgrid
 from tests.vision.sight import BOARD, SIZE, Sight, blank, corners_of, distances, flags
@@ -23,7 +24,7 @@ from tests.vision.sight import BOARD, SIZE, Sight, blank, corners_of, distances,
 def test_every_flag_has_its_place_in_the_order() -> None:
     source = "".join(
         Path(str(module.__file__)).read_text()
-        for module in (problems, marker_scale, scale_doubt, hexgrid, shading, find)
+        for module in (problems, marker_scale, scale_doubt, hexgrid, shading, find, look_at_all)
     )
     named = set(re.findall(r'Problem\(\s*"(\w+)"', source))
     assert named == set(FLAGS_BY_SEVERITY)
