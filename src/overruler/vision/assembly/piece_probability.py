@@ -35,7 +35,7 @@ def piece_probabilities(detections: Sequence[Detection]) -> list[float]:
     An oval's score is so on tables with many lookalikes, too: few of these are oval.
     """
     judged = [one for one in detections if not (one.is_confirmed or one.base.shape == "rectangle")]
-    scores = np.array([_score(one) for one in judged])
+    scores = np.array([round_score(one) for one in judged])
     found = dict(zip(map(id, judged), probabilities_of_scores(scores).tolist(), strict=True))
     return [_probability(one, found.get(id(one))) for one in detections]
 
@@ -46,7 +46,8 @@ def _probability(one: Detection, among_others: float | None) -> float:
     return max(among_others, one.score) if one.base.shape == "oval" else among_others
 
 
-def _score(one: Detection) -> float:
+def round_score(one: Detection) -> float:
+    """The lower of the finder's score and of the one that was fitted on tables with clutter."""
     return one.score if one.clutter_score is None else min(one.score, one.clutter_score)
 
 
