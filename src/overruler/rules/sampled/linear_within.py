@@ -2,16 +2,14 @@
 
 A base lies within the upper line if every point of its rim does, and past the lower one if its
 closest point does. Over all displacements these distances are linear in the places, but for a bend
-that is checked and whose mean is allowed for. Which body is nearest, and which point is farthest, is
-looked up in every draw.
+that is checked and whose mean is allowed for. So each draw is a few sums. Which body is nearest, and
+which point is farthest, is looked up in every draw. Few draws tell which points and bodies matter;
+only those are looked at in the many.
 
-One axis is summed in closed form, and only the others are drawn. Along that axis everything moves
-apart, so every distance grows, and the places that fit are one stretch.
-
-Alphabet: n draws, m parts of the first side, k points of a rim, r axes. Lengths are in mm.
+Alphabet: n draws, m parts of the first side, k points of a rim, s stretches of p points, r axes.
+Lengths are in mm.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +19,6 @@ from numpy.typing import NDArray
 from overruler.geometry.batched.draws import difference_covariance, standard_normal_points
 from overruler.geometry.batched.vectors import SMALLEST_DIVISOR
 from overruler.geometry.covariance import REACH_SIGMAS
-from overruler.geometry.gap_probability import normal_cdf
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Shape
 from overruler.rules.measure import Measure
@@ -30,45 +27,43 @@ from overruler.rules.sampling import ClosestCandidate
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 
-LINEAR_DRAWS = 1024
-"""Draws over all axes but the first."""
+LINEAR_DRAWS = 8192
+"""Draws, which give a probability to 0.004."""
+FEW_DRAWS = 256
+"""Draws that tell which points matter."""
+FEW_DRAWS_WIDTH = 1.5
+"""How much wider they spread, so that rare draws are among them."""
 LIVE_SIGMAS = 5.0
 """A point nearer to the line than this many σ may cross it."""
 MAX_BEND_SHARE = 0.02
 """The largest bend of a distance that passes for linear, in its own σ."""
+MAX_SAG_SHARE = 0.02
+"""The largest bend between two neighbours on a rim that passes for none, in σ."""
 MIN_AXIS_SHARE = 1e-12
 """Axes whose variance is a smaller share of the largest are rounding."""
-LEAST_WEIGHT = 1e-3
-"""The weight of a distance far from its line, where one on it counts 1."""
-GROWTH_SHARE = 0.2
-"""The least growth of a distance along the first axis that is aimed for, in its own σ."""
-GROWTH_ROUNDS = 12
-"""Most rounds of looking for such an axis."""
-SHARES = np.linspace(0.0, 1.0, 9)
-"""Places between two points of a rim that are tried."""
-SEARCH_ROUNDS = 4
-"""Rounds of trying places, each between the neighbours of the best."""
+MIN_PRINCIPAL_SHARE = 1e-5
+"""Axes with a smaller share of the largest change of distances change no probability."""
 
 Axes = Mapping[int | None, Array]
 """The displacement (2, r) of each body, by its index, by independent standard Gaussians."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinearDistances:
-    """Distances that are linear in the places, between m parts and k points."""
+class Rooms:
+    """What is left between distances and their line: linear in the places, and never to be below 0."""
 
-    margins_mm: Array
-    """(m, k) how far the line lies past each."""
+    means_mm: Array
+    """(m, ...), the bend allowed for."""
     slopes: Array
-    """(m, k, r) the change of each along each axis."""
-    is_bent: bool
+    """(m, ..., r) the change of each along each axis."""
+    is_bent: bool = False
     """Whether one bends too much to pass for linear."""
 
     @classmethod
-    def of(
-        cls, distances: Array, directions: Array, moves: Array, radii: Array, line_mm: float
-    ) -> "LinearDistances":
-        """Distances (m, k) that grow in directions (m, k, 2) when parts move by (m, 2, r).
+    def below(
+        cls, line_mm: float, distances: Array, directions: Array, moves: Array, radii: Array
+    ) -> "Rooms":
+        """Of distances (m, k) that grow in directions (m, k, 2), where parts move by (m, 2, r).
 
         `radii` (m, 1) are those of curvature. A move across the direction adds a mean bend.
         """
@@ -77,13 +72,21 @@ class LinearDistances:
         across = np.maximum((moves**2).sum((1, 2))[:, None] - variance, 0.0)
         bends = across / (2 * np.maximum(distances + radii, SMALLEST_DIVISOR))
         is_bent = bool((bends > MAX_BEND_SHARE * np.sqrt(variance)).any())
-        return cls(line_mm - distances - bends, slopes, is_bent)
+        return cls(line_mm - distances - bends, -slopes, is_bent)
 
     @property
-    def weights(self) -> Array:
-        """How much (m, k) each matters: those near the line most."""
-        variance = (self.slopes**2).sum(2) + SMALLEST_DIVISOR
-        return np.asarray(np.exp(-(self.margins_mm**2) / (2 * variance)) + LEAST_WEIGHT)
+    def largest_step_mm(self) -> float:
+        """What no room falls from a point (m, s, p) to the next; 0 where one part is nearest."""
+        if len(self.means_mm) == 1 or self.means_mm.shape[2] == 1:
+            return 0.0
+        falls = np.abs(np.diff(self.means_mm, axis=2))
+        turns = np.sqrt((np.diff(self.slopes, axis=2) ** 2).sum(3))
+        return float((falls + LIVE_SIGMAS * turns).max())
+
+    def drawn(self, draws: Array) -> Array:
+        """The rooms (n, m, ...) in draws (n, r)."""
+        flat = self.slopes.reshape(-1, self.slopes.shape[-1])
+        return (draws @ flat.T).reshape(-1, *self.means_mm.shape) + self.means_mm
 
 
 def probability_all_between(
@@ -107,12 +110,15 @@ def probability_all_between(
         return 0.0
     pairs = [] if lower_mm is None else candidates
     axes = _axes(scene, rims, pairs)
-    linear = [_rim_distances(axes, rim, upper_mm) for rim in rims]
-    if lower_mm is not None:
-        linear.append(_closest_distances(axes, pairs, lower_mm + CONTACT_TOLERANCE_MM))
-    if any(one.is_bent for one in linear):
+    rooms = []
+    for rim in rims:
+        coarse = _rim_rooms(axes, rim, upper_mm)
+        rooms += [coarse if coarse.is_bent else _fine_rooms(axes, rim, coarse, upper_mm)]
+    if pairs:
+        rooms.append(_pair_rooms(axes, pairs, (lower_mm or 0.0) + CONTACT_TOLERANCE_MM))
+    if any(one.is_bent for one in rooms):
         return None
-    return _probability_between(rims, linear) if linear else 1.0
+    return _share_with_room(rooms) if rooms else 1.0
 
 
 def _axes(scene: Scene, rims: Sequence[NearRim], pairs: Sequence[ClosestCandidate]) -> Axes:
@@ -124,26 +130,33 @@ def _axes(scene: Scene, rims: Sequence[NearRim], pairs: Sequence[ClosestCandidat
     places = [*dict.fromkeys(indices)]
     joint = difference_covariance(scene.covariance.array, [(None, index) for index in places])
     values, vectors = np.linalg.eigh(joint)
-    kept = values > MIN_AXIS_SHARE * values[-1]
-    rows = (vectors[:, kept] * np.sqrt(values[kept])).reshape(len(places), 2, -1)
+    kept = values > MIN_AXIS_SHARE * max(values[-1], SMALLEST_DIVISOR)
+    rows = (vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1].reshape(len(places), 2, -1)
     return dict(zip(places, rows, strict=True))
 
 
-def _rim_distances(axes: Axes, rim: NearRim, line_mm: float) -> LinearDistances:
+def _rim_rooms(axes: Axes, rim: NearRim, line_mm: float) -> Rooms:
+    """Of the points of a rim below a line."""
     moves = np.stack([axes[rim.body.index] - axes[body.index] for body, _ in rim.froms])
     radii = np.array([[_least_radius_mm(shape)] for _, shape in rim.froms])
-    return LinearDistances.of(rim.distances_mm, rim.directions, moves, radii, line_mm)
+    distances, directions = rim.measure()
+    count = len(rim.froms)
+    places = distances.reshape(count, -1), directions.reshape(count, -1, 2)
+    found = Rooms.below(line_mm, *places, moves, radii)
+    shape = distances.shape
+    return Rooms(found.means_mm.reshape(shape), found.slopes.reshape(*shape, -1), found.is_bent)
 
 
-def _closest_distances(
-    axes: Axes, pairs: Sequence[ClosestCandidate], line_mm: float
-) -> LinearDistances:
+def _pair_rooms(axes: Axes, pairs: Sequence[ClosestCandidate], line_mm: float) -> Rooms:
+    """Of the closest distances past a line."""
     distances = np.array([[pair.gap.distance_mm] for pair in pairs])
     ends = np.array([(pair.gap.from_point, pair.gap.to_point) for pair in pairs])
     directions = (ends[:, 1] - ends[:, 0])[:, None] / (distances[..., None] + SMALLEST_DIVISOR)
     moves = np.stack([axes[pair.j] - axes[pair.i] for pair in pairs])
     radii = np.array([[_least_radius_mm(pair.a) + _least_radius_mm(pair.b)] for pair in pairs])
-    return LinearDistances.of(distances, directions, moves, radii, line_mm)
+    below = Rooms.below(line_mm, distances, directions, moves, radii)
+    past = -below.means_mm.T[..., None], -below.slopes.swapaxes(0, 1)[:, :, None]
+    return Rooms(*past, below.is_bent)
 
 
 def _least_radius_mm(shape: Shape) -> float:
@@ -151,100 +164,55 @@ def _least_radius_mm(shape: Shape) -> float:
     return shape.radius_mm if isinstance(shape, Disc) else 0.0
 
 
-# --- summed over one axis, drawn over the others ---
+def _fine_rooms(axes: Axes, rim: NearRim, coarse: Rooms, line_mm: float) -> Rooms:
+    """Of finer points (s, p), along the stretches of a rim where its farthest point may be."""
+    drawn = coarse.drawn(
+        FEW_DRAWS_WIDTH * standard_normal_points(FEW_DRAWS, coarse.slopes.shape[2])
+    )
+    least = drawn.max(1).min(1)
+    # Along a stretch a part leaves at least as much room as at one of its ends.
+    along = np.minimum(drawn, np.roll(drawn, -1, 2)).max(1)
+    matters = (along <= least[:, None]).any(0)
+    matters |= np.roll(matters, 1) | np.roll(matters, -1)
+    ends = matters | np.roll(matters, 1)
+    nearest = drawn[:, :, ends].argmax(1)
+    kept = np.isin(np.arange(len(rim.froms)), nearest)
+    sizes = np.sqrt((coarse.slopes[:, ends] ** 2).sum(2))
+    sigma_mm = float(np.min(sizes[sizes > 0], initial=1.0))
+    fine = rim.divide(matters & rim.is_followed, kept, MAX_SAG_SHARE * sigma_mm)
+    return _rim_rooms(axes, fine, line_mm)
 
 
-def _probability_between(
-    rims: Sequence[NearRim], linear: Sequence[LinearDistances]
-) -> float | None:
-    """The probability that all rims lie below their line, and the pairs after them above theirs.
-
-    In each draw that is so along one stretch of the first axis. None: no axis lets all grow.
-    """
-    slopes = np.concatenate([one.slopes.reshape(-1, one.slopes.shape[2]) for one in linear])
-    weights = np.concatenate([one.weights.ravel() for one in linear])
-    first = _growing_axis(slopes, weights)
-    growth = slopes @ first
-    if (growth <= 0).any():
-        return None
-    others = _principal_parts(slopes - growth[:, None] * first, weights)
-    draws = standard_normal_points(LINEAR_DRAWS, others.shape[1])
-    margins = np.concatenate([one.margins_mm.ravel() for one in linear])
-    room = margins - draws @ others.T
-    low, high = np.full(len(draws), -np.inf), np.full(len(draws), np.inf)
-    start = 0
-    for number, one in enumerate(linear):
-        columns = slice(start, start + one.margins_mm.size)
-        start = columns.stop
-        if number == len(rims):
-            low = (room[:, columns] / growth[columns]).max(1)
-            continue
-        shape = one.margins_mm.shape
-        along = growth[columns].reshape(shape)
-        last = _last_within(rims[number], room[:, columns].reshape(-1, *shape), along)
-        high = np.minimum(high, last)
-    ends = zip(low.tolist(), high.tolist(), strict=True)
-    return math.fsum(max(normal_cdf(b) - normal_cdf(a), 0.0) for a, b in ends) / len(draws)
+def _share_with_room(rooms: Sequence[Rooms]) -> float:
+    """The share of draws that leave room everywhere."""
+    slopes = [one.slopes.reshape(-1, one.slopes.shape[-1]) for one in rooms]
+    square = np.concatenate(slopes).T @ np.concatenate(slopes)
+    values, vectors = np.linalg.eigh(square)
+    principal = vectors[:, values > MIN_PRINCIPAL_SHARE * values[-1]][:, ::-1]
+    draws = standard_normal_points(LINEAR_DRAWS, principal.shape[1])
+    for one in rooms:
+        turned = Rooms(one.means_mm, one.slopes @ principal)
+        draws = draws[_have_room(turned.drawn(draws), one.largest_step_mm)]
+    return len(draws) / LINEAR_DRAWS
 
 
-def _growing_axis(slopes: Array, weights: Array) -> Array:
-    """The unit axis (r,) along which the distances near their lines grow most, and all grow.
-
-    Least squares: each distance is to grow by its σ. What grows too little counts more next time.
-    """
-    sigmas = np.sqrt((slopes**2).sum(1))
-    for _ in range(GROWTH_ROUNDS):
-        weighted = slopes * weights[:, None]
-        square = weighted.T @ slopes
-        square[np.diag_indices(len(square))] += 1e-9 * np.trace(square)
-        axis = np.linalg.solve(square, weighted.T @ sigmas)
-        axis /= max(float(np.linalg.norm(axis)), SMALLEST_DIVISOR)
-        is_slow = slopes @ axis < GROWTH_SHARE * sigmas
-        if not is_slow.any():
-            break
-        weights = np.where(is_slow, 4 * weights, weights)
-    return axis
+def _have_room(drawn: Array, step_mm: float) -> NDArray[np.bool_]:
+    """Whether some part (n, m, s, p) leaves room at every point, and between neighbours too."""
+    least = drawn.max(1).min((1, 2))
+    found = least >= 0
+    rows = np.flatnonzero(found & (least < step_mm))
+    if len(rows):
+        found[rows] = _least_at_crossings(drawn[rows]) >= 0
+    return np.asarray(found)
 
 
-def _principal_parts(slopes: Array, weights: Array) -> Array:
-    """Slopes along other axes (..., s), the one that changes the distances near their lines first."""
-    values, vectors = np.linalg.eigh(slopes.T @ (slopes * weights[:, None]))
-    kept = values > MIN_AXIS_SHARE * max(values[-1], SMALLEST_DIVISOR)
-    return np.asarray(slopes @ vectors[:, kept][:, ::-1])
-
-
-def _last_within(rim: NearRim, room: Array, growth: Array) -> Array:
-    """The largest value (n,) of the first axis with all of a rim within its line.
-
-    `room` (n, m, k) is what each distance may still grow, and `growth` (m, k) how fast it does.
-    """
-    by_point = (room / growth).max(1)
-    best = by_point.argmin(1)
-    last = by_point[np.arange(len(best)), best]
-    for start in (best, (best - 1) % len(rim.follows)):
-        rows = np.flatnonzero(rim.follows[start])
-        k = start[rows]
-        after = (k + 1) % len(rim.follows)
-        ends = room[rows, :, k], room[rows, :, after]
-        between = _least_between(*ends, rim.sags_mm[:, k].T, growth[:, k].T, growth[:, after].T)
-        last[rows] = np.minimum(last[rows], between)
-    return np.asarray(last)
-
-
-def _least_between(
-    start: Array, end: Array, sag: Array, start_growth: Array, end_growth: Array
-) -> Array:
-    """The least value (n,) of the first axis between two points of a rim, of m parts (n, m)."""
-    low, width = np.zeros(len(start)), 1.0
-    least = np.full(len(start), np.inf)
-    for _ in range(SEARCH_ROUNDS):
-        share = np.clip(low[:, None] + width * SHARES, 0.0, 1.0)[:, None]  # (n, 1, places)
-        room = start[..., None] * (1 - share) + end[..., None] * share
-        room -= 4 * share * (1 - share) * sag[..., None]
-        room /= start_growth[..., None] * (1 - share) + end_growth[..., None] * share
-        largest = room.max(1)
-        place = largest.argmin(1)
-        least = np.minimum(least, largest.min(1))
-        low = low + width * (SHARES[place] - SHARES[1])
-        width *= 2 * SHARES[1]
-    return least
+def _least_at_crossings(drawn: Array) -> Array:
+    """The least room (n,) where the nearest part (n, m, s, p) changes between two neighbours."""
+    start, end = drawn[..., :-1], drawn[..., 1:]
+    first, last = start.argmax(1)[:, None], end.argmax(1)[:, None]
+    p, q = start.max(1), end.max(1)
+    p_last = np.take_along_axis(start, last, 1)[:, 0]
+    q_first = np.take_along_axis(end, first, 1)[:, 0]
+    fall = p + q - p_last - q_first
+    at_crossing = (p * q - p_last * q_first) / np.where(fall > 0, fall, 1.0)
+    return np.asarray(np.where(fall > 0, at_crossing, p).min((1, 2)))
