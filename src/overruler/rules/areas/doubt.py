@@ -4,10 +4,11 @@ Alphabet: n draws, m pieces.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
 
 from overruler.geometry.batched.distances import (
     farthest_distances,
@@ -17,7 +18,11 @@ from overruler.geometry.batched.distances import (
 )
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Shape
-from overruler.rules.areas.outlined_doubt import may_cross_outline, shares_in_outlined
+from overruler.rules.areas.outlined_doubt import (
+    border_of,
+    may_cross_outline,
+    shares_in_outlined,
+)
 from overruler.rules.areas.tree import (
     Area,
     Hidden,
@@ -43,7 +48,7 @@ Shares = tuple[Told, Told]
 """Whether any part of a piece lies in an area, and whether all of it does."""
 FEW_DRAWS = 2048
 """Draws where farthest parts are sought, which takes long for each."""
-SHADOW_DRAWS = 128
+SHADOW_DRAWS = 4096
 """Draws where shadows are thrown anew in each."""
 
 
@@ -51,7 +56,10 @@ def list_probabilities(
     scene: Scene, area: Area, pieces: Sequence[Body], some: Sequence[bool]
 ) -> dict[str, float]:
     """The probability of each list of pieces with any part in an area; `some` are those as measured."""
-    unsure = [number for number, piece in enumerate(pieces) if _is_unsure(scene, area, piece)]
+    borders = {
+        leaf: border_of(scene, leaf) for leaf in leaves_of(area) if not isinstance(leaf, Near)
+    }
+    unsure = [k for k, piece in enumerate(pieces) if _is_unsure(scene, area, borders, piece)]
     ids = [piece.id for piece in pieces]
     if not unsure:
         return {json.dumps([name for name, is_in in zip(ids, some, strict=True) if is_in]): 1.0}
@@ -62,7 +70,7 @@ def list_probabilities(
     shifts = dict(zip(indices, places.swapaxes(0, 1), strict=True))
     drawn = np.tile(np.array(some, bool), (len(places), 1))
     for number in unsure:
-        is_in, _ = _shares_in(scene, area, pieces[number], shifts, not isinstance(area, Near))
+        is_in, _ = _shares_in(scene, area, pieces[number], shifts, False)
         drawn[:, number] = np.where(is_in == UNTOLD, some[number], is_in == 1)
     rows, counts = np.unique(drawn, axis=0, return_counts=True)
     probability = {}
@@ -72,14 +80,17 @@ def list_probabilities(
     return probability
 
 
-def _is_unsure(scene: Scene, area: Area, piece: Body) -> bool:
+def _is_unsure(scene: Scene, area: Area, borders: Mapping[Leaf, BaseGeometry], piece: Body) -> bool:
     """Whether a piece's closest or farthest part may cross a line of an area."""
-    return any(_may_cross(scene, leaf, piece) for leaf in leaves_of(area))
+    return any(
+        _may_cross(scene, leaf, piece)
+        if isinstance(leaf, Near)
+        else may_cross_outline(scene, leaf, borders[leaf], piece)
+        for leaf in leaves_of(area)
+    )
 
 
-def _may_cross(scene: Scene, near: Leaf, piece: Body) -> bool:
-    if not isinstance(near, Near):
-        return may_cross_outline(scene, near, piece)
+def _may_cross(scene: Scene, near: Near, piece: Body) -> bool:
     reach_mm = max(max_relative_shift_mm(scene, body.index, piece.index) for body in near.bodies)
     reach_mm += CONTACT_TOLERANCE_MM
     lines_mm = (near.low_mm, near.high_mm) if near.low_mm else (near.high_mm,)
@@ -113,7 +124,7 @@ def _shares_in(
         some, whole = _shares_in(scene, area.area, piece, shifts, True)
         return _negated(whole), _negated(some)
     if isinstance(area, InArc | Hidden | Zone):
-        return shares_in_outlined(scene, area, piece, shifts)
+        return shares_in_outlined(scene, area, piece, shifts, joined)
     assert isinstance(area, Joined)
     parts = [_shares_in(scene, part, piece, shifts, True) for part in area.parts]
     if area.is_all:
