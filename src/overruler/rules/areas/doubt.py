@@ -56,7 +56,7 @@ def list_probabilities(
     scene: Scene, area: Area, pieces: Sequence[Body], some: Sequence[bool]
 ) -> dict[str, float]:
     """The probability of each list of pieces with any part in an area; `some` are those as measured."""
-    borders = {
+    borders: dict[Leaf, BaseGeometry] = {
         leaf: border_of(scene, leaf) for leaf in leaves_of(area) if not isinstance(leaf, Near)
     }
     unsure = [k for k, piece in enumerate(pieces) if _is_unsure(scene, area, borders, piece)]
