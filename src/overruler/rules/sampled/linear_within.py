@@ -109,6 +109,8 @@ def probability_all_between(
     if not all(rim.froms for rim in rims):
         return 0.0
     pairs = [] if lower_mm is None else candidates
+    if not rims and not pairs:
+        return 1.0
     axes = _axes(scene, rims, pairs)
     rooms = []
     for rim in rims:
@@ -118,7 +120,7 @@ def probability_all_between(
         rooms.append(_pair_rooms(axes, pairs, (lower_mm or 0.0) + CONTACT_TOLERANCE_MM))
     if any(one.is_bent for one in rooms):
         return None
-    return _share_with_room(rooms) if rooms else 1.0
+    return _share_with_room(rooms)
 
 
 def _axes(scene: Scene, rims: Sequence[NearRim], pairs: Sequence[ClosestCandidate]) -> Axes:
