@@ -27,6 +27,7 @@ FULL = MeasureRequest(
     own_base=("skiff=66x38o",),
     player=("red=Anna Ö.", "blue=Ben"),
     house_rule=("legion.ranged_in_contact=false",),
+    units="in",
     ask=('{"question": "range"}',),
     scene=Path("out.json"),
     picture=Path("out.png"),

@@ -20,6 +20,7 @@ MEANING_WHEN_UNSET = {
     "dictionary": "found in the photo",
     "lens": "found from the photo",
     "bases": "the game's, or the whole catalogue",
+    "units": "as the game reads them",
 }
 """What applies where neither the file nor an option sets a key."""
 DEFAULT = "default"

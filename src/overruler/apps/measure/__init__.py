@@ -11,6 +11,7 @@ from overruler.apps.geojson import add_geojson_argument, geojson_text
 from overruler.apps.measure.options import MeasureOptions, load_options, read_options
 from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments
+from overruler.units import told_unit
 from overruler.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ def _draw_precision_map(options: MeasureOptions, report: "Report", path: Path) -
     from overruler.vision.fusion.next_photo import advise_photo
 
     precision = doubt_map(report.calibration, lens=options.lens is not None)
+    precision = replace(precision, unit=told_unit(report.scene.state))
     photo_advice = advise_photo(report, report.verdicts)
     if photo_advice is not None:
         precision = replace(precision, advice=(photo_advice, *precision.advice))

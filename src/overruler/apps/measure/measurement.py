@@ -135,6 +135,7 @@ def measure(
     bases: str | None = None,
     terrain: str | Path | None = None,
     fix: str | Path | None = None,
+    units: str | None = None,
     ask: Sequence[str] = (),
 ) -> Measurement:
     """Measure a photo; the arguments are the options of `overruler measure`.
@@ -156,6 +157,7 @@ def measure(
         bases=bases,
         terrain=_path(terrain),
         fix=_path(fix),
+        units=units,
         ask=tuple(ask),
     )
     options = load_options(with_default_board(request))

@@ -12,6 +12,7 @@ from overruler.house_rules import OWNER_SIGNS, HouseRules
 from overruler.presets import Preset
 from overruler.reading import Node
 from overruler.rules import game_of
+from overruler.units import UNITS
 
 if TYPE_CHECKING:
     from overruler.apps.settings.measure_request import MeasureRequest
@@ -31,12 +32,14 @@ def add_house_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_house_rule_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--house-rule`, for a command that answers questions."""
+    """Add `--house-rule` and `--units`, for a command that answers questions."""
     rule = (
         "what the table chose where a game leaves it open: "
         "legion.ranged_in_contact=false (overruler rules GAME)"
     )
     _add_repeatable(parser, "--house-rule", "GAME.SETTING=true|false", rule)
+    units = "tell lengths in mm or in inches (as the game reads them); files and JSON stay in mm"
+    parser.add_argument("--units", choices=UNITS, help=units)
 
 
 def _add_repeatable(
@@ -50,7 +53,8 @@ def read_house(
 ) -> HouseRules:
     """Read players and house rules from the options; `BadInput` names what is wrong."""
     players = _parse_players(getattr(args, "player", ()))
-    return HouseRules(players, dict(map(_parse_house_rule, args.house_rule)), preset)
+    rules = dict(map(_parse_house_rule, args.house_rule))
+    return HouseRules(players, rules, preset, _check_units(getattr(args, "units", None)))
 
 
 def read_own_bases(texts: Sequence[str]) -> dict[str, Base]:
@@ -106,6 +110,12 @@ def check_house_rule(where: str, game: str, setting: str) -> None:
         raise UnknownName(f"{where}: game", game, GAMES)
     if setting not in game_of(game).settings:
         raise UnknownName(f"{where}: setting", setting, game_of(game).settings)
+
+
+def _check_units(units: str | None) -> str | None:
+    if units not in (None, *UNITS):
+        raise UnknownName("--units", units or "", UNITS)
+    return units
 
 
 def _parse_players(texts: Sequence[str]) -> dict[str, str]:

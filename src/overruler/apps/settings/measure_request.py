@@ -47,6 +47,8 @@ class MeasureRequest:
     """Each as text: `SIGN=NAME`."""
     house_rule: tuple[str, ...] = ()
     """Each as text: `GAME.SETTING=true`."""
+    units: str | None = None
+    """Unit that lengths are told in: mm or in."""
     ask: tuple[str, ...] = ()
     """Questions as JSON text."""
     scene: Path | None = None

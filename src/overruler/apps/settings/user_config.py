@@ -20,6 +20,7 @@ from overruler.games import GAMES
 from overruler.house_rules import OWNER_SIGNS
 from overruler.reading import Node, read_text
 from overruler.rules import game_of
+from overruler.units import UNITS
 
 SCALE_OPTIONS = ("board", "marker_mm", "point")
 """The options that set the scale of the photo, of which one is given."""
@@ -30,7 +31,7 @@ class Config:
     """The values of a file."""
 
     table: Mapping[str, Any] = field(default_factory=dict)
-    """Values of options by name: `game`, `board`, `marker_mm`, `dictionary`, `lens`, `bases`."""
+    """Values of options by name: `game`, `board`, `marker_mm`, `dictionary`, `lens`, `bases`, `units`."""
     bases: Mapping[str, str] = field(default_factory=dict)
     """Sizes of the table's own bases by name."""
     players: Mapping[str, str] = field(default_factory=dict)
@@ -81,6 +82,7 @@ class Config:
             for name in ("board", "lens"):
                 if self.table.get(name):
                     getattr(args, name).append(self.table[name])
+            args.units = args.units or self.table.get("units")
         else:
             self._fill_table_options(args)
         sections: dict[str, Mapping[str, str | bool]] = {
@@ -212,6 +214,7 @@ _TABLE_READERS: Mapping[str, Callable[[Node, str], Any]] = {
     "dictionary": _read_dictionary,
     "lens": _read_file_path,
     "bases": _read_bases,
+    "units": lambda node, key: node.choice(UNITS),
 }
 """The reader of each key of `table`; each key is an option of the commands."""
 _SECTION_READERS: Mapping[str, Callable[[Node, str], Any]] = {
