@@ -14,6 +14,7 @@ from typing import NoReturn
 from overruler import __version__
 from overruler.apps.commands import (
     COMMANDS,
+    COMMANDS_WITH_FILES_BETWEEN,
     COMMANDS_WITH_USER_CONFIG,
     COMMANDS_WITHOUT_TEARDOWN,
     Command,
@@ -81,17 +82,24 @@ def _run_command(arguments: list[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
         name, *rest = arguments
         command: Command = import_module(f"overruler.apps.{name}")
-        args = _command_parser(name, command).parse_args(rest)
+        parser = _command_parser(name, command)
+        between = name in COMMANDS_WITH_FILES_BETWEEN
+        args = parser.parse_intermixed_args(rest) if between else parser.parse_args(rest)
         if name in COMMANDS_WITH_USER_CONFIG:
             from overruler.apps.settings.user_config import Config
 
             Config.load_user_config().fill_defaults(args)
+        if hasattr(args, "verbose"):
+            from overruler.apps.process.log import keeping_log
+
+            with keeping_log(args):
+                return command.run(args)
         return command.run(args)
     if arguments and not arguments[0].startswith("-"):
         raise UnknownName("command", arguments[0], COMMANDS)
-    parser = _top_parser()
-    parser.parse_args(arguments)
-    print(parser.format_help(), end="")
+    top = _top_parser()
+    top.parse_args(arguments)
+    print(top.format_help(), end="")
     return 0
 
 

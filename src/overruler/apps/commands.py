@@ -69,6 +69,8 @@ COMMANDS = {
 """A line about each command, and the example that its help begins with."""
 COMMANDS_WITH_USER_CONFIG = ("measure", "ask", "analyze", "live", "serve")
 """The commands whose options have defaults in the user's own file."""
+COMMANDS_WITH_FILES_BETWEEN = ("measure", "analyze")
+"""The commands that take files before, between and behind their options."""
 COMMANDS_WITHOUT_TEARDOWN = ("measure",)
 """The commands that leave nothing to close: their process exits without teardown, 60 ms sooner."""
 

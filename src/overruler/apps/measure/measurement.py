@@ -143,7 +143,7 @@ def measure(
     Without `board`, `marker_mm` and `points` (each `"U,V=X,Y"`) the markers tell the board. Raises
     `BadInput` for what is wrong with an argument, `CannotMeasure` for a photo.
     """
-    from overruler.apps.measure import measure_photo
+    from overruler.apps.measure.measuring import measure_photo
     from overruler.apps.measure.options import load_options, with_default_board
 
     request = MeasureRequest(
