@@ -3,7 +3,6 @@
 Only the module of the chosen command is loaded, so that help and rulings appear at once.
 """
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -17,11 +16,17 @@ from overruler.apps.commands import (
     COMMANDS_WITH_FILES_BETWEEN,
     COMMANDS_WITH_USER_CONFIG,
     COMMANDS_WITHOUT_TEARDOWN,
+    MORE_EXAMPLES,
     Command,
     Parser,
 )
 from overruler.errors import BadInput, OverrulerError, UnknownName, explain_import_error
 
+TOP_HINTS = (
+    "New here? overruler demo --open measures a photo that comes with the program.",
+    "overruler COMMAND --help says more.",
+)
+"""What the help of the program ends with."""
 EXIT_INTERRUPTED = 130
 """Exit status after Ctrl-C: 128 + SIGINT."""
 EXIT_PIPE_CLOSED = 141
@@ -110,8 +115,7 @@ def _top_parser() -> Parser:
         prog="overruler",
         usage="overruler [--version] COMMAND ...",
         description="A photo of the table in, the ruling and its doubt out.",
-        epilog="\n".join(["commands:", *lines, "", "overruler COMMAND --help says more."]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="\n".join(["commands:", *lines, "", *TOP_HINTS]),
     )
     parser.example = COMMANDS["measure"][1]
     parser.add_argument("--version", action="version", version=f"overruler {__version__}")
@@ -120,11 +124,22 @@ def _top_parser() -> Parser:
 
 def _command_parser(name: str, command: Command) -> Parser:
     about, example = COMMANDS[name]
-    description = f"{about[0].upper()}{about[1:]}."
-    parser = Parser(prog=f"overruler {name}", description=description, allow_abbrev=False)
+    parser = Parser(
+        prog=f"overruler {name}",
+        description=f"{about[0].upper()}{about[1:]}.{_more_examples(name)}",
+        allow_abbrev=False,
+    )
     parser.example = example
     command.add_arguments(parser)
     return parser
+
+
+def _more_examples(name: str) -> str:
+    """More examples of a command with what they do, as its help shows them."""
+    examples = MORE_EXAMPLES.get(name, ())
+    width = max((len(example) for example, _ in examples), default=0) + 2
+    lines = [f"  {example:<{width}}{what}" for example, what in examples]
+    return "\n".join(["\n\nexamples:", *lines]) if lines else ""
 
 
 def _print_error(error: OverrulerError) -> int:

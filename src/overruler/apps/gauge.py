@@ -50,7 +50,7 @@ class Reading:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     option = parser.add_argument
-    option("--paper", choices=tuple(PAPERS_MM), default="a4", help="the paper (a4)")
+    option("--paper", type=str.lower, choices=tuple(PAPERS_MM), default="a4", help="the paper (a4)")
     out = Path("gauge.pdf")
     option("--out", type=Path, default=out, metavar="PDF", help="the page to print (gauge.pdf)")
     commands = parser.add_subparsers(dest="action", parser_class=Parser, metavar="[check]")
@@ -63,7 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.example = CHECK_EXAMPLE
     check.add_argument("photo", type=Path, metavar="PHOTO", help="the photo of the page")
     papers = tuple(PAPERS_MM)
-    check.add_argument("--paper", choices=papers, default="a4", help="the paper (a4)")
+    check.add_argument(
+        "--paper", type=str.lower, choices=papers, default="a4", help="the paper (a4)"
+    )
     check.add_argument("--lens", type=Path, metavar="LENS.toml", help="a lens file")
 
 

@@ -35,7 +35,7 @@ FLUSH_TOLERANCE_MM = 0.05
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     option = parser.add_argument
-    option("--paper", choices=tuple(PAPERS_MM), default="a4", help="the paper (a4)")
+    option("--paper", type=str.lower, choices=tuple(PAPERS_MM), default="a4", help="the paper (a4)")
     count = "how many markers (8: corners and mid-edges)"
     option("--count", type=int, metavar="N", help=count)
     option("--size-mm", type=float, metavar="SIZE", help="side of the black square (60)")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from overruler.errors import did_you_mean
 from overruler.reading import Node
 from overruler.rules.doubtful_pieces import with_reasons_for_doubt
 from overruler.rules.registry import clause_text, game_of
@@ -36,7 +37,9 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
     kind = node["question"].text()
     if kind not in game.questions:
         answers = ", ".join(sorted(game.questions))
-        node["question"].fail(f"{game.title} has no question {kind!r}; it answers: {answers}")
+        hint = did_you_mean(kind, game.questions)
+        node["question"].fail(f"{game.title} has no question {kind!r}; it answers: {answers}{hint}")
+    node = game.questions[kind].with_usual_names(node)
     defaults = game.defaults_of(scene, kind, node)
     if defaults:
         node = Node({**defaults, **node.value}, node.name, node.path)

@@ -37,20 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "of its own"
     )
     parser.add_argument("photo", type=Path, nargs="*", metavar="PHOTO", help=photo)
+    output = parser.add_argument_group("what comes out")
     add_table_arguments(parser)
     _add_batch_arguments(parser)
-    lens = "the lens file of one of several photos, by its number from 1 (as often as wanted)"
-    parser.add_argument(
-        "--lens-of-photo", action="append", default=[], metavar="N=LENS.toml", help=lens
-    )
-    beside = (
-        "another photo of the table by the same camera, not zoomed: the lens is surer "
-        "(as often as wanted)"
-    )
-    parser.add_argument(
-        "--beside", action="append", default=[], type=Path, metavar="PHOTO", help=beside
-    )
-    output = parser.add_argument_group("what comes out")
+    _add_lens_arguments(parser)
+    _add_output_arguments(output)
+    add_log_arguments(parser)
+
+
+def _add_output_arguments(output: "argparse._ArgumentGroup") -> None:
     option = output.add_argument
     ask = "a question (JSON or words), as to overruler ask (absent: what the closest opponents' range is)"
     option("--ask", action="append", default=[], metavar="QUESTION", help=ask)
@@ -62,7 +57,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_geojson_argument(output)
     option("--csv", type=Path, metavar="OUT.csv", help="write the pieces as a table, in mm")
     option("--json", action="store_true", help="print the scene and nothing else")
-    add_log_arguments(parser)
+
+
+def _add_lens_arguments(parser: argparse.ArgumentParser) -> None:
+    option = parser.add_argument_group("more of the lens (as often as wanted)").add_argument
+    lens = "the lens file of one of several photos, by its number from 1"
+    option("--lens-of-photo", action="append", default=[], metavar="N=LENS.toml", help=lens)
+    beside = "another photo of the table by the same camera, not zoomed: the lens is surer"
+    option("--beside", action="append", default=[], type=Path, metavar="PHOTO", help=beside)
 
 
 def _add_batch_arguments(parser: argparse.ArgumentParser) -> None:

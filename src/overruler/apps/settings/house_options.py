@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from overruler.apps.settings.game_choice import GameChoice
 from overruler.bases import Base, catalogue
 from overruler.errors import BadInput, UnknownName
-from overruler.games import GAMES
+from overruler.games import GAMES, find_game
 from overruler.house_rules import OWNER_SIGNS, HouseRules
 from overruler.presets import Preset
 from overruler.reading import Node
@@ -28,10 +28,12 @@ def add_house_arguments(parser: argparse.ArgumentParser) -> None:
     signs = ", ".join(OWNER_SIGNS)
     player = f"whose pieces are: by their ring's colour or their half of the board ({signs})"
     _add_repeatable(group, "--player", "SIGN=NAME", player)
-    add_house_rule_argument(parser)
+    add_house_rule_argument(group)
 
 
-def add_house_rule_argument(parser: argparse.ArgumentParser) -> None:
+def add_house_rule_argument(
+    parser: "argparse.ArgumentParser | argparse._ArgumentGroup",
+) -> None:
     """Add `--house-rule` and `--units`, for a command that answers questions."""
     rule = (
         "what the table chose where a game leaves it open: "
@@ -129,6 +131,8 @@ def _parse_players(texts: Sequence[str]) -> dict[str, str]:
 def _parse_house_rule(text: str) -> tuple[str, bool | str]:
     [(name, value)] = _parse_pairs("--house-rule", [text])
     game, _, setting = name.partition(".")
+    game = find_game(game) or game
+    name = f"{game}.{setting}"
     check_house_rule("--house-rule", game, setting)
     if words := game_of(game).settings[setting].words:
         return name, Node(value, "--house-rule", name).choice(words)

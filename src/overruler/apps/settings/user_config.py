@@ -16,7 +16,7 @@ from overruler.apps.settings.config_path import CONFIG_VARIABLE, config_path
 from overruler.apps.settings.game_choice import choose_game
 from overruler.apps.settings.house_options import check_house_rule, parse_own_base
 from overruler.errors import BadInput, did_you_mean
-from overruler.games import GAMES
+from overruler.games import GAMES, find_game
 from overruler.house_rules import OWNER_SIGNS
 from overruler.reading import Node, read_text
 from overruler.rules import game_of
@@ -137,8 +137,11 @@ class _LocatedFile:
         """The keys and values of a section. Those of `rules` lie one level deeper, by game."""
         section = self.node(value, path)
         if path == "rules":
-            for game in self.check_keys(section, GAMES):
-                for key, node in self._children(self.node(section.value[game], f"{path}.{game}")):
+            games = {find_game(key) or key: key for key in section.object().value}
+            self.check_keys(Node(games, section.name, path), GAMES)
+            for game, spelled in games.items():
+                rules = self.node(section.value[spelled], f"{path}.{spelled}")
+                for key, node in self._children(rules):
                     yield f"{game}.{key}", node
             return
         if path == "table":
