@@ -83,6 +83,7 @@ MORE_EXAMPLES = {
     "markers": (
         ("overruler markers --board-mm 1828.8x914.4", "and the board file of a table of that size"),
         ("overruler markers --paper letter --out markers.pdf", "for American printers"),
+        ("overruler markers --kit --out kit.pdf", "one page: four cards, a gauge, what to do"),
     ),
     "gauge": (("overruler gauge check photo.jpg", "read the error from a photo of the page"),),
     "analyze": (("overruler analyze photos --board 6x3 --out games", "a folder: a photo a turn"),),
