@@ -11,7 +11,7 @@ COMMANDS = {
     ),
     "ask": (
         "ask a scene file for a ruling",
-        """overruler ask scene.json '{"question": "range", "from": "p01", "to": "p02"}'""",
+        'overruler ask scene.json "range p01 p02"',
     ),
     "markers": (
         "make a sheet of markers to print",
@@ -69,15 +69,18 @@ COMMANDS = {
 """A line about each command, and the example that its help begins with."""
 MORE_EXAMPLES = {
     "measure": (
-        ("overruler measure table.jpg --ask 'range p01 p02'", "answer a question"),
+        ('overruler measure table.jpg --ask "range p01 p02"', "answer a question"),
         ("overruler measure table.jpg --scene scene.json", "keep the scene, to ask it more"),
         ("overruler measure left.jpg right.jpg", "several photos of one table"),
         ("overruler measure photos --csv pieces.csv", "a folder: each photo is a table of its own"),
         ("overruler measure --watch photos", "each photo that lands in a folder"),
     ),
     "ask": (
-        ("overruler ask scene.json 'range p01 p02'", "the same in words"),
-        ("overruler ask scene.json 'distance p01 p02' --units in", "lengths in inches too"),
+        ('overruler ask scene.json "distance p01 p02" --units in', "lengths in inches too"),
+        (
+            """overruler ask scene.json '{"question": "distance", "from": "p01", "to": "p02"}'""",
+            "in JSON",
+        ),
         ("overruler ask scene.json - < questions.jsonl", "a question a line"),
     ),
     "markers": (
