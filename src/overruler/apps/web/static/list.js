@@ -8,7 +8,7 @@ export function fill(table, dialog) {
     const button = element("button");
     const words = element("span", "", piece.id + (piece.unit ? ` · ${piece.unit}` : ""));
     const letter = piece.id === table.a?.id ? "A" : piece.id === table.b?.id ? "B" : "";
-    words.append(element("small", "", about(piece)));
+    words.append(element("small", "", about(piece, table.found.unit)));
     button.append(words);
     if (letter) button.append(element("span", "letter", letter));
     button.setAttribute("aria-pressed", Boolean(letter));
@@ -28,10 +28,12 @@ export function fill(table, dialog) {
   dialog.showModal();
 }
 
-function about(piece) {
+function about(piece, unit) {
+  // In inches one more decimal: an inch is 25 mm.
+  const length = (mm, digits) => (unit === "in" ? (mm / 25.4).toFixed(digits + 1) : mm.toFixed(digits));
   const seen = piece.doubt?.by_hand ? ", placed by hand" : piece.visible === undefined ? "" : `, ${Math.round(100 * piece.visible)} % seen`;
   const whose = [piece.player, piece.leader && "leader"].filter(Boolean).map((word) => `, ${word}`).join("");
-  return `${piece.base.name}, at ${piece.place_mm.map((value) => value.toFixed(0)).join(" / ")} mm ± ${piece.doubt_mm.toFixed(1)}${seen}${whose}${doubted(piece)}`;
+  return `${piece.base.name}, at ${piece.place_mm.map((mm) => length(mm, 0)).join(" / ")} ${unit} ± ${length(piece.doubt_mm, 1)}${seen}${whose}${doubted(piece)}`;
 }
 
 // Whether it may be no piece, in words.
