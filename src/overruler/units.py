@@ -33,3 +33,8 @@ def format_length(length_mm: float, reach_mm: float, in_inches: bool) -> str:
     if not reach_mm:
         return f"{text} {unit}"
     return f"{text} ± {max(reach, 10**-digits):.{digits}f} {unit} (95 %)"
+
+
+def format_round_length(length_mm: float, in_inches: bool) -> str:
+    """Format a length that rules or makers chose, without needless zeros."""
+    return f"{inches_from_mm(length_mm):g} in" if in_inches else f"{length_mm:g} mm"

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, NoReturn
 
 from overruler.geometry.shapes import Point
+from overruler.units import format_length
 
 CERTAIN = "certain"
 LIKELY = "likely"
@@ -97,6 +99,8 @@ class Verdict:
     """The pieces it is about that may be none: each `id` with its `probability` or `by_hand`."""
     is_vague: bool = False
     """Whether a position that it rests on is so unsure that no answer is certain."""
+    in_inches: bool = False
+    """Whether the game's people read lengths in inches."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """The settings of the game that the answer rests on, by name."""
     question: Mapping[str, Any] = field(default_factory=dict)
@@ -143,6 +147,11 @@ class Verdict:
                 for result in answer["results"]
             ]
         return replace(self, answer=answer, is_vague=True)
+
+    @property
+    def tightness_mm(self) -> float:
+        """Distance to the nearest line that changes the answer; infinite where there is no such line."""
+        return inf if self.margin_mm is None else abs(self.margin_mm)
 
     @property
     def likeliest(self) -> str | None:
@@ -226,10 +235,10 @@ class Verdict:
     def _margin_text(self) -> str:
         if self.margin_mm is None:
             return ""
-        size = f"{abs(self.margin_mm):.1f}"
-        if size == "0.0":
+        size = format_length(abs(self.margin_mm), 0.0, self.in_inches)
+        if not float(size.split()[0]):
             return "on the line"
-        return f"{size} mm {'inside' if self.margin_mm > 0 else 'outside'} the line"
+        return f"{size} {'inside' if self.margin_mm > 0 else 'outside'} the line"
 
     def _percent_text(self) -> str:
         percent = 100 * max((self.probability or {}).values())

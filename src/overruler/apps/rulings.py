@@ -23,12 +23,16 @@ PiecePair = tuple[Piece, Piece]
 
 
 def rule_on_questions(scene: Scene, questions: Sequence[dict[str, Any]]) -> tuple[Verdict, ...]:
-    """Answer the questions; if there are none, give the range (or distance) of the closest opponents."""
+    """Answer the questions; if there are none, give the range (or distance) of the closest opponents.
+
+    Where nobody asked, the ruling nearest to a line that changes it comes first.
+    """
     if questions:
         return tuple(ask(scene, question) for question in questions)
     name = "range" if _has_ranges(scene) else "distance"
     pairs = closest_opponents(scene)
-    return tuple(ask(scene, {"question": name, "from": a.id, "to": b.id}) for a, b in pairs)
+    rulings = [ask(scene, {"question": name, "from": a.id, "to": b.id}) for a, b in pairs]
+    return tuple(sorted(rulings, key=lambda ruling: ruling.tightness_mm))
 
 
 def _has_ranges(scene: Scene) -> bool:

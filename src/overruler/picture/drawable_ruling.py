@@ -16,7 +16,7 @@ from overruler.picture.answer_style import (
     AnswerStyle,
 )
 from overruler.scene import Piece, Scene
-from overruler.units import SIGMAS_95, format_length
+from overruler.units import SIGMAS_95, format_length, format_round_length
 from overruler.verdict import TOO_CLOSE, Shade, Verdict
 
 ORIGIN = (0.0, 0.0)
@@ -40,6 +40,8 @@ class DrawableRuling:
     """(2,): its end."""
     from_piece: Piece | None
     to_piece: Piece | None
+    in_inches: bool = False
+    """Whether the game's people read lengths in inches."""
     lines_mm: tuple[float, ...] = ()
     """The distances from the first piece at which the answer changes, ascending."""
     ruler: Ruler | None = None
@@ -69,12 +71,13 @@ class DrawableRuling:
     def line_name(self, line_mm: float) -> str:
         """Return a line's name or number on the ruler, or its distance."""
         label = self.ruler.line_label(line_mm) if self.ruler else None
-        return label or f"{line_mm:g} mm"
+        return label or format_round_length(line_mm, self.in_inches)
 
 
 def drawable_rulings(scene: Scene, verdicts: Sequence[Verdict]) -> list[DrawableRuling]:
-    """Return the rulings that concern two places on the board, or some ground, in order."""
-    located = map(_with_drawn_points, verdicts)
+    """Return the rulings that concern two places on the board, or some ground, the tightest first."""
+    tightest_first = sorted(verdicts, key=lambda verdict: verdict.tightness_mm)
+    located = map(_with_drawn_points, tightest_first)
     return [drawable_ruling(scene, v) for v in located if v.shades or _has_line(v)]
 
 
@@ -95,7 +98,7 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
     pieces = {piece.id: piece for piece in scene.pieces}
     first, second = verdict.pair or ("", "")
     headline, reason = split_sentence(verdict)
-    measure = _measure_text(verdict, scene.is_in_inches, bool(reason))
+    measure = _measure_text(verdict, scene.is_in_inches)
     names = [shade.name for shade in verdict.shades]
     return DrawableRuling(
         style=style_of(verdict),
@@ -108,6 +111,7 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
         to_mm=np.array(verdict.to_point_mm or ORIGIN),
         from_piece=pieces.get(first),
         to_piece=pieces.get(second),
+        in_inches=scene.is_in_inches,
         lines_mm=verdict.lines_mm,
         ruler=scene.range_ruler,
         arc_mm=tuple(map(np.array, verdict.borders_mm)),
@@ -131,18 +135,13 @@ def split_sentence(verdict: Verdict) -> tuple[str, str]:
     return verdict.headline, sentence
 
 
-def _measure_text(verdict: Verdict, in_inches: bool, after_reason: bool) -> str:
-    """Return the measured distance; if the headline is the distance itself, its 95 % interval."""
+def _measure_text(verdict: Verdict, in_inches: bool) -> str:
+    """Return the measured distance, unless the headline is the distance itself."""
     if verdict.distance_mm is None:
         return ""
-    distance = verdict.distance_mm
-    reach = SIGMAS_95 * (verdict.sigma_mm or 0.0)
-    if after_reason or not reach:
-        text = format_length(distance, reach, in_inches)
-        return "" if verdict.headline == text else text
-    low = format_length(max(distance - reach, 0.0), 0.0, in_inches)
-    high = format_length(distance + reach, 0.0, in_inches)
-    return f"95 %: between {low} and {high}"
+    reach_mm = SIGMAS_95 * (verdict.sigma_mm or 0.0)
+    text = format_length(verdict.distance_mm, reach_mm, in_inches)
+    return "" if verdict.headline == text else text
 
 
 def style_of(verdict: Verdict) -> AnswerStyle:

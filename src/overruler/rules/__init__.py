@@ -41,6 +41,7 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
         node = Node({**defaults, **node.value}, node.name, node.path)
     answer = game.questions[kind].answer
     verdict = with_reasons_for_doubt(scene, answer(scene, node))
+    verdict = replace(verdict, in_inches=scene.is_in_inches)
     if defaults:
         verdict = replace(verdict, settings={**defaults, **verdict.settings})
     if verdict.probability is None:
