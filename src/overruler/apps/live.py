@@ -35,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_table_arguments(parser)
     add_network_arguments(parser, DEFAULT_PORT)
     group = parser.add_argument_group("what comes out")
+    look = "the overlay's colours, size, players and logos; read again whenever you save it"
+    group.add_argument("--look", type=Path, metavar="LOOK.toml", help=look)
     record = "write what overruler analyze writes, when it ends"
     group.add_argument("--record", type=Path, metavar="DIR", help=record)
 
@@ -61,10 +63,15 @@ def _assemble_server(
     from overruler.apps.web.guard import AccessPolicy
     from overruler.apps.web.live.app import LiveServices
     from overruler.apps.web.live.desk import Desk
+    from overruler.apps.web.live.look import LookFile, read_look
     from overruler.apps.web.live.watcher import TableWatcher
     from overruler.sources.live import LiveReader, parse_source
 
-    referee, desk = make_referee(args), Desk()
+    if args.look is not None:
+        read_look(args.look)  # a wrong one is told before the camera is opened
+    referee = make_referee(args)
+    signs = {player: sign for sign, player in referee.house.players.items()}
+    desk = Desk(LookFile(args.look), signs)
     record_tick, finish = _make_recorder(args)
     reader = LiveReader(parse_source(args.source, args.loop))
     watcher = TableWatcher(

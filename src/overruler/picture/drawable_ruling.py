@@ -1,7 +1,7 @@
 """The content of a picture: each ruling as words, a look, and places on the board."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from overruler.picture.answer_style import (
     YES_STYLE,
     AnswerStyle,
 )
+from overruler.picture.piece_names import piece_label
 from overruler.scene import Piece, Scene
 from overruler.units import SIGMAS_95, format_length, format_round_length
 from overruler.verdict import TOO_CLOSE, Shade, Verdict
@@ -28,7 +29,8 @@ class DrawableRuling:
     """One ruling, ready to be drawn."""
 
     style: AnswerStyle
-    headline: str
+    answer: str
+    """The answer in a few words."""
     detail: str
     line_label: str
     """A few words for the measured line."""
@@ -52,6 +54,13 @@ class DrawableRuling:
     """The ground in question."""
     has_line: bool = True
     """Whether it concerns two places, with a line between them."""
+    between: tuple[str, str] | None = None
+    """The labels of the two pieces or terrains that it is about."""
+
+    @property
+    def headline(self) -> str:
+        """What it is about, and the answer."""
+        return f"{' → '.join(self.between)}: {self.answer}" if self.between else self.answer
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -97,14 +106,14 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
     """Return a ruling as it is drawn."""
     pieces = {piece.id: piece for piece in scene.pieces}
     first, second = verdict.pair or ("", "")
-    headline, reason = split_sentence(verdict)
+    answer, reason = split_sentence(verdict)
     measure = _measure_text(verdict, scene.is_in_inches)
     names = [shade.name for shade in verdict.shades]
     return DrawableRuling(
         style=style_of(verdict),
-        headline=f"{first} → {second}: {headline}" if verdict.pair else headline,
+        answer=answer,
         detail="  ·  ".join(part for part in (*names, reason, measure) if part),
-        line_label=_line_label(verdict, headline, reason),
+        line_label=_line_label(verdict, answer, reason),
         distance_mm=verdict.distance_mm or 0.0,
         sigma_mm=verdict.sigma_mm or 0.0,
         from_mm=np.array(verdict.from_point_mm or ORIGIN),
@@ -117,13 +126,19 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
         arc_mm=tuple(map(np.array, verdict.borders_mm)),
         shades=verdict.shades,
         has_line=_has_line(verdict),
+        between=(_label_of(pieces, first), _label_of(pieces, second)) if verdict.pair else None,
     )
 
 
-def _line_label(verdict: Verdict, headline: str, reason: str) -> str:
+def _label_of(pieces: Mapping[str, Piece], name: str) -> str:
+    """The label of a piece; of terrain its name."""
+    return piece_label(pieces[name]) if name in pieces else name
+
+
+def _line_label(verdict: Verdict, answer: str, reason: str) -> str:
     if verdict.call == TOO_CLOSE:
         return re.sub(r" \(\d+ %\)", "", reason.removesuffix(f", {verdict.doubt_text}"))
-    return headline.removesuffix(" (95 %)")
+    return answer.removesuffix(" (95 %)")
 
 
 def split_sentence(verdict: Verdict) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from overruler.picture.painters import (
     draw_terrain,
     height_text,
 )
+from overruler.picture.piece_names import piece_label
 from overruler.picture.plates import Plates
 from overruler.picture.raster import data_uri, font_face_css, output_size
 from overruler.picture.shades import WORD_SIZE, draw_shade, draw_shade_words, with_shade_colours
@@ -201,7 +202,8 @@ def _piece_label(
 ) -> tuple[str, str]:
     """Return the leader line from a base's edge (N, 2) to the piece's label, and the label."""
     size = (RULING_FONT_SIZE if look else BYSTANDER_FONT_SIZE) * view.unit
-    text = f"{piece.id}?" if piece.reason_for_doubt else piece.id
+    label = piece_label(piece)
+    text = f"{label}?" if piece.reason_for_doubt else label
     x, y = room.place_beside(text_plate_size(text, size), _bounding_box(edge))
     plate = text_plate(text, x, y, size, fill=look.colour if look else BYSTANDER_COLOUR)
     return _leader_line(view, edge, np.array([x, y]), size), plate

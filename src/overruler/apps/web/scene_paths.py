@@ -160,8 +160,12 @@ def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
 
 def _ruling_words(ruling: DrawableRuling) -> dict[str, Any]:
     ids = [piece.id for piece in ruling.pieces]
-    headline = ruling.headline.split(": ", 1)[-1] if ids else ruling.headline
-    return {"headline": headline, "detail": ruling.detail, "tag": ruling.line_label, "between": ids}
+    return {
+        "headline": ruling.answer,
+        "detail": ruling.detail,
+        "tag": ruling.line_label,
+        "between": ids,
+    }
 
 
 def _distance_words(scene: Scene, ruling: DrawableRuling) -> dict[str, Any]:
@@ -242,7 +246,7 @@ def band_lines_json(scene: Scene, piece: Piece, lines_mm: Sequence[float]) -> li
     lines = []
     for line_mm in lines_mm:
         ring = range_ring_px(view, piece, line_mm)
-        lines.append({"name": _line_name(scene, line_mm), **_labelled_ring_json(view, ring)})
+        lines.append({"name": line_name(scene, line_mm), **_labelled_ring_json(view, ring)})
     return lines
 
 
@@ -251,7 +255,7 @@ def range_ring_px(view: View, piece: Piece, line_mm: float) -> Array:
     return view.to_px(offset_outline(piece.shape, line_mm, steps=RING_POINTS), piece.z_mm)
 
 
-def _line_name(scene: Scene, line_mm: float) -> str:
+def line_name(scene: Scene, line_mm: float) -> str:
     """A line's name or number on the ruler; its length in inches where no band ends there."""
     ruler = scene.range_ruler
     label = ruler.line_label(line_mm) if ruler else None
