@@ -78,6 +78,22 @@ def group_by_cohesion(pieces: Sequence[Piece]) -> list[list[Piece]]:
     return groups
 
 
+def side_numbers(pieces: Sequence[Piece]) -> dict[str, int]:
+    """A number for the side of each piece: its player's, else its unit's, else its group's.
+
+    Groups count only where no player is known.
+    """
+    sides = group_by_player(pieces) or group_by_cohesion(pieces)
+    numbers = {piece.id: number for number, side in enumerate(sides) for piece in side}
+    units: dict[str, int] = {}
+    for number, piece in enumerate(pieces, len(sides)):
+        fallback = number if piece.unit is None else units.setdefault(piece.unit, number)
+        numbers.setdefault(piece.id, fallback)
+        if piece.unit is not None:
+            numbers[piece.id] = units.setdefault(piece.unit, numbers[piece.id])
+    return numbers
+
+
 def closest_pair(first: Sequence[Piece], second: Sequence[Piece]) -> PiecePair:
     """The closest pair with a piece of each group."""
     return min(((a, b) for a in first for b in second), key=_gap_mm)

@@ -122,24 +122,6 @@ def encode_small_jpeg(pixels: Pixels, longest_px: int) -> bytes:
     return encode_image(".jpg", resize_by_area(pixels, size_px))
 
 
-def shrink_quickly(pixels: Pixels, longest_px: int) -> Pixels:
-    """Shrink a picture to a longer side of at most `longest_px`, for pictures seen only briefly.
-
-    It averages blocks of whole pixels and interpolates between them: a tenth of the work of exact
-    means.
-    """
-    import cv2
-
-    height, width = pixels.shape[:2]
-    if max(width, height) <= longest_px:
-        return pixels
-    block = max(width, height) // longest_px
-    cut = pixels[: height - height % block, : width - width % block]
-    means = resize_by_area(cut, (width // block, height // block))
-    size = _limited_size((width, height), longest_px)
-    return cv2.resize(means, size, interpolation=cv2.INTER_LINEAR).astype(np.uint8, copy=False)
-
-
 def resize_by_area(pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
     """Resize the photo; each pixel is the mean of those it stands for."""
     import cv2

@@ -73,6 +73,8 @@ class Graphics:
     """x, y, width and height of the picture's part round the gap, for showing it enlarged."""
     ends_px: tuple[tuple[float, float], tuple[float, float]] | None = None
     """Ends of the measured line."""
+    placement: LabelPlacement | None = None
+    """What is occupied by the ruling."""
 
 
 NO_GRAPHICS = Graphics({})
@@ -157,9 +159,9 @@ def _ruling_graphics(
         "lines": svg.group((ruler, *bases, draw_measured_line(view, ruling), tags)),
         "verdict": words,
     }
-    start, end = line[[0, -1]].tolist()
-    ends = ((start[0], start[1]), (end[0], end[1]))
-    return Graphics(layers, _ruling_json(ruling, names), _zoom_box_px(view, ruling), ends)
+    (x0, y0), (x1, y1) = line[[0, -1]].tolist()
+    told, box = _ruling_json(ruling, names), _zoom_box_px(view, ruling)
+    return Graphics(layers, told, box, ((x0, y0), (x1, y1)), placement)
 
 
 def rule_on_pair(scene: Scene, selection: Selection) -> DrawableRuling:
