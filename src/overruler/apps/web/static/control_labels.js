@@ -7,6 +7,7 @@ export class Labels {
   constructor(svg) {
     Object.assign(this, { svg, tags: new Map(), asked: "", placed: { letters_px: 0, labels: {} } });
     this.layer = node("g", { "aria-hidden": "true" }, svg);
+    this.lines = node("g", { class: "leaders" }, this.layer);
   }
 
   draw(state, chosen) {
@@ -16,7 +17,7 @@ export class Labels {
       there.delete(piece.id);
       this.#show(this.tags.get(piece.id) ?? this.#made(piece.id), piece, labels[piece.id], letters, chosen(piece));
     }
-    for (const id of there) { this.tags.get(id).remove(); this.tags.delete(id); }
+    for (const id of there) { this.tags.get(id).leader.remove(); this.tags.get(id).remove(); this.tags.delete(id); }
     if (this.svg.lastElementChild !== this.layer) this.svg.append(this.layer);
   }
 
@@ -39,7 +40,8 @@ export class Labels {
 
   #made(id) {
     const tag = node("g", { class: "tag", "data-tag": id }, this.layer);
-    for (const name of ["line", "rect", "text"]) node(name, {}, tag);
+    tag.leader = node("line", {}, this.lines);
+    for (const name of ["rect", "text"]) node(name, {}, tag);
     this.tags.set(id, tag);
     return tag;
   }
@@ -51,7 +53,7 @@ export class Labels {
     if (tag.dataset.key === key) return;
     tag.dataset.key = key;
     tag.toggleAttribute("data-crowded", !free);
-    const [x, y] = free ?? [cx, cy - 2.2 * letters], [line, plate, words] = tag.children;
+    const [x, y] = free ?? [cx, cy - 2.2 * letters], [plate, words] = tag.children;
     words.textContent = piece.label;
     words.style.fontSize = `${letters}px`;
     set(words, { x, y: y + 0.36 * letters });
@@ -59,7 +61,7 @@ export class Labels {
     set(plate, { x: x - wide / 2, y: y - 0.65 * letters, width: wide, height: 1.3 * letters, rx: 0.35 * letters });
     plate.style.stroke = piece.colour ?? "";
     const [sx, sy] = free?.slice(2) ?? [];
-    set(line, sx === undefined ? { x1: x, y1: y, x2: x, y2: y } : { x1: sx, y1: sy, x2: x, y2: y });
+    set(tag.leader, sx === undefined ? { x1: x, y1: y, x2: x, y2: y } : { x1: sx, y1: sy, x2: x, y2: y });
   }
 }
 
