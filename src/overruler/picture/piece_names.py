@@ -14,9 +14,14 @@ COLUMNS = ("left", "", "right")
 """Words for the thirds of its width."""
 
 
+def is_numbered(name: str) -> bool:
+    """Whether the program gave a piece its id, and no person."""
+    return _NUMBERED.fullmatch(name) is not None
+
+
 def piece_label(piece: Piece) -> str:
     """A piece's name for whoever works with it: its id, and before a number its unit."""
-    if piece.unit and _NUMBERED.fullmatch(piece.id):
+    if piece.unit and is_numbered(piece.id):
         return f"{piece.unit} {piece.id}"
     return piece.id
 
@@ -26,7 +31,7 @@ def viewer_name(piece: Piece, players: Mapping[str, str]) -> str:
 
     `players` maps players to the names that are shown.
     """
-    if not _NUMBERED.fullmatch(piece.id):
+    if not is_numbered(piece.id):
         return piece.id
     return piece.unit or players.get(piece.player or "", piece.player or "")
 

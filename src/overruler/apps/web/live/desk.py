@@ -108,6 +108,10 @@ class Desk:
             return None
         return labelled_scene(report.scene, self._labels)
 
+    def named_table(self) -> tuple[Scene | None, Labels, Show]:
+        """The table, what people told of its pieces, and of the show."""
+        return self.scene(), self._labels, self._show
+
     def frozen_jpeg(self) -> bytes | None:
         frozen = self._frozen
         return frozen.jpeg if frozen is not None else None
