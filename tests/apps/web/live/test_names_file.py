@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.apps.web.live.names_file import (
@@ -41,6 +41,7 @@ def kept_of(path: Path) -> Kept:
     return read_names(path)
 
 
+@settings(max_examples=20)
 @given(st.permutations(range(5)), st.floats(-15, 15))
 def test_whoever_stands_where_a_named_piece_stood_gets_its_name(
     order: list[int], shift_mm: float

@@ -126,7 +126,7 @@ def test_on_the_desk_nothing_lies_over_anything_and_all_is_in_sight(
     assert len(tags) > 12  # few have no room
     assert overlaps(tags, tags) == []
     assert overlaps(tags, bases) == []
-    for mode in range(1, 9):
+    for mode in range(1, 9) if size == SIZES[0] else (8,):
         page.keyboard.press(str(mode))
         controls = boxes(page, "button, select, input, a[href], p:not(#tally), #picture, #program")
         assert overlaps(controls, controls) == [], f"under key {mode}"
