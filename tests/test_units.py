@@ -15,7 +15,7 @@ from overruler.picture.drawable_ruling import drawable_ruling
 from overruler.picture.report_drawing import draw_overlay
 from overruler.report import Report
 from overruler.rules import ask
-from overruler.units import INCHES, MILLIMETRES, format_number, told_unit
+from overruler.units import INCHES, MILLIMETRES, format_number
 from tests.reports import report
 
 SCENE = {
@@ -44,8 +44,11 @@ def report_in(unit: str) -> Report:
 
 
 def test_units_that_nobody_asks_for_are_millimetres() -> None:
-    assert told_unit({}) == told_unit({"unit": 5}) == MILLIMETRES
-    assert told_unit({"unit": "in"}) == INCHES
+    scene = report().scene
+    for state, unit in (({}, MILLIMETRES), ({"unit": 5}, MILLIMETRES), ({"unit": "in"}, INCHES)):
+        assert replace(scene, state=state).unit == unit
+    assert replace(scene, state={}, game="inches").unit == INCHES
+    assert replace(scene, state={"unit": "mm"}, game="inches").unit == MILLIMETRES
 
 
 @given(st.floats(0, 5000))
@@ -76,7 +79,7 @@ def test_all_that_is_drawn_on_a_photo_has_one_unit() -> None:
     assert " mm" not in ruling.headline + ruling.detail + ruling.line_label
     assert ruling.line_name(76.2) == "3 in"
     drawn = draw_overlay(told)
-    assert ">6 in<" in drawn  # the scale bar
+    assert "6 in<" in drawn  # the scale bar
     assert " mm<" not in drawn
 
 
