@@ -11,6 +11,7 @@ from overruler.apps.geojson import add_geojson_argument, geojson_text
 from overruler.apps.measure.options import MeasureOptions, load_options, read_options
 from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments
+from overruler.errors import CannotMeasure, WrongBoard
 from overruler.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -104,7 +105,11 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
         beside=tuple(load_photo(path) for path in options.beside),
         lenses=options.lenses,
     )
-    report = referee.look(frames if len(frames) > 1 else frames[0], progress)
+    try:
+        report = referee.look(frames if len(frames) > 1 else frames[0], progress)
+    except CannotMeasure:
+        _check_other_boards(frames[0], options.board)
+        raise
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
 
 
@@ -115,6 +120,22 @@ def _find_board(frame: "Frame", options: MeasureOptions) -> "Board | None":
     from overruler.vision.markers.recognize import recognize_board
 
     return recognize_board(frame, options.known_boards)
+
+
+def _check_other_boards(frame: "Frame", board: "Board | None") -> None:
+    """Raise `WrongBoard` where a photo that does not fit its board fits another known one."""
+    if board is None or not board.layout_known:
+        return
+    from overruler.apps.settings.known_boards import known_boards
+    from overruler.vision.markers.recognize import is_same_layout, recognize_board
+
+    try:
+        fits = recognize_board(frame, known_boards())
+    except CannotMeasure:
+        return
+    if not is_same_layout(fits, board):
+        text = f"{frame.name}: the markers lie as on the board {fits.name}, not as on {board.name}"
+        raise WrongBoard(f"{text}: choose {fits.name}", fits.name)
 
 
 def _render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Path, bytes | str]]:

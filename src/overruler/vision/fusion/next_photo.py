@@ -71,7 +71,7 @@ def _advise_for(report: Report, first: int, second: int) -> Advice | None:
     names = [report.scene.pieces[k].id for k in (first, second)]
     effect = "halve" if best_mm < 0.6 * before_mm else "reduce"
     text = f"a photo from {place} would {effect} the doubt between {names[0]} and {names[1]}"
-    return Advice(text, before_mm, best_mm)
+    return Advice(text, before_mm, best_mm, place)
 
 
 def _block(covariance: Array, first: int, second: int) -> Array:
