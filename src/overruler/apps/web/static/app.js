@@ -1,12 +1,14 @@
 // The start: what is on the table, and a photo of it. Then the photo, and all that is asked of it.
 
 import * as api from "./api.js";
+import { remembered } from "./kept.js";
 import { Stage } from "./stage.js";
 import { Table } from "./table.js";
 
 const find = (name) => document.getElementById(name);
 const ANYWHERE = "(markers anywhere)";
 const CORNERS = "(no markers: I show the corners)";
+const SHOWN = "places shown by hand"; // a table without markers: photos cannot join there
 const known = await api.about().catch((error) => ({ error: error.message, games: [], tables: [], lenses: [] }));
 const stage = new Stage(find("stage"));
 let table = null;
@@ -16,16 +18,6 @@ let table = null;
 function fill(select, names, kept) {
   select.replaceChildren(...names.map(([value, text]) => new Option(text, value)));
   if (kept && names.some(([value]) => value === kept)) select.value = kept;
-}
-
-// What was chosen last is chosen again; where nothing may be kept it is chosen anew.
-function remembered(key, value) {
-  try {
-    if (value === undefined) return localStorage.getItem(`overruler.${key}`);
-    localStorage.setItem(`overruler.${key}`, value);
-  } catch {
-    return null;
-  }
 }
 
 function start() {
@@ -61,7 +53,7 @@ function entry(one) {
   const small = document.createElement("small");
   const when = new Date(one.created_s * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   words.textContent = title(one);
-  small.textContent = `${when} · ${one.state === "done" ? `${one.pieces} bases` : one.step}`;
+  small.textContent = `${when} · ${one.state === "done" ? `${one.pieces} bases${one.photos > 1 ? `, ${one.photos} photos` : ""}` : one.step}`;
   words.append(small);
   link.append(picture, words);
   const item = document.createElement("li");
@@ -87,7 +79,10 @@ function wish() {
 async function taken(input) {
   const file = input.files[0];
   input.value = "";
-  if (!file) return;
+  if (file) await received(file);
+}
+
+async function received(file) {
   if (file.size > known.most_bytes)
     return void (find("start-said").textContent = `The photo is larger than ${known.most_bytes / 1e6} MB: choose it as the camera saved it.`);
   find("start-said").textContent = "";
@@ -96,6 +91,15 @@ async function taken(input) {
   find("title").textContent = title({ game: asked.game, table: find("table").value.replace(/[()]/g, "") });
   table = new Table(stage, known, asked, mat(asked.table || remembered("board")));
   await (find("table").value === CORNERS ? table.shown(file) : table.sent(file)).catch(refused);
+}
+
+// A photo dropped or pasted is sent, or added to the table that is shown.
+function dropped(event, files) {
+  const file = [...files].find(({ type }) => type.startsWith("image/"));
+  if (!file) return;
+  event.preventDefault();
+  if (find("photo").hidden) received(file);
+  else if (table?.found && !table.asked.points) table.photos.add(file);
 }
 
 function refused(error) {
@@ -118,9 +122,11 @@ async function open() {
   if (!id) return show("start");
   show("photo");
   try {
-    const one = await api.one(id);
+    let one = await api.one(id);
+    while (one.after) one = await api.one(one.after); // a photo was added since
+    history.replaceState(null, "", `/m/${one.id}`);
     find("title").textContent = title(one);
-    table = new Table(stage, known, { game: one.game }, mat(one.table));
+    table = new Table(stage, known, { game: one.game, points: one.table === SHOWN }, mat(one.table));
     await table.opened(one);
   } catch (error) {
     refused(error);
@@ -132,6 +138,9 @@ for (const dialog of document.querySelectorAll("dialog")) {
   // A handler that returns false stops the click itself: the links in a dialog must go on to download.
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 }
+addEventListener("dragover", (event) => event.preventDefault());
+addEventListener("drop", (event) => dropped(event, event.dataTransfer.files));
+addEventListener("paste", (event) => dropped(event, event.clipboardData.files));
 addEventListener("popstate", () => location.reload());
 start();
 await open();

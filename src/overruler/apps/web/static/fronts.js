@@ -23,7 +23,7 @@ export class Fronts {
       return one;
     });
     this.complaint = said("");
-    into.replaceChildren(title(`Which side of ${piece.id} is its front? Tap its number.`), row(...buttons), this.complaint);
+    into.replaceChildren(title(`Which side of ${piece.name} is its front? Tap its number.`), row(...buttons), this.complaint);
   }
 
   hide() {

@@ -6,7 +6,7 @@ export function fill(table, dialog) {
   const draw = () => dialog.querySelector("ul").replaceChildren(...table.found.pieces.map(row));
   const row = (piece) => {
     const button = element("button");
-    const words = element("span", "", piece.id + (piece.unit ? ` · ${piece.unit}` : ""));
+    const words = element("span", "", piece.name);
     const letter = piece.id === table.a?.id ? "A" : piece.id === table.b?.id ? "B" : "";
     words.append(element("small", "", about(piece)));
     button.append(words);
@@ -29,9 +29,10 @@ export function fill(table, dialog) {
 }
 
 function about(piece) {
+  const numbered = piece.name === piece.id ? "" : `${piece.id}, `;
   const seen = piece.doubt?.by_hand ? ", placed by hand" : piece.visible === undefined ? "" : `, ${Math.round(100 * piece.visible)} % seen`;
   const whose = [piece.player, piece.leader && "leader"].filter(Boolean).map((word) => `, ${word}`).join("");
-  return `${piece.base.name}, at ${piece.place_mm.map((value) => value.toFixed(0)).join(" / ")} mm ± ${piece.doubt_mm.toFixed(1)}${seen}${whose}${doubted(piece)}`;
+  return `${numbered}${piece.base.name}, at ${piece.place_mm.map((value) => value.toFixed(0)).join(" / ")} mm ± ${piece.doubt_mm.toFixed(1)}${seen}${whose}${doubted(piece)}`;
 }
 
 // Whether it may be no piece, in words.

@@ -4,6 +4,7 @@ import { make } from "./svg.js";
 
 const TAP_PX = 9;
 const CLOSEST = 12;
+const SHEET_SHARE = 0.48; // as in app.css
 const BESIDE = matchMedia("(min-width: 700px) and (orientation: landscape)"); // as in app.css
 
 export class Stage {
@@ -42,6 +43,12 @@ export class Stage {
     better.src = source;
   }
 
+  pan(x, y) {
+    this.x += x;
+    this.y += y;
+    this.place();
+  }
+
   #resized() {
     const box = this.root.getBoundingClientRect();
     if (!this.box || Math.abs(box.width - this.box.width) > 1 || Math.abs(box.height - this.box.height) > 1) {
@@ -50,10 +57,15 @@ export class Stage {
     }
   }
 
-  // What the sheet covers of the photo: as much as a ruling takes, from the start, so that nothing jumps under a finger.
+  // What the sheet covers of the photo: as much as it may ever cover, so that nothing jumps under a finger.
   get covered() {
     if (BESIDE.matches) return 0;
-    return this.room.bottom ?? Math.min(340, 0.56 * this.box.height);
+    return this.room.bottom ?? SHEET_SHARE * this.box.height;
+  }
+
+  // What of it no button and no sheet covers.
+  get free() {
+    return { left: 4, top: this.room.top - 2, right: this.box.width - (this.room.right || 0) - 4, bottom: this.box.height - this.covered - 4 };
   }
 
   fit() {

@@ -8,6 +8,7 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from overruler.apps.web.faults import MeasurementNotFound, ServerBusy, UploadRefused
 from overruler.apps.web.phone.measurements import MeasurementService
@@ -46,7 +47,9 @@ async def add_photo(
         options = [file for file in (BOARD_FILE, LENS_FILE) if _exists(service, before, file)]
         for file in (*before.photo_files, *options):
             await service.copy_file(before, new, file)
-        await asyncio.to_thread(_keep_corrections, service, before, new)
+        fixes = service.fixes(before.id)
+        if fixes and _exists(service, before, FOUND_FILE):
+            await asyncio.to_thread(_keep_corrections, service, before, new, fixes)
         more = (*before.request.more, Path(photo))
         wanted = PhotoOptions(before.game, before.table, replace(before.request, more=more))
         first = before.request.photo.name
@@ -59,11 +62,10 @@ def _exists(service: MeasurementService, measurement: Measurement, file: str) ->
     return service.store.path_of(measurement.id, file).exists()
 
 
-def _keep_corrections(service: MeasurementService, before: Measurement, new: str) -> None:
+def _keep_corrections(
+    service: MeasurementService, before: Measurement, new: str, fixes: list[Any]
+) -> None:
     """Write what the worker needs to make the corrections again."""
-    fixes = service.fixes(before.id)
-    if not fixes or not _exists(service, before, FOUND_FILE):
-        return
     found, corrected = (
         json.loads(service.read_file(before.id, file)) for file in (FOUND_FILE, SCENE_FILE)
     )
