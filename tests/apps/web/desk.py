@@ -23,6 +23,13 @@ from overruler.scene import Scene
 from tests.reports import SIZE_PX, camera, report
 
 HOME = "http://localhost"
+ADVICE = {
+    "way": "from the opposite side",
+    "before_mm": 2.0,
+    "after_mm": 0.8,
+    "settles": True,
+}
+"""From where another photo would help, as a worker finds it."""
 UNREADABLE = "no markers were found"
 
 
@@ -50,6 +57,27 @@ def scene() -> Scene:
     return replace(found, covariance=doubt, extra={"calibration": calibration})
 
 
+def seen_twice() -> Scene:
+    """The same table in photos 1 and 3, the second one taken from the opposite side; one piece moved."""
+    found = scene()
+    first = found.extra["calibration"]
+    middle = np.array([found.board.width_mm / 2, found.board.height_mm / 2, 0.0])
+    half_turn = np.diag([-1.0, -1.0, 1.0])
+    rotation = np.array(first["rotation"])
+    shift = np.array(first["translation_mm"]) + rotation @ (middle - half_turn @ middle)
+    second = {
+        **first,
+        "rotation": (rotation @ half_turn).tolist(),
+        "translation_mm": shift.tolist(),
+    }
+    photos = [
+        {"file": "photo.jpg", "calibration": first},
+        {"file": "photo3.jpg", "calibration": second},
+    ]
+    moved = [{"id": "p03", "photo": 1, "x_mm": 320.0, "y_mm": 420.0}]
+    return replace(found, extra={**found.extra, "photos": photos, "moved": moved})
+
+
 class Ready:
     """Workers that have everything measured at once: a photo 64 px wide shows no markers."""
 
@@ -75,10 +103,13 @@ class Ready:
         say("looking for bases")
         if name == "picture":
             return b"\x89PNG"
+        if name == "advise":
+            return ADVICE
         with Image.open(folder / arguments[0].photo) as photo:
             if photo.width == 64:
                 raise TaskFailed(UNREADABLE, unmeasurable=True)
-        (folder / SCENE_FILE).write_text(scene_text(scene().to_json()))
+        several = seen_twice if arguments[0].more else scene
+        (folder / SCENE_FILE).write_text(scene_text(several().to_json()))
         (folder / SCREEN_PHOTO_FILE).write_bytes(jpeg())
         return {"pieces": 5, "size_px": list(SIZE_PX)}
 

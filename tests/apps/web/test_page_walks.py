@@ -17,7 +17,7 @@ from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
 from overruler.apps.web.phone.worker_tasks import SCENE_FILE, scene_text
 from overruler.scene import Scene
-from tests.apps.web.desk import Ready, jpeg, scene
+from tests.apps.web.desk import Ready, jpeg, scene, seen_twice
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
 
@@ -30,9 +30,8 @@ PROBLEMS = ["The markers are blurred", "The table is bowed"]
 SIZES = [(320, 568), (390, 844), (844, 390), (1280, 800)]
 
 
-def doubtful_scene(game: str) -> Scene:
+def doubtful_scene(found: Scene, game: str) -> Scene:
     """A scene with two warnings, a base that was placed by hand, and a ship without a front."""
-    found = scene()
     values = found.to_json()
     values["calibration"]["problems"] = [{"text": text, "kind": "other"} for text in PROBLEMS]
     first, second = values["pieces"][:2]
@@ -58,7 +57,8 @@ class Doubtful(Ready):
     ) -> Any:
         done = await super().run_task(name, folder, arguments, say, urgent)
         if name == "measure":
-            found = doubtful_scene(arguments[0].game or "legion")
+            several = seen_twice if arguments[0].more else scene
+            found = doubtful_scene(several(), arguments[0].game or "legion")
             (folder / SCENE_FILE).write_text(scene_text(found.to_json()))
         return done
 

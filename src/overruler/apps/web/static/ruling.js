@@ -5,12 +5,15 @@ import { icon } from "./svg.js";
 
 const element = (name, className, text = "") => Object.assign(document.createElement(name), { className, textContent: text });
 
-// `told` is a hint (text), a refusal ({ error }) or a ruling; `letters` are those of the pins, by the pieces' ids.
-export function ruled(into, told, letters = {}) {
+// `told` is a hint (text), a refusal ({ error }) or a ruling; `letters` are those of the pins, by the pieces' ids,
+// and `named` puts the pieces' names in place of their ids.
+export function ruled(into, told, letters = {}, named = (text) => text) {
   if (typeof told === "string") return into.replaceChildren(element("p", "next", told));
   if (told.error) return into.replaceChildren(element("p", "said", told.error));
   const call = element("div", "call");
-  const words = told.words || { headline: told.headline, detail: told.sentence, between: [] };
+  const { pieces } = told.answer;
+  const counted = Array.isArray(pieces) ? told.headline.replace(/, [^,]+(, [^,]+)* in it$/, `, ${pieces.length === 1 ? "1 base" : `${pieces.length} bases`} in it`) : told.headline;
+  const words = told.words || { headline: counted, detail: named(told.sentence), between: [] };
   if (told.look) call.append(icon(told.look));
   const title = element("p", "headline", inUnit(words.headline));
   call.append(title, element("p", "detail", inUnit(words.detail)));

@@ -167,6 +167,8 @@ export class Table {
   #asks(tap, now = true) {
     this.tap = tap;
     for (const button of find("questions").children) button.setAttribute("aria-pressed", button.textContent === tap.label);
+    const chosen = find("questions").querySelector("[aria-pressed=true]");
+    find("questions").scrollLeft = chosen ? chosen.offsetLeft - find("questions").offsetLeft - 40 : 0;
     find("arc").hidden = !tap.arcs;
     if (tap.arcs && find("arc").options.length !== tap.arcs.length)
       find("arc").replaceChildren(...tap.arcs.map((name) => new Option(name.replace("_", " "), name)));
@@ -178,6 +180,7 @@ export class Table {
   #reach() {
     const ringed = find("bands").getAttribute("aria-pressed") === "true" && !this.found.bands;
     find("reach-row").hidden = !(this.tap.reach_in || ringed);
+    find("tools").classList.toggle("full", !find("reach-row").hidden || !find("arc").hidden);
     if (!find("reach").value) find("reach").value = this.tap.reach_in || 6;
   }
 
@@ -264,6 +267,7 @@ export class Table {
     if (turn !== this.turn) return;
     if (told && (told.version ?? this.found.version) !== this.found.version) return this.#anew();
     for (const name of ["line", "shades"]) this.stage[name].replaceChildren();
+    for (const base of this.stage.bases.children) base.classList.remove("inside");
     this.#mark({});
     if (told) this.#show(told);
     await drawn;
@@ -294,7 +298,9 @@ export class Table {
 
   #show(told) {
     const letters = { [this.a?.id]: "A", [this.b?.id]: "B" };
-    ruled(find("ruling"), this.#lacking(told.error) || told, letters);
+    ruled(find("ruling"), this.#lacking(told.error) || told, letters, (text) => this.named(text));
+    const inside = new Set(told.answer?.pieces);
+    for (const base of this.stage.bases.children) base.classList.toggle("inside", inside.has(base.dataset.id));
     find("why").hidden = !told.clauses;
     find("reasons").replaceChildren(...Object.values(told.clauses || {}).map((text) => Object.assign(document.createElement("p"), { textContent: text })));
     this.stage.shades.append(...(told.shades || []).flatMap(shaded));
@@ -314,6 +320,12 @@ export class Table {
     const bases = this.found.pieces.filter((piece) => piece.center_px);
     const unsure = bases.filter((piece) => piece.doubt);
     this.labels.set({ rings: this.rings || [], ...told, a: this.a?.center_px && this.a, b: this.b?.center_px && this.b, unsure, bases });
+  }
+
+  // A sentence with the pieces' names in place of their ids.
+  named(text) {
+    const names = Object.fromEntries(this.found.pieces.map(({ id, name }) => [id, name]));
+    return text.replace(/\bp\d+\b/g, (id) => names[id] ?? id);
   }
 
   // Whose profile a question needs and does not have, in the page's own words.

@@ -11,7 +11,7 @@ from overruler.vision.fusion.next_photo import SIDES, advise_photo
 SETTLING_SIGMAS = 3.3
 """A margin of so many σ settles a ruling: that is more certain than 0.999."""
 WAYS = (
-    *("from where the first photo was taken", "from a few steps to the right"),
+    *("from the same side once more", "from a few steps to the right"),
     *("from the side to your right", "from the far corner to your right"),
     *("from the opposite side", "from the far corner to your left"),
     *("from the side to your left", "from a few steps to the left"),
@@ -35,10 +35,9 @@ def advice_json(report: Report, verdict: Verdict) -> dict[str, Any] | None:
 
 
 def _heading_deg(report: Report) -> float:
-    """The direction in which the report's camera looks over the board."""
-    width_mm, height_mm = report.calibration.board_mm
-    x, y, _ = report.calibration.camera.center_mm
-    return math.degrees(math.atan2(height_mm / 2 - y, width_mm / 2 - x))
+    """The direction over the board that is up in the photo: whoever took it looked that way."""
+    down_x, down_y, _ = report.calibration.camera.T_camera_board.rotation[1]
+    return math.degrees(math.atan2(-down_y, -down_x))
 
 
 def _eighths_between(first_deg: float, second_deg: float) -> int:
