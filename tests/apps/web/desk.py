@@ -57,8 +57,8 @@ def scene() -> Scene:
     return replace(found, covariance=doubt, extra={"calibration": calibration})
 
 
-def seen_twice() -> Scene:
-    """The same table in photos 1 and 3, the second one taken from the opposite side; one piece moved."""
+def seen_twice(second_file: str = "photo2.jpg") -> Scene:
+    """The same table in two photos, the second one taken from the opposite side; one piece moved."""
     found = scene()
     first = found.extra["calibration"]
     middle = np.array([found.board.width_mm / 2, found.board.height_mm / 2, 0.0])
@@ -72,7 +72,7 @@ def seen_twice() -> Scene:
     }
     photos = [
         {"file": "photo.jpg", "calibration": first},
-        {"file": "photo3.jpg", "calibration": second},
+        {"file": second_file, "calibration": second},
     ]
     moved = [{"id": "p03", "photo": 1, "x_mm": 320.0, "y_mm": 420.0}]
     return replace(found, extra={**found.extra, "photos": photos, "moved": moved})

@@ -153,23 +153,29 @@ def test_what_makes_a_ruling_less_sure_is_read_beside_it(
     assert page.locator("#drawing .base.doubted").count() == 1
 
 
-@pytest.mark.parametrize("size", SIZES)
 def test_the_toolbar_is_on_the_screen_and_the_sheet_beside_or_below_the_photo(
-    page: "Page", home: str, tmp_path: Path, size: tuple[int, int]
+    page: "Page", home: str, tmp_path: Path
 ) -> None:
-    page.set_viewport_size({"width": size[0], "height": size[1]})
     send(page, home, "6x3 ft", tmp_path / "a.jpg")
     rule(page)
     page.wait_for_selector("#ruling .headline")
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+        check_layout(page, width, height)
+
+
+def check_layout(page: "Page", width: int, height: int) -> None:
+    """The toolbar is in sight, nothing in the sheet overlaps, and the sheet leaves the photo free."""
     bar, sheet, photo = (
         page.locator(name).bounding_box() for name in ("#modes", "#sheet", "#picture")
     )
     assert bar
     assert sheet
     assert photo
-    assert bar["y"] + bar["height"] <= size[1]
+    assert bar["y"] + bar["height"] <= height
     assert bar["x"] >= 0
-    assert bar["x"] + bar["width"] <= size[0]
+    assert bar["x"] + bar["width"] <= width
     parts = page.locator("#sheet > :visible:not(nav)").all()
     boxes = [box for part in parts if (box := part.bounding_box())]
     for above, below in pairwise(boxes):
@@ -177,9 +183,9 @@ def test_the_toolbar_is_on_the_screen_and_the_sheet_beside_or_below_the_photo(
     assert all(
         part.evaluate("(part) => part.scrollHeight <= part.clientHeight + 1") for part in parts
     )
-    if size[0] > size[1]:
+    if width > height:
         assert photo["x"] + photo["width"] <= sheet["x"] + 1
-        assert photo["height"] > 0.55 * size[1]
+        assert photo["height"] > 0.55 * height
     else:
         assert photo["y"] + photo["height"] <= sheet["y"] + 1
 

@@ -20,7 +20,7 @@ def test_the_gap_is_shown_by_the_photo_that_shows_it_largest() -> None:
 
 
 def test_each_photo_is_drawn_by_its_own_camera_and_has_its_number() -> None:
-    table = seen_twice()
+    table = seen_twice("photo3.jpg")
     first, second = (table_json(table, photo)["pieces"][0]["center_px"] for photo in (0, 1))
     assert abs(first[0] - second[0]) > 100
     told = photos_json(table, 1)

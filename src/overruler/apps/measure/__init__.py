@@ -108,7 +108,7 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
     try:
         report = referee.look(frames if len(frames) > 1 else frames[0], progress)
     except CannotMeasure:
-        _check_other_boards(frames[0], options.board)
+        check_other_boards(frames[0], options.board)
         raise
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
 
@@ -122,7 +122,7 @@ def _find_board(frame: "Frame", options: MeasureOptions) -> "Board | None":
     return recognize_board(frame, options.known_boards)
 
 
-def _check_other_boards(frame: "Frame", board: "Board | None") -> None:
+def check_other_boards(frame: "Frame", board: "Board | None") -> None:
     """Raise `WrongBoard` where a photo that does not fit its board fits another known one."""
     if board is None or not board.layout_known:
         return

@@ -437,7 +437,7 @@ export class Table {
           ArrowUp: () => this.stage.pan(0, step), ArrowDown: () => this.stage.pan(0, -step),
           Escape: () => this.mode === "rule" ? find("clear").click() : this.enter("rule"),
         }[event.key];
-    if (!does || (event.key.startsWith("Arrow") && event.target.closest("button"))) return;
+    if (!does || event.defaultPrevented) return;
     event.preventDefault();
     does();
   }
