@@ -17,6 +17,7 @@ from overruler.apps.web.faults import TaskFailed
 from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
+from overruler.apps.web.phone.request_options import BOARD_FILE
 from overruler.apps.web.phone.worker_tasks import SCENE_FILE, SCREEN_PHOTO_FILE, scene_text
 from overruler.geometry.covariance import Covariance
 from overruler.scene import Scene
@@ -30,6 +31,8 @@ ADVICE = {
     "settles": True,
 }
 """From where another photo would help, as a worker finds it."""
+OTHER_BOARD = "3x3 ft"
+OTHER_BOARD_PX = 72
 UNREADABLE = "no markers were found"
 
 
@@ -78,8 +81,17 @@ def seen_twice(second_file: str = "photo2.jpg") -> Scene:
     return replace(found, extra={**found.extra, "photos": photos, "moved": moved})
 
 
+def read_board(folder: Path) -> str:
+    """The text of a measurement's board file."""
+    file = folder / BOARD_FILE
+    return file.read_text() if file.exists() else ""
+
+
 class Ready:
-    """Workers that have everything measured at once: a photo 64 px wide shows no markers."""
+    """Workers that have everything measured at once.
+
+    A photo 64 px wide shows no markers, and one of `OTHER_BOARD_PX` shows `OTHER_BOARD`.
+    """
 
     full = False
     problem = ""
@@ -108,6 +120,8 @@ class Ready:
         with Image.open(folder / arguments[0].photo) as photo:
             if photo.width == 64:
                 raise TaskFailed(UNREADABLE, unmeasurable=True)
+            if photo.width == OTHER_BOARD_PX and OTHER_BOARD not in read_board(folder):
+                raise TaskFailed("it is another board", unmeasurable=True, board=OTHER_BOARD)
         several = seen_twice if arguments[0].more else scene
         (folder / SCENE_FILE).write_text(scene_text(several().to_json()))
         (folder / SCREEN_PHOTO_FILE).write_bytes(jpeg())

@@ -17,7 +17,7 @@ from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
 from overruler.apps.web.phone.worker_tasks import SCENE_FILE, scene_text
 from overruler.scene import Scene
-from tests.apps.web.desk import Ready, jpeg, scene, seen_twice
+from tests.apps.web.desk import OTHER_BOARD, OTHER_BOARD_PX, Ready, jpeg, scene, seen_twice
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
 
@@ -141,6 +141,25 @@ def test_the_corners_are_those_of_the_table_that_was_chosen(
         page.wait_for_selector("text=Show the mat's corners")
         for side in ("Wide", "Deep"):
             assert page.input_value(f"#editing label:has-text('{side}') input") == "914.4"
+
+
+def test_the_board_that_the_markers_tell_is_measured_by(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    """Chosen by name, a wrong board needs one tap; chosen by its markers, none."""
+    photo = tmp_path / "a.jpg"
+    photo.write_bytes(jpeg((OTHER_BOARD_PX, 240)))
+    for table in ("6x3 ft", "(known markers)"):
+        page.goto(home)
+        page.wait_for_selector("html[data-ready]")
+        page.select_option("#table", table)
+        page.set_input_files("#choose", photo)
+        if table == "6x3 ft":
+            page.click(f"text=Measure with {OTHER_BOARD}")
+        page.wait_for_selector("#modes:not([hidden])")
+        assert OTHER_BOARD in page.inner_text("#title")
+    failed = [one for one in page.request.get(f"{home}api/measurements").json() if "fits" in one]
+    assert failed == []
 
 
 def test_what_makes_a_ruling_less_sure_is_read_beside_it(

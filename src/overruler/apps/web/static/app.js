@@ -6,6 +6,7 @@ import { Stage } from "./stage.js";
 import { Table } from "./table.js";
 
 const find = (name) => document.getElementById(name);
+const RECOGNISED = "(known markers)";
 const ANYWHERE = "(markers anywhere)";
 const CORNERS = "(no markers: I show the corners)";
 const SHOWN = "places shown by hand"; // a table without markers: photos cannot join there
@@ -22,7 +23,7 @@ function fill(select, names, kept) {
 
 function start() {
   fill(find("game"), known.games.map((game) => [game.name, game.title]), remembered("game"));
-  const tables = [...known.tables, ANYWHERE, CORNERS].map((name) => [name, named(name)]);
+  const tables = [RECOGNISED, ...known.tables, ANYWHERE, CORNERS].map((name) => [name, named(name)]);
   fill(find("table"), tables, remembered("table"));
   fill(find("lens"), [["", "found from the photo"], ...known.lenses.map((name) => [name, name])], remembered("lens"));
   find("marker").value = remembered("marker") || 60;
@@ -34,7 +35,7 @@ function start() {
 }
 
 const named = (name) =>
-  ({ [ANYWHERE]: "Markers anywhere, of one size", [CORNERS]: "No markers: I show the corners" })[name] || `Markers: ${name}`;
+  ({ [RECOGNISED]: "A board that its markers tell", [ANYWHERE]: "Markers anywhere, of one size", [CORNERS]: "No markers: I show the corners" })[name] || `Markers: ${name}`;
 
 async function earlier() {
   const found = await api.newest().catch(() => []);
@@ -73,7 +74,7 @@ function wish() {
   if (mat(choice)) remembered("board", choice);
   if (choice === CORNERS) return said;
   if (choice === ANYWHERE) return { ...said, marker_mm: find("marker").value };
-  return { ...said, table: choice };
+  return { ...said, table: choice === RECOGNISED ? known.tables[0] : choice };
 }
 
 async function taken(input) {
@@ -87,9 +88,11 @@ async function received(file) {
     return void (find("start-said").textContent = `The photo is larger than ${known.most_bytes / 1e6} MB: choose it as the camera saved it.`);
   find("start-said").textContent = "";
   const asked = wish();
+  const recognised = find("table").value === RECOGNISED;
   show("photo");
   find("title").textContent = title({ game: asked.game, table: find("table").value.replace(/[()]/g, "") });
   table = new Table(stage, known, asked, mat(asked.table || remembered("board")));
+  Object.assign(table, { recognised, titled: (one) => (find("title").textContent = title(one)) });
   await (find("table").value === CORNERS ? table.shown(file) : table.sent(file)).catch(refused);
 }
 

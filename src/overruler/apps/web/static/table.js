@@ -73,10 +73,12 @@ export class Table {
     this.busy("Waiting for its turn");
     const ended = await api.watch(this.id, (news) => this.busy(news.step));
     this.idle();
+    this.titled?.(ended);
     if (ended.state === "done") return this.refresh();
     if (!ended.unmeasurable) throw new Error(ended.step);
     this.#hideAll();
     const known = this.known.tables.includes(ended.fits);
+    if (known && this.recognised) return this.#measureBy(ended.fits);
     if (known) return this.#otherBoard(ended);
     const again = (points) => this.again({ points });
     await new Corners(this.stage, api.photo(this.id, "full"), ended.step, again, this.mat).open();
@@ -84,9 +86,17 @@ export class Table {
 
   // The photo shows another board than the one that was chosen: one tap measures it by that one.
   #otherBoard({ fits, step }) {
-    const go = button(`Measure with ${fits}`, () => this.again({ table: fits }).catch((error) => this.complain(error.message)), "main");
+    const go = button(`Measure with ${fits}`, () => this.#measureBy(fits).catch((error) => this.complain(error.message)), "main");
     ruled(find("ruling"), { error: `${step[0].toUpperCase()}${step.slice(1)}.` });
     find("ruling").append(row(go));
+  }
+
+  // Measure by another board, in place of the one that did not fit.
+  async #measureBy(board) {
+    const failed = this.id;
+    Object.assign(this, { mat: this.known.table_sizes_mm[board] || this.mat, recognised: false });
+    await this.again({ table: board });
+    await api.forget(failed).catch(() => {});
   }
 
   async again(wish) {
