@@ -35,7 +35,7 @@ function start() {
 }
 
 const named = (name) =>
-  ({ [RECOGNISED]: "A board that its markers tell", [ANYWHERE]: "Markers anywhere, of one size", [CORNERS]: "No markers: I show the corners" })[name] || `Markers: ${name}`;
+  ({ [RECOGNISED]: "Markers: board found from the photo", [ANYWHERE]: "Markers anywhere, of one size", [CORNERS]: "No markers: I show the corners" })[name] || `Markers: ${name}`;
 
 async function earlier() {
   const found = await api.newest().catch(() => []);

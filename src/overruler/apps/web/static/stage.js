@@ -92,7 +92,9 @@ export class Stage {
   }
 
   // Bring a piece into view, large enough for a finger.
-  near({ center_px: [x, y], reach_px: reach }) {
+  near({ center_px: place, reach_px: reach }) {
+    if (!place) return;
+    const [x, y] = place;
     const wanted = 44 / Math.max(reach, 1);
     if (this.scale < wanted) this.scale = Math.min(wanted, CLOSEST);
     this.x = this.box.width / 2 - this.scale * x;
@@ -189,6 +191,7 @@ export class Stage {
 export function nearest(pieces, [x, y], scale, finger = 24) {
   const found = [];
   for (const piece of pieces) {
+    if (!piece.center_px) continue; // another photo shows it
     const away = Math.hypot(piece.center_px[0] - x, piece.center_px[1] - y);
     if (away <= Math.max(piece.reach_px, finger / scale)) found.push([Math.max(0, away - piece.reach_px), away, piece]);
   }

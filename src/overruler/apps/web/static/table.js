@@ -101,6 +101,7 @@ export class Table {
 
   async again(wish) {
     find("ruling").replaceChildren();
+    this.asked = { ...this.asked, ...wish };
     const taken = await api.again(this.id, { game: this.asked.game, ...wish });
     this.id = taken.id;
     history.replaceState(null, "", `/m/${this.id}`);
@@ -263,7 +264,7 @@ export class Table {
     this.#marks();
     find("after").hidden = !this.a;
     for (const name of ["swap", "closely"]) find(name).hidden = !this.b;
-    if (this.b) this.ends = [this.a.center_px, this.b.center_px];
+    if (this.b) this.ends = [this.a, this.b].map((piece) => piece.center_px).filter(Boolean);
     this.closeUp.hide();
     find("advice").hidden = true;
     find("why").hidden = true;
@@ -394,7 +395,7 @@ export class Table {
 
   // A ring's number stands where it is out of the way of the ruling.
   #outermost(marks) {
-    const away = (mark) => (this.b ? Math.hypot(mark[0] - this.b.center_px[0], mark[1] - this.b.center_px[1]) : -mark[1]);
+    const away = (mark) => (this.b?.center_px ? Math.hypot(mark[0] - this.b.center_px[0], mark[1] - this.b.center_px[1]) : -mark[1]);
     return marks.sort((one, other) => away(other) - away(one));
   }
 
@@ -431,7 +432,7 @@ export class Table {
   async #lookCloser() {
     const best = this.closeUp.told?.photo ?? this.photos.shown;
     await this.photos.look(best);
-    this.stage.look(this.ends);
+    if (this.ends.length) this.stage.look(this.ends);
   }
 
   // Keys of a computer, where nobody types.

@@ -54,7 +54,7 @@ export class Units {
       const piece = this.table.nearest(loop[0]);
       return piece ? this.#toggle(piece.id) : undefined;
     }
-    for (const piece of this.table.found.pieces) if (inside(piece.center_px, loop)) this.chosen.add(piece.id);
+    for (const piece of this.table.found.pieces) if (piece.center_px && inside(piece.center_px, loop)) this.chosen.add(piece.id);
     this.#draw();
     this.#panel();
   }
