@@ -232,6 +232,8 @@ class Advice:
     """The largest σ of a distance on the board now."""
     after_mm: float
     """The largest σ once the advice is followed."""
+    place: str = ""
+    """From where another photo would be taken: `the far right`; empty for other advice."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -78,6 +78,15 @@ class CannotMeasure(OverrulerError, RuntimeError):
     exit_code = 3
 
 
+class WrongBoard(CannotMeasure):
+    """The photo does not fit the board that was named, and fits another one that is known."""
+
+    def __init__(self, message: str, board: str) -> None:
+        super().__init__(message)
+        self.board = board
+        """Name of the board that fits."""
+
+
 OPENCV_REMEDY = (
     "apt-get install -y libgl1 libglib2.0-0, or the wheel that needs neither: "
     "pip uninstall -y opencv-python && pip install opencv-python-headless"

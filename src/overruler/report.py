@@ -9,6 +9,9 @@ from overruler.frame import Frame
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 
+MAX_PHOTOS = 10
+"""Most photos of one table."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TablePhoto:

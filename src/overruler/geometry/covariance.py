@@ -57,6 +57,15 @@ class Covariance:
         x, y = 2 * j, 2 * j + 1
         return (x_row[x], x_row[y]), (y_row[x], y_row[y])
 
+    def of_points(self, indices: Sequence[int]) -> "Covariance":
+        """Return the covariance of some of the points, in this order."""
+        columns = [2 * index + axis for index in indices for axis in (0, 1)]
+        rows = [[self.rows[row][column] for column in columns] for row in columns]
+        rare = self.rare_alternative
+        if rare is not None:
+            rare = RareAlternative(rare.probability, rare.covariance.of_points(indices))
+        return Covariance(rows, rare)
+
     def of_difference(self, i: int | None, j: int | None) -> Matrix2:
         """Return the covariance of point j minus point i; None stands for an exact point."""
         if i is None and j is None:

@@ -17,12 +17,22 @@ from overruler.apps.web.faults import TaskFailed
 from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
+from overruler.apps.web.phone.request_options import BOARD_FILE
 from overruler.apps.web.phone.worker_tasks import SCENE_FILE, SCREEN_PHOTO_FILE, scene_text
 from overruler.geometry.covariance import Covariance
 from overruler.scene import Scene
 from tests.reports import SIZE_PX, camera, report
 
 HOME = "http://localhost"
+ADVICE = {
+    "way": "from the opposite side",
+    "before_mm": 2.0,
+    "after_mm": 0.8,
+    "settles": True,
+}
+"""From where another photo would help, as a worker finds it."""
+OTHER_BOARD = "3x3 ft"
+OTHER_BOARD_PX = 72
 UNREADABLE = "no markers were found"
 
 
@@ -50,8 +60,38 @@ def scene() -> Scene:
     return replace(found, covariance=doubt, extra={"calibration": calibration})
 
 
+def seen_twice(second_file: str = "photo2.jpg") -> Scene:
+    """The same table in two photos, the second one taken from the opposite side; one piece moved."""
+    found = scene()
+    first = found.extra["calibration"]
+    middle = np.array([found.board.width_mm / 2, found.board.height_mm / 2, 0.0])
+    half_turn = np.diag([-1.0, -1.0, 1.0])
+    rotation = np.array(first["rotation"])
+    shift = np.array(first["translation_mm"]) + rotation @ (middle - half_turn @ middle)
+    second = {
+        **first,
+        "rotation": (rotation @ half_turn).tolist(),
+        "translation_mm": shift.tolist(),
+    }
+    photos = [
+        {"file": "photo.jpg", "calibration": first},
+        {"file": second_file, "calibration": second},
+    ]
+    moved = [{"id": "p03", "photo": 1, "x_mm": 320.0, "y_mm": 420.0}]
+    return replace(found, extra={**found.extra, "photos": photos, "moved": moved})
+
+
+def read_board(folder: Path) -> str:
+    """The text of a measurement's board file."""
+    file = folder / BOARD_FILE
+    return file.read_text() if file.exists() else ""
+
+
 class Ready:
-    """Workers that have everything measured at once: a photo 64 px wide shows no markers."""
+    """Workers that have everything measured at once.
+
+    A photo 64 px wide shows no markers, and one of `OTHER_BOARD_PX` shows `OTHER_BOARD`.
+    """
 
     full = False
     problem = ""
@@ -75,10 +115,15 @@ class Ready:
         say("looking for bases")
         if name == "picture":
             return b"\x89PNG"
+        if name == "advise":
+            return ADVICE
         with Image.open(folder / arguments[0].photo) as photo:
             if photo.width == 64:
                 raise TaskFailed(UNREADABLE, unmeasurable=True)
-        (folder / SCENE_FILE).write_text(scene_text(scene().to_json()))
+            if photo.width == OTHER_BOARD_PX and OTHER_BOARD not in read_board(folder):
+                raise TaskFailed("it is another board", unmeasurable=True, board=OTHER_BOARD)
+        several = seen_twice if arguments[0].more else scene
+        (folder / SCENE_FILE).write_text(scene_text(several().to_json()))
         (folder / SCREEN_PHOTO_FILE).write_bytes(jpeg())
         return {"pieces": 5, "size_px": list(SIZE_PX)}
 

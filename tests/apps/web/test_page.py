@@ -166,7 +166,7 @@ def test_from_photo_to_ruling(page: "Page", opened: Opened, game: str, word: str
     assert page.locator("#drawing .base").count() == len(found["pieces"])
     one, other = apart(found["pieces"])
     tap(page, one)
-    page.wait_for_selector(f"text=From {one['id']}")
+    page.wait_for_selector(f"text=From A, {one['name']}")
     tap(page, other, beside=FINGER_PX / 2 - 3)
     page.wait_for_selector("#ruling .headline")
     said = page.inner_text("#ruling").lower()
@@ -177,7 +177,7 @@ def test_from_photo_to_ruling(page: "Page", opened: Opened, game: str, word: str
     page.click("#bands")
     page.wait_for_selector("#drawing .band")
     page.click("#swap")
-    page.wait_for_selector(f"#ruling >> text={other['id']} to {one['id']}")
+    page.wait_for_selector(f"#ruling >> text=A, {other['name']} → B, {one['name']}")
 
 
 def test_one_tap_shades_the_ground_round_a_base(page: "Page", opened: Opened) -> None:
@@ -237,7 +237,7 @@ def test_a_base_is_removed_added_and_named_and_it_can_be_undone(
     assert len(told(page)["pieces"]) == len(before) - 1
     x, y = on_screen(page, lone["center_px"])
     page.touchscreen.tap(x, y)
-    page.select_option("#editing select", f"{lone['base']['diameter_mm']:g}")
+    page.select_option("#editing select", lone["base"]["name"])
     page.get_by_role("button", name="Add", exact=True).click()
     settled(page)
     page.wait_for_selector("text=Correct a base")
@@ -315,7 +315,7 @@ def test_a_shot_is_ruled_on_once_both_have_a_profile(page: "Page", opened: Opene
     page.click("#questions >> text=Shot")
     tap(page, one)
     tap(page, other)
-    page.wait_for_selector(f"#ruling >> text={one['id']} lacks its ranged weapon")
+    page.wait_for_selector(f"#ruling >> text={one['name']} lacks its ranged weapon")
     assert complaints == []  # what is known to be missing is not asked
     for piece, filled in (
         (one, {"Weapon's range, in": "40", "Its piercing": "2"}),

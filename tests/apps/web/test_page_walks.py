@@ -17,7 +17,7 @@ from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
 from overruler.apps.web.phone.worker_tasks import SCENE_FILE, scene_text
 from overruler.scene import Scene
-from tests.apps.web.desk import Ready, jpeg, scene
+from tests.apps.web.desk import OTHER_BOARD, OTHER_BOARD_PX, Ready, jpeg, scene, seen_twice
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
 
@@ -30,9 +30,8 @@ PROBLEMS = ["The markers are blurred", "The table is bowed"]
 SIZES = [(320, 568), (390, 844), (844, 390), (1280, 800)]
 
 
-def doubtful_scene(game: str) -> Scene:
+def doubtful_scene(found: Scene, game: str) -> Scene:
     """A scene with two warnings, a base that was placed by hand, and a ship without a front."""
-    found = scene()
     values = found.to_json()
     values["calibration"]["problems"] = [{"text": text, "kind": "other"} for text in PROBLEMS]
     first, second = values["pieces"][:2]
@@ -58,7 +57,8 @@ class Doubtful(Ready):
     ) -> Any:
         done = await super().run_task(name, folder, arguments, say, urgent)
         if name == "measure":
-            found = doubtful_scene(arguments[0].game or "legion")
+            several = seen_twice if arguments[0].more else scene
+            found = doubtful_scene(several(), arguments[0].game or "legion")
             (folder / SCENE_FILE).write_text(scene_text(found.to_json()))
         return done
 
@@ -143,6 +143,25 @@ def test_the_corners_are_those_of_the_table_that_was_chosen(
             assert page.input_value(f"#editing label:has-text('{side}') input") == "914.4"
 
 
+def test_the_board_that_the_markers_tell_is_measured_by(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    """Chosen by name, a wrong board needs one tap; chosen by its markers, none."""
+    photo = tmp_path / "a.jpg"
+    photo.write_bytes(jpeg((OTHER_BOARD_PX, 240)))
+    for table in ("6x3 ft", "(known markers)"):
+        page.goto(home)
+        page.wait_for_selector("html[data-ready]")
+        page.select_option("#table", table)
+        page.set_input_files("#choose", photo)
+        if table == "6x3 ft":
+            page.click(f"text=Measure with {OTHER_BOARD}")
+        page.wait_for_selector("#modes:not([hidden])")
+        assert OTHER_BOARD in page.inner_text("#title")
+    failed = [one for one in page.request.get(f"{home}api/measurements").json() if "fits" in one]
+    assert failed == []
+
+
 def test_what_makes_a_ruling_less_sure_is_read_beside_it(
     page: "Page", home: str, tmp_path: Path
 ) -> None:
@@ -153,23 +172,29 @@ def test_what_makes_a_ruling_less_sure_is_read_beside_it(
     assert page.locator("#drawing .base.doubted").count() == 1
 
 
-@pytest.mark.parametrize("size", SIZES)
 def test_the_toolbar_is_on_the_screen_and_the_sheet_beside_or_below_the_photo(
-    page: "Page", home: str, tmp_path: Path, size: tuple[int, int]
+    page: "Page", home: str, tmp_path: Path
 ) -> None:
-    page.set_viewport_size({"width": size[0], "height": size[1]})
     send(page, home, "6x3 ft", tmp_path / "a.jpg")
     rule(page)
     page.wait_for_selector("#ruling .headline")
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+        check_layout(page, width, height)
+
+
+def check_layout(page: "Page", width: int, height: int) -> None:
+    """The toolbar is in sight, nothing in the sheet overlaps, and the sheet leaves the photo free."""
     bar, sheet, photo = (
         page.locator(name).bounding_box() for name in ("#modes", "#sheet", "#picture")
     )
     assert bar
     assert sheet
     assert photo
-    assert bar["y"] + bar["height"] <= size[1]
+    assert bar["y"] + bar["height"] <= height
     assert bar["x"] >= 0
-    assert bar["x"] + bar["width"] <= size[0]
+    assert bar["x"] + bar["width"] <= width
     parts = page.locator("#sheet > :visible:not(nav)").all()
     boxes = [box for part in parts if (box := part.bounding_box())]
     for above, below in pairwise(boxes):
@@ -177,9 +202,9 @@ def test_the_toolbar_is_on_the_screen_and_the_sheet_beside_or_below_the_photo(
     assert all(
         part.evaluate("(part) => part.scrollHeight <= part.clientHeight + 1") for part in parts
     )
-    if size[0] > size[1]:
+    if width > height:
         assert photo["x"] + photo["width"] <= sheet["x"] + 1
-        assert photo["height"] > 0.55 * size[1]
+        assert photo["height"] > 0.55 * height
     else:
         assert photo["y"] + photo["height"] <= sheet["y"] + 1
 

@@ -70,7 +70,7 @@ def test_the_page_says_what_may_be_no_piece(question: str) -> None:
     first = replace(first, extra={**first.extra, "probability": 0.7})
     table = replace(scene(), pieces=(first, *rest))
     told = scene_paths.ruling_json(table, ask(table, RANGE | {"question": question}))
-    doubt = "p01 is a piece with a probability of 70 %"
+    doubt = "27 mm (near left) is a piece with a probability of 70 %"
     assert told["words"]["doubts"] == [doubt]
     assert doubt not in told["words"]["detail"]
     shown = scene_paths.table_json(table)["pieces"]

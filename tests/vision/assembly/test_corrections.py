@@ -10,9 +10,10 @@ from overruler.bases import Base
 from overruler.board import Board
 from overruler.errors import BadInput
 from overruler.fixes import Fix, read_fixes
+from overruler.geometry.covariance import Covariance
 from overruler.reading import Node
 from overruler.referee import Referee
-from overruler.report import Report
+from overruler.report import Report, TablePhoto
 from overruler.scene import Piece, Scene, Terrain
 from overruler.vision.assembly.corrections import apply_corrections
 from synthetic.flat_table import Plinth
@@ -316,3 +317,15 @@ def test_what_a_person_placed_stays_so_whatever_is_corrected_next(report: Report
     named = fixed(placed, {"do": "name", "id": "p01", "player": "Ann"})
     assert piece(named, "p01").reason_for_doubt == {"by_hand": True}
     assert named.scene.extra["fixes"][1] == {"do": "name", "id": "p01"}
+
+
+def test_names_and_removals_keep_the_doubt_that_several_photos_gave(report: Report) -> None:
+    """A place that somebody shows is measured in one photo alone; a name changes no place."""
+    count = len(report.scene.pieces)
+    known = Covariance((np.eye(2 * count) * 0.04 + 0.01).tolist())
+    photos = (TablePhoto(report.frame, report.calibration),) * 2
+    fused = replace(report, scene=replace(report.scene, covariance=known), photos=photos)
+    name = {"do": "name", "id": "p02", "new_id": "Vader"}
+    after = fixed(fused, name, {"do": "remove", "id": "p01"}).scene.covariance
+    assert after is not None
+    assert after.rows == known.of_points(range(1, count)).rows

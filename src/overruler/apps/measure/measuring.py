@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from overruler.apps.measure.options import MeasureOptions
+from overruler.errors import CannotMeasure, WrongBoard
 
 if TYPE_CHECKING:
     from overruler.board import Board
@@ -44,7 +45,11 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
         beside=tuple(load_photo(path) for path in options.beside),
         lenses=options.lenses,
     )
-    report = referee.look(frames if len(frames) > 1 else frames[0], progress)
+    try:
+        report = referee.look(frames if len(frames) > 1 else frames[0], progress)
+    except CannotMeasure:
+        check_other_boards(frames[0], options.board)
+        raise
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
 
 
@@ -55,3 +60,19 @@ def _find_board(frame: "Frame", options: MeasureOptions) -> "Board | None":
     from overruler.vision.markers.recognize import recognize_board
 
     return recognize_board(frame, options.known_boards)
+
+
+def check_other_boards(frame: "Frame", board: "Board | None") -> None:
+    """Raise `WrongBoard` where a photo that does not fit its board fits another known one."""
+    if board is None or not board.layout_known:
+        return
+    from overruler.apps.settings.known_boards import known_boards
+    from overruler.vision.markers.recognize import is_same_layout, recognize_board
+
+    try:
+        fits = recognize_board(frame, known_boards())
+    except CannotMeasure:
+        return
+    if not is_same_layout(fits, board):
+        text = f"{frame.name}: the markers lie as on the board {fits.name}, not as on {board.name}"
+        raise WrongBoard(f"{text}: choose {fits.name}", fits.name)

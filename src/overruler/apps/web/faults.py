@@ -22,12 +22,22 @@ class StoreUnavailable(OverrulerError):
 class TaskFailed(OverrulerError):
     """A task ended without a result."""
 
-    def __init__(self, message: str, unmeasurable: bool = False, lacks_room: bool = False) -> None:
+    def __init__(
+        self, message: str, unmeasurable: bool = False, lacks_room: bool = False, board: str = ""
+    ) -> None:
         super().__init__(message)
+        self.board = board
+        """Name of the known board whose markers lie as they do in the photo; empty where none is."""
         self.lacks_room = lacks_room
         """Whether the disk is to blame, so that the same photo can be measured later."""
         self.unmeasurable = unmeasurable
         """Whether the photo is to blame, so that another photo or a hint would help."""
+
+    @property
+    def hints(self) -> dict[str, bool | str]:
+        """What clients are told beside the message."""
+        fits = {"fits": self.board} if self.board else {}
+        return {"unmeasurable": self.unmeasurable, **fits}
 
 
 class MeasurementNotFound(OverrulerError):

@@ -89,7 +89,7 @@ def _preset_json(preset: Preset) -> dict[str, Any]:
     return shown | {"name": preset.name, "title": preset.title}
 
 
-def arc_outlines(scene: Scene, ship: Piece) -> list[dict[str, Any]]:
+def arc_outlines(scene: Scene, ship: Piece, photo: int = 0) -> list[dict[str, Any]]:
     """The outlines of a ship's arcs on the photo; `BadInput` where nobody knows yet which side is its front."""
     index = scene.pieces.index(ship)
     found = []
@@ -98,7 +98,9 @@ def arc_outlines(scene: Scene, ship: Piece) -> list[dict[str, Any]]:
         found.append(
             {
                 "name": name,
-                "lines": arc_edge_paths(scene, ship, [_edge_ray(edge) for edge in region.edges]),
+                "lines": arc_edge_paths(
+                    scene, ship, [_edge_ray(edge) for edge in region.edges], photo
+                ),
             }
         )
     return found

@@ -5,12 +5,14 @@ photo's upper left corner, as everywhere in `picture`.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from overruler.apps.web.close_up import measured_line_json, round_px
+from overruler.apps.web.piece_names import piece_names
 from overruler.bases import catalogue
 from overruler.calibration import CalibrationRecord
 from overruler.geometry.covariance import REACH_SIGMAS
@@ -40,18 +42,21 @@ ARC_REACH_WITHOUT_RULER_MM = 300.0
 """Length of an arc's edges in a game without a ruler."""
 
 
-def camera_view(scene: Scene) -> View:
-    """The photo's camera, as the scene stores it."""
-    record = CalibrationRecord.from_json(scene.extra["calibration"])
+def camera_view(scene: Scene, photo: int = 0) -> View:
+    """The camera of one of the scene's photos, as the scene stores it."""
+    photos = scene.extra.get("photos")
+    data = photos[photo]["calibration"] if photos else scene.extra["calibration"]
+    record = CalibrationRecord.from_json(data)
     return View(record.camera, record.size_px)
 
 
 # --- the table ---
 
 
-def table_json(scene: Scene) -> dict[str, Any]:
+def table_json(scene: Scene, photo: int = 0) -> dict[str, Any]:
     """All of the table that is drawn before a question: the board, the pieces and the problems."""
-    view = camera_view(scene)
+    view = camera_view(scene, photo)
+    names = piece_names(scene, camera_view(scene))
     record = CalibrationRecord.from_json(scene.extra["calibration"])
     return {
         "game": scene.game,
@@ -59,7 +64,10 @@ def table_json(scene: Scene) -> dict[str, Any]:
         "preset": scene.state.get("preset"),
         "size_px": list(view.size_px),
         "board_mm": [scene.board.width_mm, scene.board.height_mm],
-        "pieces": [_piece_json(scene, view, index) for index in range(len(scene.pieces))],
+        "pieces": [
+            {**_piece_json(scene, view, index), "name": names[piece.id]}
+            for index, piece in enumerate(scene.pieces)
+        ],
         "problems": [problem.text for problem in record.problems],
         "bases": [base.to_json() | {"name": base.name} for base in catalogue(scene.game)],
         "bands": bool(range_lines_mm(scene)),
@@ -81,7 +89,7 @@ def _piece_json(scene: Scene, view: View, index: int) -> dict[str, Any]:
         "stats": dict(piece.stats),
     }
     if piece.base.shape != "circle":
-        shown["ahead_px"] = _round_px(view.to_px(_point_ahead_mm(piece), piece.z_mm))
+        shown["ahead_px"] = round_px(view.to_px(_point_ahead_mm(piece), piece.z_mm))
     for key in ("visible", "score", "heading_modulo_deg", "fitted"):
         if key in piece.extra:
             shown[key] = piece.extra[key]
@@ -98,7 +106,7 @@ def _possible_fronts(view: View, piece: Piece, modulo_deg: float) -> list[dict[s
     for number in range(round(360 / modulo_deg)):
         heading_deg = (piece.heading_deg + number * modulo_deg) % 360
         ahead_mm = _point_ahead_mm(replace(piece, heading_deg=heading_deg))
-        at_px = _round_px(view.to_px(ahead_mm, piece.z_mm))
+        at_px = round_px(view.to_px(ahead_mm, piece.z_mm))
         fronts.append({"heading_deg": round(heading_deg, 2), "at_px": at_px})
     return fronts
 
@@ -110,8 +118,8 @@ def _outline_json(view: View, piece: Piece) -> dict[str, Any]:
     radii = np.linalg.norm(edge - center, axis=1)
     return {
         "d": path_data(edge, closed=True),
-        "center_px": _round_px(center),
-        "reach_px": _round_px(np.nanmax(radii, initial=0.0)),
+        "center_px": round_px(center),
+        "reach_px": round(float(np.nanmax(radii, initial=0.0)), 2),
     }
 
 
@@ -133,7 +141,7 @@ def position_sigma_mm(scene: Scene, index: int) -> float:
 # --- a ruling ---
 
 
-def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
+def ruling_json(scene: Scene, verdict: Verdict, photo: int = 0) -> dict[str, Any]:
     """A ruling as `overruler ask` prints it and in words; drawn too, if it rests on a distance."""
     answer: dict[str, Any] = {
         "answer": verdict.to_json(),
@@ -142,21 +150,32 @@ def ruling_json(scene: Scene, verdict: Verdict) -> dict[str, Any]:
         "clauses": {name: clause_text(name) for name in verdict.rules},
     }
     if verdict.shades:
-        answer["shades"] = shades_json(camera_view(scene), verdict.shades)
+        answer["shades"] = shades_json(camera_view(scene, photo), verdict.shades)
         answer["look"] = look_json(style_of(verdict))
     if not (verdict.from_point_mm and verdict.to_point_mm):
         return answer
     ruling = drawable_ruling(scene, verdict)
+    names = piece_names(scene, camera_view(scene))
     is_distance = verdict.question.get("question") == "distance"
     words = _distance_words(scene, ruling) if is_distance else _ruling_words(ruling)
     if verdict.rests_on:
         words["detail"] = words["detail"].replace(f", {verdict.doubt_text}", "", 1)
-        words["doubts"] = verdict.doubt_texts
+        words["doubts"] = _named_doubts(verdict, names)
+    words["names"] = [names.get(name, name) for name in words["between"]]
     return answer | {
         "words": words,
         "look": look_json(ruling.style),
-        "drawing": _measured_line_json(camera_view(scene), ruling),
+        "drawing": measured_line_json(camera_view(scene, photo), ruling),
     }
+
+
+def _named_doubts(verdict: Verdict, names: Mapping[str, str]) -> list[str]:
+    """What the answer rests on, with the names of the pieces in place of their ids."""
+    pairs = zip(verdict.doubt_texts, verdict.rests_on, strict=True)
+    return [
+        text.replace(reason["id"], names.get(reason["id"], reason["id"]), 1)
+        for text, reason in pairs
+    ]
 
 
 def _ruling_words(ruling: DrawableRuling) -> dict[str, Any]:
@@ -195,7 +214,7 @@ def shades_json(view: View, shades: Sequence[Shade]) -> list[dict[str, Any]]:
                 "fills": [{"d": path, "opacity": opacity} for path, opacity in layers if path],
                 "outline": outline_path(view, shade.polygons_mm),
                 "words": [
-                    {"text": text, "at_px": _round_px(place)}
+                    {"text": text, "at_px": round_px(place)}
                     for text, place in words
                     if np.isfinite(place).all()
                 ],
@@ -213,25 +232,6 @@ def look_json(style: AnswerStyle) -> dict[str, Any]:
     }
 
 
-def _measured_line_json(view: View, ruling: DrawableRuling) -> dict[str, Any]:
-    """The measured line, its ends, and the 95 % interval of its length at its far end."""
-    line = view.line_px(ruling.from_mm, ruling.to_mm, ruling.z_mm)
-    margin_mm = SIGMAS_95 * ruling.sigma_mm * _line_direction(ruling)
-    doubt = view.line_px(ruling.to_mm - margin_mm, ruling.to_mm + margin_mm, ruling.z_mm)
-    return {
-        "line": path_data(line),
-        "ends_px": _round_px(line[[0, -1]]),
-        "doubt": path_data(doubt),
-        "px_per_mm": float(view.px_per_mm(ruling.to_mm, ruling.z_mm)),
-    }
-
-
-def _line_direction(ruling: DrawableRuling) -> Array:
-    """Unit vector (2,) along the measured line."""
-    delta = ruling.to_mm - ruling.from_mm
-    return np.asarray(delta / max(float(np.hypot(*delta)), 1e-9))
-
-
 # --- range bands and arcs ---
 
 
@@ -241,9 +241,11 @@ def range_lines_mm(scene: Scene) -> tuple[float, ...]:
     return ruler.lines_mm if ruler else ()
 
 
-def band_lines_json(scene: Scene, piece: Piece, lines_mm: Sequence[float]) -> list[dict[str, Any]]:
+def band_lines_json(
+    scene: Scene, piece: Piece, lines_mm: Sequence[float], photo: int = 0
+) -> list[dict[str, Any]]:
     """Range lines round a base, each with its name and the places where the name may stand."""
-    view = camera_view(scene)
+    view = camera_view(scene, photo)
     lines = []
     for line_mm in lines_mm:
         ring = range_ring_px(view, piece, line_mm)
@@ -269,12 +271,14 @@ def _labelled_ring_json(view: View, ring: Array) -> dict[str, Any]:
     candidates = ring[:: max(1, len(ring) // MARKS_PER_RING)]
     marks = [place for place in candidates if view.contains_all(place[None], border)]
     closed = np.concatenate([ring, ring[:1]])
-    return {"d": path_data(closed), "marks_px": _round_px(np.array(marks))}
+    return {"d": path_data(closed), "marks_px": round_px(np.array(marks))}
 
 
-def arc_edge_paths(scene: Scene, piece: Piece, edges: Sequence[tuple[Array, Array]]) -> list[str]:
+def arc_edge_paths(
+    scene: Scene, piece: Piece, edges: Sequence[tuple[Array, Array]], photo: int = 0
+) -> list[str]:
     """The edges of an arc, each (start, unit vector), drawn as far as the ruler reaches."""
-    view = camera_view(scene)
+    view = camera_view(scene, photo)
     ruler_mm = max(range_lines_mm(scene), default=ARC_REACH_WITHOUT_RULER_MM)
     length_mm = ruler_mm + 1.5 * max(piece.base.width_mm, 1.0)
     paths = []
@@ -282,7 +286,3 @@ def arc_edge_paths(scene: Scene, piece: Piece, edges: Sequence[tuple[Array, Arra
         end = np.asarray(start) + length_mm * np.asarray(direction)
         paths.append(path_data(view.line_px(start, end, piece.z_mm)))
     return paths
-
-
-def _round_px(values: Any) -> Any:
-    return np.round(np.asarray(values, float), 2).tolist()

@@ -1,5 +1,6 @@
 """The page's own files, read once and served from memory."""
 
+import gzip
 import hashlib
 from dataclasses import dataclass
 from functools import cache
@@ -17,8 +18,12 @@ MEDIA_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
     ".woff2": "font/woff2",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
 }
 """Media type by the ending of a file's name; other files are not served."""
+PACKED_ENDINGS = (".html", ".css", ".js", ".svg", ".webmanifest")
+"""Endings of the files that are sent packed: text, to a half or a third of its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,8 @@ class StaticFile:
     """One file of the page."""
 
     content: bytes
+    packed: bytes
+    """The same packed by gzip; empty where that does not pay."""
     media_type: str
     etag: str
     """Hash of the content, in quotes as the ETag header has it."""
@@ -39,7 +46,8 @@ def load_files() -> dict[str, StaticFile]:
         if path.suffix in MEDIA_TYPES:
             content = path.read_bytes()
             etag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
-            files[path.name] = StaticFile(content, MEDIA_TYPES[path.suffix], etag)
+            packed = gzip.compress(content, mtime=0) if path.suffix in PACKED_ENDINGS else b""
+            files[path.name] = StaticFile(content, packed, MEDIA_TYPES[path.suffix], etag)
     return files
 
 
@@ -48,9 +56,12 @@ def file_response(request: Request, name: str) -> Response:
     file = load_files().get(name)
     if file is None:
         return Response(status_code=404)
-    headers = {"etag": file.etag, "cache-control": "no-cache"}
+    headers = {"etag": file.etag, "cache-control": "no-cache", "vary": "accept-encoding"}
     if request.headers.get("if-none-match") == file.etag:
         return Response(status_code=304, headers=headers)
+    if file.packed and "gzip" in request.headers.get("accept-encoding", ""):
+        headers["content-encoding"] = "gzip"
+        return Response(file.packed, media_type=file.media_type, headers=headers)
     return Response(file.content, media_type=file.media_type, headers=headers)
 
 

@@ -13,7 +13,7 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.fixes import Fix, next_piece_id
 from overruler.geometry.batched.vectors import distance
-from overruler.geometry.covariance import Matrix2
+from overruler.geometry.covariance import Covariance, Matrix2
 from overruler.records import (
     MEASURED_KEYS,
     PLACING_CORRECTIONS,
@@ -48,6 +48,8 @@ class _CorrectedPiece:
     """What was corrected about it."""
     last_fix: Fix | None = None
     """The last correction of its place."""
+    number: int | None = None
+    """Its index among the pieces of the report; None for a new piece."""
 
     @property
     def id(self) -> str:
@@ -79,7 +81,10 @@ def apply_corrections(report: Report, fixes: Sequence[Fix]) -> Report:
         return report
     scene = report.scene
     found = zip(scene.pieces, report.detections, strict=True)
-    pieces = {piece.id: _CorrectedPiece(piece, detection) for piece, detection in found}
+    pieces = {
+        piece.id: _CorrectedPiece(piece, detection, number=number)
+        for number, (piece, detection) in enumerate(found)
+    }
     state = _CorrectionState(report, pieces, _names_in_use(scene), [])
     for fix in fixes:
         corrected = _ACTIONS[fix.do](state, fix)
@@ -110,7 +115,7 @@ def _build_report(state: _CorrectionState) -> Report:
     _check_no_overlap(pieces)
     detections = tuple(piece.detection for piece in pieces)
     flattened = correct_detections_for_bow(report.calibration, detections)
-    covariance = position_covariance(report.calibration, flattened)
+    covariance = _covariance_of(report, pieces, flattened)
     blocks = [covariance.cross_covariance(k, k) for k in range(len(pieces))]
     earlier = report.scene.extra.get("fixes", ())
     fixes = [*earlier, *(record.to_json() for record in state.log)]
@@ -121,6 +126,18 @@ def _build_report(state: _CorrectionState) -> Report:
         extra={**report.scene.extra, "fixes": fixes},
     )
     return replace(report, detections=detections, scene=scene, verdicts=())
+
+
+def _covariance_of(
+    report: Report, pieces: Sequence[_CorrectedPiece], flattened: Sequence[Detection]
+) -> Covariance:
+    """The covariance of the corrected pieces; as several photos gave it where no place is new."""
+    known = report.scene.covariance
+    numbers = [piece.number for piece in pieces if piece.last_fix is None]
+    kept = [number for number in numbers if number is not None]
+    if report.photos and known is not None and len(kept) == len(pieces):
+        return known.of_points(kept)
+    return position_covariance(report.calibration, flattened)
 
 
 def _check_no_overlap(pieces: Sequence[_CorrectedPiece]) -> None:

@@ -9,7 +9,7 @@ from overruler.calibration import Problem
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.report import Report
+from overruler.report import MAX_PHOTOS, Report
 from overruler.vision.fusion.common_board import map_free_markers
 from overruler.vision.fusion.fuse import fuse_photos
 from overruler.vision.fusion.same_table import (
@@ -26,8 +26,6 @@ DISAGREEMENT_TEXT = (
     "check that nothing was moved, and the lens files"
 )
 """What is said where photos contradict each other and none can be told from the others."""
-MAX_PHOTOS = 10
-"""Most photos of one table."""
 PHOTOS_AT_A_TIME = 2
 """Photos measured at a time: each needs some hundred megabytes and most of a core."""
 

@@ -17,6 +17,7 @@ from overruler.report import Report
 from overruler.verdict import CERTAIN, Verdict
 from overruler.vision.fusion.sighting import SeenPhoto, Sighting
 from overruler.vision.fusion.table_errors import shared_covariance_mm2
+from overruler.vision.fusion.to_scene import FLAGS_OF_TABLE
 
 SIDES = (
     *((90, "the near side"), (135, "the near right"), (180, "the right"), (225, "the far right")),
@@ -52,8 +53,10 @@ def _advise_for(report: Report, first: int, second: int) -> Advice | None:
     along = along / max(float(np.hypot(*along)), 1e-9)
     gradient = np.concatenate([-along, along])
     before = _block(report.scene.covariance.array, first, second)
+    flags = {problem.flag for problem in report.calibration.problems}
+    is_sound = not flags & FLAGS_OF_TABLE  # what is wrong with the table is wrong in every photo
     table = shared_covariance_mm2(
-        report.calibration.as_specified,
+        report.calibration.as_specified if is_sound else report.calibration,
         np.stack([end.xy_mm for end in ends]),
         [end.base for end in ends],
     )
@@ -71,7 +74,7 @@ def _advise_for(report: Report, first: int, second: int) -> Advice | None:
     names = [report.scene.pieces[k].id for k in (first, second)]
     effect = "halve" if best_mm < 0.6 * before_mm else "reduce"
     text = f"a photo from {place} would {effect} the doubt between {names[0]} and {names[1]}"
-    return Advice(text, before_mm, best_mm)
+    return Advice(text, before_mm, best_mm, place)
 
 
 def _block(covariance: Array, first: int, second: int) -> Array:

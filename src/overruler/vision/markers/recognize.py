@@ -33,7 +33,7 @@ def recognize_board(frame: Frame, known: Iterable[Board]) -> Board:
         raise CannotMeasure(_unknown_board_message(max(map(len, seen.values()), default=0)))
     best = boards[order[0]]
     rivals = [boards[k] for k in order[1:] if errors[k] < MIN_RATIO * errors[order[0]]]
-    rivals = [rival for rival in rivals if not _is_same_layout(best, rival)]
+    rivals = [rival for rival in rivals if not is_same_layout(best, rival)]
     if rivals:
         names = " or ".join(board.name for board in (best, *rivals))
         raise CannotMeasure(f"the markers fit more than one known board: name it, --board {names}")
@@ -56,7 +56,7 @@ def _fit_share(board: Board, seen: dict[int, Marker]) -> float:
     return perspective_rms_px(on_board, in_photo) / side_px
 
 
-def _is_same_layout(one: Board, other: Board) -> bool:
+def is_same_layout(one: Board, other: Board) -> bool:
     """Whether the markers of two boards lie in the same places, to a thousandth of a mm."""
     ours, theirs = one.corners_mm or {}, other.corners_mm or {}
     if ours.keys() != theirs.keys():

@@ -97,7 +97,7 @@ def correct(service: Any, name: str) -> None:
     """End a measurement with other results."""
     measurement = service.find(name)
     service._states.begin(measurement)
-    service._update_measurement(measurement.in_state(DONE, "again", {"pieces": 9}))
+    service.update_measurement(measurement.in_state(DONE, "again", {"pieces": 9}))
 
 
 @pytest.mark.parametrize("writes", range(4))

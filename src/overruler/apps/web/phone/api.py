@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
@@ -14,13 +15,16 @@ from overruler.apps.web.faults import RETRY_AFTER_S, UploadTooSlow
 from overruler.apps.web.phone import lan_address
 from overruler.apps.web.phone.measurements import MeasurementService
 from overruler.apps.web.phone.receiving import photo_too_large
-from overruler.apps.web.phone.request_options import PhotoOptions, read_photo_options
+from overruler.apps.web.phone.request_options import LENS_FILE, PhotoOptions, read_photo_options
+from overruler.apps.web.phone.several import joining
 from overruler.apps.web.phone.store import Measurement
-from overruler.apps.web.phone.worker_tasks import SCREEN_PHOTO_FILE
+from overruler.apps.web.phone.worker_tasks import screen_photo_file
 from overruler.apps.web.quick_questions import arc_outlines, games_json
 from overruler.apps.web.request_body import read_text
+from overruler.apps.web.several_photos import close_up_of, count_photos, photos_json
 from overruler.errors import OverrulerError, UnknownName
 from overruler.reading import Node
+from overruler.report import MAX_PHOTOS
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
 
@@ -40,6 +44,12 @@ MAX_BAND_LINES = 20
 """Range lines that one request may ask for."""
 MAX_BAND_MM = 5000.0
 """Largest distance of a range line."""
+PHOTO_INDICES = tuple(map(str, range(MAX_PHOTOS)))
+"""What a query may say of which photo of a scene to draw on."""
+PHOTO_NUMBERS = tuple(str(number + 1) for number in range(MAX_PHOTOS))
+"""What a query may say of which photo of a table to send."""
+Acceptor = Callable[[MeasurementService, AsyncIterator[bytes]], Awaitable[Measurement]]
+"""What makes a measurement of a body."""
 JSON_TYPE = "application/json"
 PHOTO_CACHE_CONTROL = "private, max-age=86400"
 """Cache-Control of photos, which never change: a day."""
@@ -85,14 +95,22 @@ async def list_newest(request: Request) -> Response:
 
 
 async def post_photo(request: Request) -> Response:
-    body = request.stream()
+    options = partial(_photo_options, request)
+    return await receive_body(request, lambda service, body: service.accept_photo(body, options()))
+
+
+async def receive_body(request: Request, accept: Acceptor) -> Response:
+    """Have a photo accepted as it arrives, and answer with its measurement."""
+    service, body = get_service(request), request.stream()
     try:
-        return await _accept_photo(request, body)
+        _check_length(request, service.most_bytes)
+        measurement = await accept(service, body)
     except UploadTooSlow:
         raise
     except OverrulerError:
         await _drain_body(body)
         raise
+    return _accepted(measurement)
 
 
 async def _drain_body(body: AsyncIterator[bytes]) -> None:
@@ -108,18 +126,21 @@ async def _drain_body(body: AsyncIterator[bytes]) -> None:
         return
 
 
-async def _accept_photo(request: Request, body: AsyncIterator[bytes]) -> Response:
-    service = get_service(request)
+def _check_length(request: Request, most_bytes: int) -> None:
     length = request.headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > service.most_bytes:
-        raise photo_too_large(service.most_bytes)
-    return _accepted(await service.accept_photo(body, _photo_options(request)))
+    if length.isdecimal() and int(length) > most_bytes:
+        raise photo_too_large(most_bytes)
 
 
 async def post_again(request: Request) -> Response:
+    """Measure the photo otherwise; by the same lens where the query does not name another."""
     service = get_service(request)
-    measurement = service.find(_measurement_id(request))
-    return _accepted(await service.measure_again(measurement, _photo_options(request)))
+    measurement = service.find(measurement_id(request))
+    options = _photo_options(request)
+    if "lens" not in request.query_params and measurement.request.lens is not None:
+        text = service.read_file(measurement.id, LENS_FILE).decode()
+        options = options.with_lens(text)
+    return _accepted(await service.measure_again(measurement, options))
 
 
 def _accepted(measurement: Measurement) -> Response:
@@ -128,11 +149,11 @@ def _accepted(measurement: Measurement) -> Response:
 
 
 async def get_measurement(request: Request) -> Response:
-    return JSONResponse(get_service(request).find(_measurement_id(request)).to_json())
+    return JSONResponse(get_service(request).find(measurement_id(request)).to_json())
 
 
 async def delete_measurement(request: Request) -> Response:
-    get_service(request).remove(_measurement_id(request))
+    joining.remove_table(get_service(request), measurement_id(request))
     return Response(status_code=204)
 
 
@@ -140,92 +161,73 @@ async def delete_measurement(request: Request) -> Response:
 
 
 async def get_scene(request: Request) -> Response:
-    path = get_service(request).scene_file(_measurement_id(request))
+    path = get_service(request).scene_file(measurement_id(request))
     return FileResponse(path, media_type=JSON_TYPE)
 
 
 async def get_table(request: Request) -> Response:
     """All that the page draws before a question."""
     service = get_service(request)
-    name = _measurement_id(request)
+    name = measurement_id(request)
     # read before the scene: a scene newer than its version is read again, an older one would stay
     version = service.find(name).version
     scene = await service.scene(name)
     more = {"fixes": service.fixes(name), "version": version}
-    text = await asyncio.to_thread(_table_text, scene, more)
+    photo = _photo_index(request, scene)
+    text = await asyncio.to_thread(_table_text, scene, photo, more)
     return Response(text, media_type=JSON_TYPE, headers=_etag_header(version))
 
 
-def _table_text(scene: Scene, more: Mapping[str, Any]) -> str:
-    return json.dumps({**scene_paths.table_json(scene), **more}, allow_nan=False)
+def _table_text(scene: Scene, photo: int, more: Mapping[str, Any]) -> str:
+    table = scene_paths.table_json(scene, photo)
+    return json.dumps({**table, **photos_json(scene, photo), **more}, allow_nan=False)
 
 
 async def get_photo(request: Request) -> Response:
     """The photo as it is stored, or its smaller copy for screens."""
     service = get_service(request)
-    measurement = service.find(_measurement_id(request))
+    measurement = service.find(measurement_id(request))
     size = Node(request.query_params.get("size", "shown"), "size").choice(("shown", "full"))
-    path = service.store.path_of(measurement.id, SCREEN_PHOTO_FILE)
+    file = joining.photo_file(measurement, _photo_number(request))
+    path = service.store.path_of(measurement.id, screen_photo_file(file))
     if size == "full" or not path.exists():
-        path = service.existing_file(measurement.id, measurement.request.photo.name)
+        path = service.existing_file(measurement.id, file)
     return FileResponse(path, headers={"cache-control": PHOTO_CACHE_CONTROL})
 
 
 async def post_question(request: Request) -> Response:
     """Rule on a question, given as JSON."""
     question = Node.of_json(await read_text(request, MAX_QUESTION_BYTES), "question")
-    name = _measurement_id(request)
+    name = measurement_id(request)
     version = get_service(request).find(name).version
     scene = await get_service(request).scene(name)
-    ruling = await asyncio.to_thread(_rule_on_question, scene, question)
+    photo = _photo_index(request, scene)
+    ruling = await asyncio.to_thread(_rule_on_question, scene, question, photo)
     return JSONResponse(ruling | {"version": version})
 
 
-def _rule_on_question(scene: Scene, question: Node) -> dict[str, Any]:
-    return scene_paths.ruling_json(scene, ask(scene, question))
+def _rule_on_question(scene: Scene, question: Node, photo: int) -> dict[str, Any]:
+    verdict = ask(scene, question)
+    return scene_paths.ruling_json(scene, verdict, photo) | close_up_of(scene, verdict)
 
 
 async def get_bands(request: Request) -> Response:
     """The range lines round a piece."""
-    scene = await get_service(request).scene(_measurement_id(request))
+    scene = await get_service(request).scene(measurement_id(request))
     piece = _find_piece(request, scene)
     text = request.query_params.get("lines_mm", "")
     lines_mm = _parse_lines_mm(text) if text else scene_paths.range_lines_mm(scene)
-    lines = await asyncio.to_thread(scene_paths.band_lines_json, scene, piece, lines_mm)
+    photo = _photo_index(request, scene)
+    lines = await asyncio.to_thread(scene_paths.band_lines_json, scene, piece, lines_mm, photo)
     return JSONResponse(lines)
 
 
 async def get_arcs(request: Request) -> Response:
     """The firing arcs of a piece."""
-    scene = await get_service(request).scene(_measurement_id(request))
-    arcs = await asyncio.to_thread(arc_outlines, scene, _find_piece(request, scene))
+    scene = await get_service(request).scene(measurement_id(request))
+    piece, photo = _find_piece(request, scene), _photo_index(request, scene)
+    arcs = await asyncio.to_thread(arc_outlines, scene, piece, photo)
     return JSONResponse(arcs)
-
-
-async def get_picture(request: Request) -> Response:
-    """The annotated photo as PNG, with the ruling on `question` if there is one."""
-    service = get_service(request)
-    name = _measurement_id(request)
-    questions: list[Any] = []
-    if request.query_params.get("question"):
-        questions.append(_query_question(request).value)
-        # refuses a bad question before anything is drawn
-        await asyncio.to_thread(ask, await service.scene(name), questions[0])
-    png = await service.draw_picture(name, questions)
-    return Response(png, media_type="image/png", headers=_download_header(f"overruler-{name}.png"))
-
-
-async def get_bundle(request: Request) -> Response:
-    """The dispute bundle of the ruling on `question`."""
-    name = _measurement_id(request)
-    question = _query_question(request)
-    data = await get_service(request).make_bundle(name, question.value)
-    headers = _download_header(f"overruler-{name}.zip")
-    return Response(data, media_type="application/zip", headers=headers)
-
-
-def _download_header(name: str) -> Mapping[str, str]:
-    return {"content-disposition": f'attachment; filename="{name}"'}
 
 
 async def put_fixes(request: Request) -> Response:
@@ -233,7 +235,7 @@ async def put_fixes(request: Request) -> Response:
     fixes = Node.of_json(await read_text(request, MAX_FIXES_BYTES), "fixes")
     etag = request.headers.get("if-match", "*").strip()
     version = None if etag == "*" else etag.strip('"')
-    done = await get_service(request).apply_fixes(_measurement_id(request), fixes, version)
+    done = await get_service(request).apply_fixes(measurement_id(request), fixes, version)
     return JSONResponse(done.to_json(), headers=_etag_header(done.version))
 
 
@@ -243,7 +245,7 @@ def _etag_header(version: int) -> Mapping[str, str]:
 
 async def get_link(request: Request) -> Response:
     """The address of a measurement for other phones, and its QR code as the path of an SVG."""
-    measurement = get_service(request).find(_measurement_id(request))
+    measurement = get_service(request).find(measurement_id(request))
     settings = request.app.state.settings
     key = settings.access_policy.key
     query = f"?key={key}" if key else ""
@@ -254,9 +256,20 @@ async def get_link(request: Request) -> Response:
 # --- parts of a request ---
 
 
-def _measurement_id(request: Request) -> str:
+def measurement_id(request: Request) -> str:
     name: str = request.path_params["id"]
     return name
+
+
+def _photo_index(request: Request, scene: Scene) -> int:
+    """The index of the photo to draw on, among those that the scene was measured in."""
+    index = Node(request.query_params.get("photo", "0"), "photo").choice(PHOTO_INDICES)
+    return min(int(index), count_photos(scene) - 1)
+
+
+def _photo_number(request: Request) -> int:
+    """The number of a photo, among those that were sent."""
+    return int(Node(request.query_params.get("number", "1"), "number").choice(PHOTO_NUMBERS))
 
 
 def _find_piece(request: Request, scene: Scene) -> Piece:
@@ -281,5 +294,5 @@ def _photo_options(request: Request) -> PhotoOptions:
     return read_photo_options(query, get_service(request).choices)
 
 
-def _query_question(request: Request) -> Node:
+def query_question(request: Request) -> Node:
     return Node.of_json(request.query_params.get("question", ""), "question").object()

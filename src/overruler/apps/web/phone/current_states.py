@@ -97,7 +97,9 @@ class CurrentStates:
             before = self._store.find(name)
             if before is None or before.resumes >= MAX_RESUMES:
                 continue
-            after = before.in_state(QUEUED, WAITING_STEP, {RESUMES_KEY: before.resumes + 1})
+            after = before.in_state(
+                QUEUED, WAITING_STEP, {**before.found, RESUMES_KEY: before.resumes + 1}
+            )
             try:
                 self._store.add(after)
             except StoreUnavailable as error:

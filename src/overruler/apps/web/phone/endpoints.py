@@ -18,11 +18,13 @@ from overruler.apps.web.openapi_words import (
     json_content,
     schema_ref,
 )
-from overruler.apps.web.phone import api
+from overruler.apps.web.phone import api, products
 from overruler.apps.web.phone.api import MEASUREMENT_PATH, get_service
 from overruler.apps.web.phone.request_options import Choices
+from overruler.apps.web.phone.several import handlers
 from overruler.board import DICTIONARIES
 from overruler.games import GAMES
+from overruler.report import MAX_PHOTOS
 
 DESCRIPTION = (
     "A photo of a miniatures table in, its scene and rulings out. Lengths are in the unit that a key ends in; places "
@@ -58,6 +60,16 @@ _LINES_MM = _text_parameter(
     "At most 20 distances in mm, with commas between; else those of the ruler.",
 )
 _SIZE = Parameter("size", {"enum": ["shown", "full"]})
+_PHOTO = Parameter(
+    "photo",
+    {"enum": [str(index) for index in range(MAX_PHOTOS)]},
+    description="The photo to draw on: its index in `photos` of the table.",
+)
+_NUMBER = Parameter(
+    "number",
+    {"enum": [str(number + 1) for number in range(MAX_PHOTOS)]},
+    description="The photo: its `number` in `photos` of the table.",
+)
 _QUESTION = Parameter("question", schema_ref("Question"), is_json=True)
 _NEEDED_QUESTION = replace(_QUESTION, required=True)
 _IF_MATCH = Parameter(
@@ -136,7 +148,7 @@ _SERVER_ENDPOINTS = (
 )
 
 
-def _upload_endpoints(choices: Choices) -> tuple[Endpoint, Endpoint]:
+def _upload_endpoints(choices: Choices) -> tuple[Endpoint, ...]:
     options: dict[str, Any] = {"parameters": _photo_parameters(choices), "status": 202}
     refusals = (408, 413, 415, 422, 503)
     send = Endpoint(
@@ -145,24 +157,33 @@ def _upload_endpoints(choices: Choices) -> tuple[Endpoint, Endpoint]:
     again = _operation(
         "POST", "/again", api.post_again, "Measure its photo otherwise", _MEASUREMENT, 422, 503
     )
-    return replace(send, **options), replace(again, **options)
+    add = _operation(
+        "POST", "/photos", handlers.post_added_photo, "Measure the table with a photo more",
+        _MEASUREMENT, *refusals, status=202, body=_PHOTO_BODY,
+    )  # fmt: skip
+    return replace(send, **options), replace(again, **options), add
 
 
 # fmt: off
 _MEASUREMENT_ENDPOINTS = (
     _operation("GET", "", api.get_measurement, "One measurement", _MEASUREMENT),
     _operation("DELETE", "", api.delete_measurement, "Delete it", {}, status=204),
+    _operation("DELETE", "/photos", handlers.delete_added_photo, "Take out the photo added last",
+               _MEASUREMENT),
     _operation("GET", "/scene", api.get_scene, "The scene file", ANY_OBJECT),
-    _operation("GET", "/table", api.get_table, "All that is drawn before a question", ANY_OBJECT),
-    _operation("GET", "/photo", api.get_photo, "The photo", _IMAGE, 422, parameters=(_SIZE,)),
+    _operation("GET", "/table", api.get_table, "All that is drawn before a question", ANY_OBJECT,
+               422, parameters=(_PHOTO,)),
+    _operation("GET", "/photo", api.get_photo, "The photo", _IMAGE, 422, parameters=(_SIZE, _NUMBER)),
     _operation("POST", "/ask", api.post_question, "Rule on a question", _RULING, 408, 413, 422,
-               body=_QUESTION_BODY),
+               parameters=(_PHOTO,), body=_QUESTION_BODY),
+    _operation("GET", "/advice", products.get_advice, "From where another photo would help", ANY_OBJECT,
+               422, 503, parameters=(_NEEDED_QUESTION,)),
     _operation("GET", "/bands", api.get_bands, "Range lines round a piece", _LINES, 422,
-               parameters=(_PIECE, _LINES_MM)),
-    _operation("GET", "/arcs", api.get_arcs, "A ship's arcs", _LINES, 422, parameters=(_PIECE,)),
-    _operation("GET", "/picture", api.get_picture, "The annotated photo", _PNG, 422, 500, 503,
+               parameters=(_PIECE, _LINES_MM, _PHOTO)),
+    _operation("GET", "/arcs", api.get_arcs, "A ship's arcs", _LINES, 422, parameters=(_PIECE, _PHOTO)),
+    _operation("GET", "/picture", products.get_picture, "The annotated photo", _PNG, 422, 500, 503,
                parameters=(_QUESTION,)),
-    _operation("GET", "/bundle", api.get_bundle, "A dispute bundle", _ZIP, 422,
+    _operation("GET", "/bundle", products.get_bundle, "A dispute bundle", _ZIP, 422,
                parameters=(_NEEDED_QUESTION,)),
     _operation("PUT", "/fixes", api.put_fixes, "Correct what was found", _MEASUREMENT,
                408, 412, 413, 422, 500, 503, parameters=(_IF_MATCH,), body=_FIXES_BODY),

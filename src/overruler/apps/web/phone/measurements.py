@@ -3,12 +3,11 @@
 import asyncio
 import json
 import math
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from overruler.apps import bundles
 from overruler.apps.measure import load_options
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import (
@@ -22,10 +21,18 @@ from overruler.apps.web.phone import uploads
 from overruler.apps.web.phone.current_states import WAITING_STEP, CurrentStates
 from overruler.apps.web.phone.disk_room import run_until_stored
 from overruler.apps.web.phone.news import NewsChannel
-from overruler.apps.web.phone.receiving import HEAD_BYTES, UploadGate
+from overruler.apps.web.phone.receiving import UploadGate, save_photo
 from overruler.apps.web.phone.request_options import Choices, PhotoOptions
 from overruler.apps.web.phone.scene_cache import SceneCache
-from overruler.apps.web.phone.store import DONE, FAILED, MEASURING, QUEUED, Measurement, Store
+from overruler.apps.web.phone.store import (
+    AFTER_KEY,
+    DONE,
+    FAILED,
+    MEASURING,
+    QUEUED,
+    Measurement,
+    Store,
+)
 from overruler.apps.web.phone.worker_pool import BUSY_TEXT, WorkerPool
 from overruler.apps.web.phone.worker_tasks import FIXES_FILE, SCENE_FILE
 from overruler.fixes import read_fixes
@@ -33,21 +40,8 @@ from overruler.reading import Node
 from overruler.scene import Scene
 from overruler.writing import write_atomically
 
-PHOTO_FILE_NAMES = {
-    "JPEG": "photo.jpg",
-    "HEIC": "photo.jpg",
-    "PNG": "photo.png",
-    "WEBP": "photo.webp",
-}
-"""Name under which a photo of each format is stored; HEIC becomes JPEG."""
-MAX_PARALLEL_CLEANING = 2
-"""Photos cleaned at the same time; each needs several times its size in memory."""
 HEALTH_INTERVAL_S = 1.0
 """For how long what the server found out about its health holds."""
-
-
-def _cleaning_slots() -> asyncio.Semaphore:
-    return asyncio.Semaphore(MAX_PARALLEL_CLEANING)
 
 
 @dataclass(slots=True)
@@ -66,7 +60,6 @@ class MeasurementService:
     _health: tuple[float, list[str]] = (-math.inf, [])
     """When the server last looked at its health, and the problems that it found."""
     _gate: UploadGate = field(default_factory=UploadGate)
-    _cleaning_slots: asyncio.Semaphore = field(default_factory=_cleaning_slots)
     _fix_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a correction is checked and made."""
     _running_tasks: set["asyncio.Task[None]"] = field(default_factory=set)
@@ -81,46 +74,55 @@ class MeasurementService:
         """Store a photo and queue its measurement; a photo that is refused leaves nothing behind."""
         if self.workers.full:
             raise ServerBusy(BUSY_TEXT)
-        name = self.store.new_id()
-        try:
-            photo = await self._save_photo(body, name)
-            return await self._enqueue_measurement(name, photo, options)
-        except BaseException:
-            self.store.discard_folder(name)
-            raise
+
+        async def start(name: str) -> Measurement:
+            photo = await self.save_photo(body, name)
+            return await self.enqueue_measurement(name, photo, options)
+
+        return await self.start_in_new_folder(start)
 
     async def measure_again(self, measurement: Measurement, options: PhotoOptions) -> Measurement:
         """Measure the photo of a measurement with other options, as a new measurement."""
+
+        async def start(name: str) -> Measurement:
+            photo = measurement.request.photo.name
+            await self.copy_file(measurement, name, photo)
+            return await self.enqueue_measurement(name, photo, options)
+
+        return await self.start_in_new_folder(start)
+
+    async def start_in_new_folder(
+        self, start: Callable[[str], Awaitable[Measurement]]
+    ) -> Measurement:
+        """Start a measurement in a new folder, given its id; what fails leaves nothing behind."""
         name = self.store.new_id()
-        photo = measurement.request.photo.name
         try:
-            data = await asyncio.to_thread(self._read_file, measurement.id, photo)
-            await asyncio.to_thread(write_atomically, self.store.path_of(name, photo), data)
-            return await self._enqueue_measurement(name, photo, options)
+            return await start(name)
         except BaseException:
             self.store.discard_folder(name)
             raise
 
-    async def _save_photo(self, body: AsyncIterator[bytes], name: str) -> str:
-        """Write the photo without its metadata into the measurement's folder; return its file's name."""
-        with self._gate.open_reception() as reception:
-            data = await reception.read(body, self.most_bytes)
-            photo = PHOTO_FILE_NAMES[uploads.detect_format(data[:HEAD_BYTES])]
-            async with self._cleaning_slots:
-                cleaned = await asyncio.to_thread(uploads.strip_metadata, data)
-                path = self.store.path_of(name, photo)
-                await asyncio.to_thread(write_atomically, path, cleaned)
-        return photo
+    async def copy_file(self, measurement: Measurement, name: str, file: str) -> None:
+        """Copy a file of a measurement into the folder of another."""
+        data = await asyncio.to_thread(self.read_file, measurement.id, file)
+        await asyncio.to_thread(write_atomically, self.store.path_of(name, file), data)
 
-    async def _enqueue_measurement(
-        self, name: str, photo: str, options: PhotoOptions
+    async def save_photo(self, body: AsyncIterator[bytes], name: str, number: int = 1) -> str:
+        """Write a photo into the measurement's folder; return its file's name."""
+        folder = self.store.path_of(name)
+        return await save_photo(self._gate, body, self.most_bytes, folder, number)
+
+    async def enqueue_measurement(
+        self, name: str, photo: str, options: PhotoOptions, known: Mapping[str, Any] | None = None
     ) -> Measurement:
+        """Store a new measurement whose photos lie in its folder, and have it done."""
         request = replace(options.request, photo=Path(photo))
         folder = self.store.path_of(name)
         await asyncio.to_thread(_write_options, folder, request, options.files)
         measurement = Measurement(
-            name, self.store.now_s(), QUEUED, WAITING_STEP, options.game, options.table, request
-        )
+            name, self.store.now_s(), QUEUED, WAITING_STEP, options.game, options.table, request,
+            known or {},
+        )  # fmt: skip
         await self._states.add_row(measurement)
         self._start_measuring(measurement)
         return measurement
@@ -140,7 +142,7 @@ class MeasurementService:
 
     async def _measure(self, measurement: Measurement) -> None:
         def on_progress(step: str) -> None:
-            self._update_measurement(replace(measurement, state=MEASURING, step=step))
+            self.update_measurement(replace(measurement, state=MEASURING, step=step))
 
         def run() -> Awaitable[Any]:
             return self.workers.run_task("measure", folder, [measurement.request], on_progress)
@@ -149,15 +151,32 @@ class MeasurementService:
         try:
             found = await run_until_stored(run, self.store, on_progress)
         except (TaskFailed, ServerBusy) as error:
-            hint = {"unmeasurable": isinstance(error, TaskFailed) and error.unmeasurable}
-            failed = replace(measurement, state=FAILED, step=str(error), found=hint)
-            self._update_measurement(failed)
+            hints = error.hints if isinstance(error, TaskFailed) else {"unmeasurable": False}
+            found = {**measurement.found, **hints}
+            self.update_measurement(
+                replace(measurement, state=FAILED, step=str(error), found=found)
+            )
         else:
-            self._update_measurement(replace(measurement, state=DONE, step="measured", found=found))
+            found = {**measurement.found, **found}
+            done = replace(measurement, state=DONE, step="measured", found=found)
+            self.update_measurement(done)
+            self.link_after(done)
 
-    def _update_measurement(self, measurement: Measurement) -> None:
+    def update_measurement(self, measurement: Measurement) -> None:
         self._states.update(measurement)
         self.news.publish(measurement.id, measurement.to_json())
+
+    def change_ended(self, measurement: Measurement, found: Mapping[str, Any]) -> None:
+        """Give a measurement that has ended other results."""
+        if self.store.path_of(measurement.id).exists():  # it may have been removed meanwhile
+            self._states.begin(measurement)
+        self.update_measurement(replace(measurement, found=dict(found)))
+
+    def link_after(self, measurement: Measurement) -> None:
+        """Tell the measurement before this one of it."""
+        before = self.look_up(measurement.before)
+        if before is not None:
+            self.change_ended(before, {**before.found, AFTER_KEY: measurement.id})
 
     # --- upkeep ---
 
@@ -193,7 +212,8 @@ class MeasurementService:
         return self._states.look_up(name)
 
     def newest(self, most: int) -> list[Measurement]:
-        return self._states.newest(most)
+        """The newest tables: of one with several photos, what all of them gave."""
+        return [each for each in self._states.newest(most) if AFTER_KEY not in each.found]
 
     def find(self, name: str) -> Measurement:
         found = self.look_up(name)
@@ -245,43 +265,24 @@ class MeasurementService:
                     "somebody else has corrected this table meanwhile: look at it again, then correct it"
                 )
             text = json.dumps(fixes.value)
-            found = await self._run_urgent_task("correct", measurement, text)
+            found = await self.run_urgent_task("correct", measurement, text)
             next_version = {"version": measurement.version + 1}
-            if self.store.path_of(name).exists():  # it may have been removed meanwhile
-                self._states.begin(measurement)
-            self._update_measurement(replace(measurement, found={**found, **next_version}))
+            self.change_ended(measurement, {**measurement.found, **found, **next_version})
         return self.find(name)
 
-    async def make_bundle(self, name: str, question: Mapping[str, Any]) -> bytes:
-        """Make the dispute bundle of a ruling."""
-        measurement = self.find_done(name)
-        folder = self.store.path_of(name)
-        optional = [file for file in bundles.OPTIONAL_FILES if (folder / file).exists()]
-        names = [measurement.request.photo.name, SCENE_FILE, *optional]
-        files = {file: await asyncio.to_thread(self._read_file, name, file) for file in names}
-        request = measurement.request
-        if FIXES_FILE in files:
-            request = replace(request, fix=Path(FIXES_FILE))
-        arguments = request.to_arguments()
-        return await asyncio.to_thread(bundles.make_bundle, files, arguments, question)
-
-    async def draw_picture(self, name: str, questions: Sequence[Mapping[str, Any]]) -> bytes:
-        """Draw the annotated photo as PNG."""
-        measurement = self.find_done(name)
-        png: bytes = await self._run_urgent_task("picture", measurement, list(questions))
-        return png
-
-    async def _run_urgent_task(self, task: str, measurement: Measurement, argument: Any) -> Any:
+    async def run_urgent_task(self, task: str, measurement: Measurement, argument: Any) -> Any:
+        """Have a worker do a task that a client waits for."""
         folder = self.store.path_of(measurement.id)
         arguments = [measurement.request, argument]
         return await self.workers.run_task(task, folder, arguments, _ignore_progress, urgent=True)
 
     def remove(self, name: str) -> None:
+        """Remove a measurement alone."""
         self._scenes.forget(self.find(name).id)
         self.store.remove(name)
         self._states.forget(name)
 
-    def _read_file(self, name: str, file: str) -> bytes:
+    def read_file(self, name: str, file: str) -> bytes:
         return self.existing_file(name, file).read_bytes()
 
 

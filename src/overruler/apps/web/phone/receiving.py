@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from overruler.apps.web.faults import ServerBusy, UploadRefused, UploadTooSlow
 from overruler.apps.web.phone import uploads
+from overruler.writing import write_atomically
 
 MAX_RECEIVING = 64
 """Photos received at the same time."""
@@ -22,6 +24,10 @@ EVICTION_IDLE_S = 2.0
 """Pause after which a body makes room for another where there is no more room."""
 HEAD_BYTES = 64
 """First bytes of a photo by which its format is detected."""
+MAX_PARALLEL_CLEANING = 2
+"""Photos cleaned at the same time; each needs several times its size in memory."""
+PHOTO_ENDINGS = {"JPEG": ".jpg", "HEIC": ".jpg", "PNG": ".png", "WEBP": ".webp"}
+"""Ending of the name under which a photo of each format is stored; HEIC becomes JPEG."""
 BUSY_TEXT = "too many photos are being sent: try again in a few seconds"
 """Message of `ServerBusy`."""
 
@@ -76,10 +82,11 @@ class Reception:
 class UploadGate:
     """All photos that are being received."""
 
-    __slots__ = ("_receptions",)
+    __slots__ = ("_receptions", "cleaning")
 
     def __init__(self) -> None:
         self._receptions: set[Reception] = set()
+        self.cleaning = asyncio.Semaphore(MAX_PARALLEL_CLEANING)
 
     @contextmanager
     def open_reception(self) -> Iterator[Reception]:
@@ -107,6 +114,23 @@ class UploadGate:
             raise ServerBusy(BUSY_TEXT)
         stalled.evict()
         self._receptions.discard(stalled)
+
+
+async def save_photo(
+    gate: UploadGate, body: AsyncIterator[bytes], most_bytes: int, folder: Path, number: int
+) -> str:
+    """Write a photo without its metadata into a folder; return its file's name.
+
+    `number` counts the photos of the table from 1.
+    """
+    with gate.open_reception() as reception:
+        data = await reception.read(body, most_bytes)
+        ending = PHOTO_ENDINGS[uploads.detect_format(data[:HEAD_BYTES])]
+        photo = f"photo{number if number > 1 else ''}{ending}"
+        async with gate.cleaning:
+            cleaned = await asyncio.to_thread(uploads.strip_metadata, data)
+            await asyncio.to_thread(write_atomically, folder / photo, cleaned)
+    return photo
 
 
 def photo_too_large(most_bytes: int) -> UploadRefused:

@@ -64,6 +64,11 @@ class PhotoOptions:
     files: Mapping[str, str] = field(default_factory=dict)
     """Texts of the files that must lie beside the photo, by name."""
 
+    def with_lens(self, text: str) -> "PhotoOptions":
+        """The same by a lens file, given as its text."""
+        request = replace(self.request, lens=Path(LENS_FILE))
+        return replace(self, request=request, files={**self.files, LENS_FILE: text})
+
 
 @cache
 def usual_boards() -> dict[str, str]:
@@ -87,9 +92,7 @@ def read_photo_options(query: Mapping[str, str], choices: Choices) -> PhotoOptio
     lens = query.get("lens")
     if not lens:
         return options
-    text = _find_choice("lens", lens, choices.lenses)
-    request = replace(options.request, lens=Path(LENS_FILE))
-    return replace(options, request=request, files={**options.files, LENS_FILE: text})
+    return options.with_lens(_find_choice("lens", lens, choices.lenses))
 
 
 def _check_keys(query: Mapping[str, str]) -> None:

@@ -46,6 +46,10 @@ PROBE_BYTES = 65_536
 """Size of that file."""
 RESUMES_KEY = "resumes"
 """Key of `found`: how often a measurement was taken up again after its server had been stopped."""
+BEFORE_KEY = "before"
+"""Key of `found`: the measurement to which a photo was added."""
+AFTER_KEY = "after"
+"""Key of `found`: the measurement with one photo more."""
 PUBLIC_FIELDS = ("id", "created_s", "state", "step", "game", "table", "version")
 """Attributes of a measurement that clients see."""
 
@@ -86,12 +90,28 @@ class Measurement:
         """How often it was taken up again after its server had been stopped."""
         return int(self.found.get(RESUMES_KEY, 0))
 
+    @property
+    def before(self) -> str:
+        """Id of the measurement with one photo less; empty where there is none."""
+        return str(self.found.get(BEFORE_KEY, ""))
+
+    @property
+    def after(self) -> str:
+        """Id of the measurement with one photo more; empty where there is none."""
+        return str(self.found.get(AFTER_KEY, ""))
+
+    @property
+    def photo_files(self) -> list[str]:
+        """Names of its photos, the first one first."""
+        return [self.request.photo.name, *(path.name for path in self.request.more)]
+
     def in_state(self, state: str, step: str, found: Mapping[str, Any]) -> "Measurement":
         """The same in another state."""
         return replace(self, state=state, step=step, found=found)
 
     def to_json(self) -> dict[str, Any]:
-        return {**{key: getattr(self, key) for key in PUBLIC_FIELDS}, **self.found}
+        shown = {key: getattr(self, key) for key in PUBLIC_FIELDS}
+        return {**shown, "photos": len(self.photo_files), **self.found}
 
 
 class Store:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from overruler.apps.process.memory import lower_priority, peak_bytes
 from overruler.apps.settings.measure_request import MeasureRequest
-from overruler.errors import CannotMeasure, OverrulerError
+from overruler.errors import BadInput, CannotMeasure, OverrulerError, WrongBoard
 from overruler.reading import Node
 from overruler.writing import WriteFailed, write_atomically
 
@@ -29,6 +29,10 @@ SCREEN_PHOTO_FILE = "shown.jpg"
 """Name of the photo's copy for screens."""
 FIXES_FILE = "fix.json"
 """Name of the file with the corrections."""
+FOUND_FILE = "found.json"
+"""Name of the file with the scene before its corrections."""
+EARLIER_FILE = "earlier.json"
+"""Name of the file with what was known before a photo was added: scenes and corrections."""
 MAX_CACHED_REPORTS = 2
 """Reports kept with their pixels, so that a second picture of a table needs no measurement."""
 WARM_UP_STRIDE = 2
@@ -100,7 +104,8 @@ def _run_task(
         return "failed", (f"the disk: {error.reason}", False, True), _has_grown()
     except OverrulerError as error:
         text = str(error).removeprefix(f"{request.photo}: ")
-        return "failed", (text, isinstance(error, CannotMeasure)), _has_grown()
+        board = error.board if isinstance(error, WrongBoard) else ""
+        return "failed", (text, isinstance(error, CannotMeasure), False, board), _has_grown()
     except MemoryError:
         return "failed", ("the photo needs more memory than there is: save it smaller", False), True
     except Exception as error:  # one photo must not end the work on all others
@@ -121,11 +126,54 @@ def measure_photo(
 ) -> dict[str, Any]:
     """Write the scene and the photo's copy for screens; return what lists of measurements show."""
     report = _cached_report(folder, request, on_progress)
-    if not Path(SCREEN_PHOTO_FILE).exists():
-        from overruler.picture.raster import encode_jpeg
+    for frame in [photo.frame for photo in report.photos] or [report.frame]:
+        shown = screen_photo_file(frame.name)
+        if not Path(shown).exists():
+            from overruler.picture.raster import encode_jpeg
 
-        write_atomically(SCREEN_PHOTO_FILE, encode_jpeg(report.frame.pixels))
-    return _save_scene(report)
+            write_atomically(shown, encode_jpeg(frame.pixels))
+    if not Path(EARLIER_FILE).exists():
+        return _save_scene(report)
+    on_progress("making the corrections again")
+    return _carry_corrections(report)
+
+
+def screen_photo_file(photo: str) -> str:
+    """Name of the copy for screens of a photo."""
+    return f"shown{Path(photo).stem.removeprefix('photo')}.jpg"
+
+
+def _carry_corrections(report: "Report") -> dict[str, Any]:
+    """Write the scene with the earlier corrections that still apply; count those that do not."""
+    from overruler.apps.web.phone.several.carried_fixes import carry_fixes
+    from overruler.fixes import SCHEMA
+    from overruler.scene import Scene
+
+    earlier = Node.of_json(Path(EARLIER_FILE).read_text(), EARLIER_FILE)
+    found, corrected = (Scene.from_json(earlier[key]) for key in ("found", "corrected"))
+    fixes = earlier["fix"].value
+    kept, after = _apply_what_fits(report, carry_fixes(fixes, found, corrected, report.scene))
+    write_atomically(FOUND_FILE, scene_text(report.scene.to_json()))
+    if kept:
+        write_atomically(FIXES_FILE, json.dumps({"schema": SCHEMA, "fix": kept}))
+    return _save_scene(after)
+
+
+def _apply_what_fits(
+    report: "Report", fixes: Sequence[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], "Report"]:
+    """The corrections that can be made, and the report with them."""
+    from overruler.fixes import Fix
+    from overruler.vision.assembly.corrections import apply_corrections
+
+    kept: list[dict[str, Any]] = []
+    after = report
+    for fix in fixes:
+        entries = [Fix.from_node(Node(one, "fix")) for one in (*kept, fix)]
+        with suppress(BadInput):
+            after = apply_corrections(report, entries)
+            kept.append(fix)
+    return kept, after
 
 
 def correct_scene(
@@ -138,6 +186,7 @@ def correct_scene(
     fixes = read_fixes(Node.of_json(fixes_text, "fixes"))
     report = _cached_report(folder, request, on_progress)
     found = _save_scene(apply_corrections(report, fixes))
+    write_atomically(FOUND_FILE, scene_text(report.scene.to_json()))
     write_atomically(FIXES_FILE, fixes_text)
     return found
 
@@ -147,19 +196,42 @@ def draw_picture(
 ) -> bytes:
     """Draw the annotated photo with the rulings on questions, as PNG."""
     from overruler.apps.rulings import rule_on_questions
-    from overruler.picture import annotated_bytes
+    from overruler.picture import annotated_bytes, on_best_photo
     from overruler.scene import Scene
 
     report = _cached_report(folder, request, on_progress)
     scene = Scene.load(SCENE_FILE)
     verdicts = rule_on_questions(scene, questions)
-    return annotated_bytes(replace(report, scene=scene, verdicts=verdicts), ".png")
+    shown = on_best_photo(replace(report, scene=scene, verdicts=verdicts))
+    return annotated_bytes(shown, ".png")
+
+
+def advise_next_photo(
+    folder: str, request: MeasureRequest, question: Any, on_progress: ProgressCallback
+) -> dict[str, Any] | None:
+    """From where another photo would make a ruling surer; None where none would, or nobody knows.
+
+    Only a report in memory is asked: no ruling waits for a measurement.
+    """
+    from overruler.apps.rulings import rule_on_questions
+    from overruler.apps.web.phone.several.photo_advice import advice_json
+    from overruler.fixes import load_fixes
+    from overruler.vision.assembly.corrections import apply_corrections
+
+    report = _reports.get(folder)
+    if report is None:
+        return None
+    if Path(FIXES_FILE).exists():
+        report = apply_corrections(report, load_fixes(Path(FIXES_FILE)))
+    verdicts = rule_on_questions(report.scene, [question])
+    return advice_json(report, verdicts[0])
 
 
 TASKS: dict[str, Callable[..., Any]] = {
     "measure": measure_photo,
     "correct": correct_scene,
     "picture": draw_picture,
+    "advise": advise_next_photo,
 }
 """Tasks by name; each is called with the folder, its arguments and the progress callback."""
 

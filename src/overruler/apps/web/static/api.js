@@ -4,19 +4,24 @@ const HERE = "/api/measurements";
 
 export const about = () => get("/api/about");
 export const newest = () => get(HERE);
-export const table = (id) => get(`${HERE}/${id}/table`);
+export const table = (id, photo) => get(`${HERE}/${id}/table?${new URLSearchParams({ photo })}`);
 export const one = (id) => get(`${HERE}/${id}`);
-export const rule = (id, question) => post(`${HERE}/${id}/ask`, question);
+export const rule = (id, question, photo) => post(`${HERE}/${id}/ask?${new URLSearchParams({ photo })}`, question);
+export const advice = (id, question) => get(`${HERE}/${id}/advice${asked(question)}`);
+export const takeOut = async (id) => (await fetched(`${HERE}/${id}/photos`, { method: "DELETE" })).json();
 // In place of the corrections of that version only: what somebody else has corrected meanwhile is never lost.
 export const correct = (id, fix, version) =>
   told("PUT", `${HERE}/${id}/fixes`, { schema: "overruler/fix/1", fix }, { "if-match": `"${version}"` });
-export const bands = (id, piece, reach) =>
-  get(`${HERE}/${id}/bands?${new URLSearchParams({ piece, ...(reach ? { lines_mm: String(reach * 25.4) } : {}) })}`);
-export const arcs = (id, piece) => get(`${HERE}/${id}/arcs?${new URLSearchParams({ piece })}`);
+export const bands = (id, piece, reach, photo) =>
+  get(`${HERE}/${id}/bands?${new URLSearchParams({ piece, photo, ...(reach ? { lines_mm: String(reach * 25.4) } : {}) })}`);
+export const arcs = (id, piece, photo) => get(`${HERE}/${id}/arcs?${new URLSearchParams({ piece, photo })}`);
 export const again = (id, wish) => post(`${HERE}/${id}/again?${new URLSearchParams(wish)}`);
 export const forget = (id) => fetched(`${HERE}/${id}`, { method: "DELETE" });
 export const link = (id) => get(`${HERE}/${id}/link`);
-export const photo = (id, size = "") => `${HERE}/${id}/photo${size && `?size=${size}`}`;
+export const photo = (id, size = "", number = 1) => {
+  const wanted = new URLSearchParams({ ...(size ? { size } : {}), ...(number > 1 ? { number } : {}) }).toString();
+  return `${HERE}/${id}/photo${wanted && `?${wanted}`}`;
+};
 export const picture = (id, question) => `${HERE}/${id}/picture${asked(question)}`;
 export const bundle = (id, question) => `${HERE}/${id}/bundle${asked(question)}`;
 export const scene = (id) => `${HERE}/${id}/scene`;
@@ -47,10 +52,13 @@ async function said(text) {
 }
 
 // fetch() cannot say how much has been sent; this can.
-export function send(file, wish, progress) {
+export const send = (file, wish, progress) => sent(`${HERE}?${new URLSearchParams(wish)}`, file, progress);
+export const addPhoto = (id, file, progress) => sent(`${HERE}/${id}/photos`, file, progress);
+
+function sent(address, file, progress) {
   return new Promise((done, failed) => {
     const request = new XMLHttpRequest();
-    request.open("POST", `${HERE}?${new URLSearchParams(wish)}`);
+    request.open("POST", address);
     request.setRequestHeader("content-type", "application/octet-stream");
     request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);
     request.onerror = () => failed(new Error("the photo did not get through: try again"));

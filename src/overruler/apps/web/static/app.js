@@ -1,12 +1,15 @@
 // The start: what is on the table, and a photo of it. Then the photo, and all that is asked of it.
 
 import * as api from "./api.js";
+import { remembered } from "./kept.js";
 import { Stage } from "./stage.js";
 import { Table } from "./table.js";
 
 const find = (name) => document.getElementById(name);
+const RECOGNISED = "(known markers)";
 const ANYWHERE = "(markers anywhere)";
 const CORNERS = "(no markers: I show the corners)";
+const SHOWN = "places shown by hand"; // a table without markers: photos cannot join there
 const known = await api.about().catch((error) => ({ error: error.message, games: [], tables: [], lenses: [] }));
 const stage = new Stage(find("stage"));
 let table = null;
@@ -18,19 +21,9 @@ function fill(select, names, kept) {
   if (kept && names.some(([value]) => value === kept)) select.value = kept;
 }
 
-// What was chosen last is chosen again; where nothing may be kept it is chosen anew.
-function remembered(key, value) {
-  try {
-    if (value === undefined) return localStorage.getItem(`overruler.${key}`);
-    localStorage.setItem(`overruler.${key}`, value);
-  } catch {
-    return null;
-  }
-}
-
 function start() {
   fill(find("game"), known.games.map((game) => [game.name, game.title]), remembered("game"));
-  const tables = [...known.tables, ANYWHERE, CORNERS].map((name) => [name, named(name)]);
+  const tables = [RECOGNISED, ...known.tables, ANYWHERE, CORNERS].map((name) => [name, named(name)]);
   fill(find("table"), tables, remembered("table"));
   fill(find("lens"), [["", "found from the photo"], ...known.lenses.map((name) => [name, name])], remembered("lens"));
   find("marker").value = remembered("marker") || 60;
@@ -42,7 +35,7 @@ function start() {
 }
 
 const named = (name) =>
-  ({ [ANYWHERE]: "Markers anywhere, of one size", [CORNERS]: "No markers: I show the corners" })[name] || `Markers: ${name}`;
+  ({ [RECOGNISED]: "Markers: board found from the photo", [ANYWHERE]: "Markers anywhere, of one size", [CORNERS]: "No markers: I show the corners" })[name] || `Markers: ${name}`;
 
 async function earlier() {
   const found = await api.newest().catch(() => []);
@@ -61,7 +54,7 @@ function entry(one) {
   const small = document.createElement("small");
   const when = new Date(one.created_s * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   words.textContent = title(one);
-  small.textContent = `${when} · ${one.state === "done" ? `${one.pieces} bases` : one.step}`;
+  small.textContent = `${when} · ${one.state === "done" ? `${one.pieces} bases${one.photos > 1 ? `, ${one.photos} photos` : ""}` : one.step}`;
   words.append(small);
   link.append(picture, words);
   const item = document.createElement("li");
@@ -81,21 +74,35 @@ function wish() {
   if (mat(choice)) remembered("board", choice);
   if (choice === CORNERS) return said;
   if (choice === ANYWHERE) return { ...said, marker_mm: find("marker").value };
-  return { ...said, table: choice };
+  return { ...said, table: choice === RECOGNISED ? known.tables[0] : choice };
 }
 
 async function taken(input) {
   const file = input.files[0];
   input.value = "";
-  if (!file) return;
+  if (file) await received(file);
+}
+
+async function received(file) {
   if (file.size > known.most_bytes)
     return void (find("start-said").textContent = `The photo is larger than ${known.most_bytes / 1e6} MB: choose it as the camera saved it.`);
   find("start-said").textContent = "";
   const asked = wish();
+  const recognised = find("table").value === RECOGNISED;
   show("photo");
   find("title").textContent = title({ game: asked.game, table: find("table").value.replace(/[()]/g, "") });
   table = new Table(stage, known, asked, mat(asked.table || remembered("board")));
+  Object.assign(table, { recognised, titled: (one) => (find("title").textContent = title(one)) });
   await (find("table").value === CORNERS ? table.shown(file) : table.sent(file)).catch(refused);
+}
+
+// A photo dropped or pasted is sent, or added to the table that is shown.
+function dropped(event, files) {
+  const file = [...files].find(({ type }) => type.startsWith("image/"));
+  if (!file) return;
+  event.preventDefault();
+  if (find("photo").hidden) received(file);
+  else if (table?.found && !table.asked.points) table.photos.add(file);
 }
 
 function refused(error) {
@@ -118,9 +125,11 @@ async function open() {
   if (!id) return show("start");
   show("photo");
   try {
-    const one = await api.one(id);
+    let one = await api.one(id);
+    while (one.after) one = await api.one(one.after); // a photo was added since
+    history.replaceState(null, "", `/m/${one.id}`);
     find("title").textContent = title(one);
-    table = new Table(stage, known, { game: one.game }, mat(one.table));
+    table = new Table(stage, known, { game: one.game, points: one.table === SHOWN }, mat(one.table));
     await table.opened(one);
   } catch (error) {
     refused(error);
@@ -132,6 +141,9 @@ for (const dialog of document.querySelectorAll("dialog")) {
   // A handler that returns false stops the click itself: the links in a dialog must go on to download.
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 }
+addEventListener("dragover", (event) => event.preventDefault());
+addEventListener("drop", (event) => dropped(event, event.dataTransfer.files));
+addEventListener("paste", (event) => dropped(event, event.clipboardData.files));
 addEventListener("popstate", () => location.reload());
 start();
 await open();

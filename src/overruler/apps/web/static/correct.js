@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { doubted } from "./list.js";
-import { button, choice, hint, labelled, row, said, title } from "./forms.js";
+import { button, choice, hint, labelled, row, said, text, title } from "./forms.js";
 import { Loupe, handle } from "./loupe.js";
 import { cased } from "./svg.js";
 
@@ -18,7 +18,7 @@ export class Correct {
   }
 
   enter() {
-    this.loupe = new Loupe(this.stage, api.photo(this.table.id, "full"));
+    this.loupe = new Loupe(this.stage, api.photo(this.table.id, "full", this.table.photos.number));
     this.stage.drag = { begin: (at, event) => this.#begin(at, event), move: (at, event) => this.#move(at, event), end: () => this.#end() };
     this.#choose(null);
   }
@@ -85,7 +85,7 @@ export class Correct {
   }
 
   #ofNone() {
-    const undo = button("Undo the last", () => this.#undo());
+    const undo = button("Undo the last", () => this.table.undo());
     undo.disabled = !this.table.found.fixes.length;
     return [title("Correct a base"), hint("Tap a base to move, resize or remove it; tap an empty place to add one."), row(undo)];
   }
@@ -94,14 +94,17 @@ export class Correct {
     const piece = this.piece;
     const sizes = this.#sizes(piece.base);
     sizes.onchange = () => this.#send({ do: "resize", id: piece.id, base: sizes.value });
+    const name = text(piece.name === piece.id ? piece.id : "", { placeholder: piece.name });
+    name.onchange = () => name.value.trim() && this.#send({ do: "name", id: piece.id, new_id: name.value.trim() });
     const round = piece.base.shape === "circle";
     const turns = round ? [] : [button("Turn 90°", () => this.#send({ do: "turn", id: piece.id, heading_deg: (piece.heading_deg + 90) % 360 }))];
     const confirms = piece.doubt?.probability !== undefined ? [button("It is a piece", () => this.#send({ do: "confirm", id: piece.id }))] : [];
     const fronts = piece.heading_modulo_deg ? [button("Front is right", () => this.#send({ do: "turn", id: piece.id, heading_deg: piece.heading_deg }))] : [];
     return [
-      title(`${piece.id} · ${piece.base.name}${doubted(piece)}`),
+      title(`${piece.name}${doubted(piece)}`),
       hint(`Drag the ring to the middle of the base: it is measured again from there.${round ? "" : " The line points ahead."}`),
-      row(labelled("Size", sizes), ...confirms, ...turns, ...fronts, button("Remove", () => this.#send({ do: "remove", id: piece.id }))),
+      row(labelled("Name", name), labelled("Size", sizes)),
+      row(...confirms, ...turns, ...fronts, button("Remove", () => this.#send({ do: "remove", id: piece.id }))),
       row(button("Done", () => this.#choose(null))),
     ];
   }
@@ -119,17 +122,13 @@ export class Correct {
   #sizes(now) {
     const known = this.table.found.bases;
     const all = now && !known.some((base) => base.name === now.name) ? [now, ...known] : known;
-    return choice(all.map((base) => [spelled(base), base.name]), now && spelled(now));
+    return choice(all.map((base) => [base.name, base.name]), now?.name);
   }
 
   // --- telling the server ---
 
   async #send(fix) {
-    await this.#put([...this.table.found.fixes, fix], fix.do === "remove" || fix.do === "add" ? null : fix.id);
-  }
-
-  #undo() {
-    return this.#put(this.table.found.fixes.slice(0, -1), null);
+    await this.#put([...this.table.found.fixes, fix], fix.do === "remove" || fix.do === "add" ? null : fix.new_id || fix.id);
   }
 
   async #put(fixes, chosen) {
@@ -145,7 +144,3 @@ export class Correct {
     }
   }
 }
-
-// As `overruler measure --bases` spells it.
-const spelled = (base) =>
-  ({ circle: () => `${base.diameter_mm}`, rectangle: () => `${base.length_mm}x${base.width_mm}`, oval: () => `${base.length_mm}x${base.width_mm}o` })[base.shape]();

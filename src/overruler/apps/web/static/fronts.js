@@ -14,7 +14,7 @@ export class Fronts {
   show(piece, into) {
     const scale = this.table.stage.scale;
     this.piece = piece;
-    this.sides = piece.fronts.map((side) => ({ ...side, place: away(piece.center_px, side.at_px, AWAY_PX / scale) }));
+    this.sides = piece.fronts.filter((side) => side.at_px).map((side) => ({ ...side, place: away(piece.center_px, side.at_px, AWAY_PX / scale) }));
     this.table.stage.hand.replaceChildren(...this.sides.map((side, i) => handle(side.place, String(i + 1))));
     this.table.stage.steady();
     const buttons = this.sides.map((side, i) => {
@@ -23,7 +23,7 @@ export class Fronts {
       return one;
     });
     this.complaint = said("");
-    into.replaceChildren(title(`Which side of ${piece.id} is its front? Tap its number.`), row(...buttons), this.complaint);
+    into.replaceChildren(title(`Which side of ${piece.name} is its front? Tap its number.`), row(...buttons), this.complaint);
   }
 
   hide() {

@@ -6,7 +6,7 @@ export function fill(table, dialog) {
   const draw = () => dialog.querySelector("ul").replaceChildren(...table.found.pieces.map(row));
   const row = (piece) => {
     const button = element("button");
-    const words = element("span", "", piece.id + (piece.unit ? ` · ${piece.unit}` : ""));
+    const words = element("span", "", piece.name);
     const letter = piece.id === table.a?.id ? "A" : piece.id === table.b?.id ? "B" : "";
     words.append(element("small", "", about(piece, table.found.unit)));
     button.append(words);
@@ -31,9 +31,10 @@ export function fill(table, dialog) {
 function about(piece, unit) {
   // In inches one more decimal: an inch is 25 mm.
   const length = (mm, digits) => (unit === "in" ? (mm / 25.4).toFixed(digits + 1) : mm.toFixed(digits));
+  const numbered = piece.name === piece.id ? "" : `${piece.id}, `;
   const seen = piece.doubt?.by_hand ? ", placed by hand" : piece.visible === undefined ? "" : `, ${Math.round(100 * piece.visible)} % seen`;
   const whose = [piece.player, piece.leader && "leader"].filter(Boolean).map((word) => `, ${word}`).join("");
-  return `${piece.base.name}, at ${piece.place_mm.map((mm) => length(mm, 0)).join(" / ")} ${unit} ± ${length(piece.doubt_mm, 1)}${seen}${whose}${doubted(piece)}`;
+  return `${numbered}${piece.base.name}, at ${piece.place_mm.map((mm) => length(mm, 0)).join(" / ")} ${unit} ± ${length(piece.doubt_mm, 1)}${seen}${whose}${doubted(piece)}`;
 }
 
 // Whether it may be no piece, in words.

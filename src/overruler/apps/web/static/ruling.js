@@ -1,20 +1,30 @@
 // A ruling in words: the answer, how sure it is, and what would change it.
 
+import { inUnit } from "./lengths.js";
 import { icon } from "./svg.js";
 
 const element = (name, className, text = "") => Object.assign(document.createElement(name), { className, textContent: text });
 
-// `told` is a hint (text), a refusal ({ error }) or a ruling.
-export function ruled(into, told) {
+// `told` is a hint (text), a refusal ({ error }) or a ruling; `letters` are those of the pins, by the pieces' ids,
+// and `named` puts the pieces' names in place of their ids.
+export function ruled(into, told, letters = {}, named = (text) => text) {
   if (typeof told === "string") return into.replaceChildren(element("p", "next", told));
   if (told.error) return into.replaceChildren(element("p", "said", told.error));
   const call = element("div", "call");
-  const words = told.words || { headline: told.headline, detail: told.sentence, between: [] };
+  const { pieces } = told.answer;
+  const counted = Array.isArray(pieces) ? told.headline.replace(/, [^,]+(, [^,]+)* in it$/, `, ${pieces.length === 1 ? "1 base" : `${pieces.length} bases`} in it`) : told.headline;
+  const words = told.words || { headline: counted, detail: named(told.sentence), between: [] };
   if (told.look) call.append(icon(told.look));
-  const title = element("p", "headline", words.headline);
-  const from = words.between.length === 2 ? `${words.between.join(" to ")}: ` : "";
-  call.append(title, element("p", "detail", `${from}${words.detail}`));
-  into.replaceChildren(call, ...doubts(words.doubts || []), ...odds(told.answer), ...next(told.answer));
+  const title = element("p", "headline", inUnit(words.headline));
+  call.append(title, element("p", "detail", inUnit(words.detail)));
+  into.replaceChildren(call, ...between(words, letters), ...doubts(words.doubts || []), ...odds(told.answer), ...next(told.answer));
+}
+
+// Which two it is about: the letters of their pins, and their names.
+function between({ between: ids, names }, letters) {
+  if (ids.length !== 2) return [];
+  const named = ids.map((id, index) => [letters[id], names[index]].filter(Boolean).join(", "));
+  return [element("p", "between", named.join(" → "))];
 }
 
 // What the answer rests on that the photo does not confirm.
@@ -41,7 +51,7 @@ function odds(answer) {
 function next(answer) {
   const least = (answer.changes || []).reduce((best, one) => (!best || one.move_mm < best.move_mm ? one : best), null);
   if (!least || least.move_mm > 60) return [];
-  return [element("p", "hint", `${least.move_mm.toFixed(1)} mm of a move would make it ${said(JSON.stringify(least.to))}.`)];
+  return [element("p", "hint", `${inUnit(`${least.move_mm.toFixed(1)} mm`)} of a move would make it ${said(JSON.stringify(least.to))}.`)];
 }
 
 const said = (name) => ({ true: "yes", false: "no", null: "out of reach" })[name] ?? name.replaceAll('"', "");

@@ -4,6 +4,7 @@ import { make } from "./svg.js";
 
 const TAP_PX = 9;
 const CLOSEST = 12;
+const SHEET_SHARE = 0.48; // as in app.css
 const BESIDE = matchMedia("(min-width: 700px) and (orientation: landscape)"); // as in app.css
 
 export class Stage {
@@ -42,6 +43,12 @@ export class Stage {
     better.src = source;
   }
 
+  pan(x, y) {
+    this.x += x;
+    this.y += y;
+    this.place();
+  }
+
   #resized() {
     const box = this.root.getBoundingClientRect();
     if (!this.box || Math.abs(box.width - this.box.width) > 1 || Math.abs(box.height - this.box.height) > 1) {
@@ -50,10 +57,15 @@ export class Stage {
     }
   }
 
-  // What the sheet covers of the photo: as much as a ruling takes, from the start, so that nothing jumps under a finger.
+  // What the sheet covers of the photo: as much as it may ever cover, so that nothing jumps under a finger.
   get covered() {
     if (BESIDE.matches) return 0;
-    return this.room.bottom ?? Math.min(340, 0.56 * this.box.height);
+    return this.room.bottom ?? SHEET_SHARE * this.box.height;
+  }
+
+  // What of it no button and no sheet covers.
+  get free() {
+    return { left: 4, top: this.room.top - 2, right: this.box.width - (this.room.right || 0) - 4, bottom: this.box.height - this.covered - 4 };
   }
 
   fit() {
@@ -80,7 +92,9 @@ export class Stage {
   }
 
   // Bring a piece into view, large enough for a finger.
-  near({ center_px: [x, y], reach_px: reach }) {
+  near({ center_px: place, reach_px: reach }) {
+    if (!place) return;
+    const [x, y] = place;
     const wanted = 44 / Math.max(reach, 1);
     if (this.scale < wanted) this.scale = Math.min(wanted, CLOSEST);
     this.x = this.box.width / 2 - this.scale * x;
@@ -177,6 +191,7 @@ export class Stage {
 export function nearest(pieces, [x, y], scale, finger = 24) {
   const found = [];
   for (const piece of pieces) {
+    if (!piece.center_px) continue; // another photo shows it
     const away = Math.hypot(piece.center_px[0] - x, piece.center_px[1] - y);
     if (away <= Math.max(piece.reach_px, finger / scale)) found.push([Math.max(0, away - piece.reach_px), away, piece]);
   }

@@ -19,7 +19,7 @@ export function cased(d, kind, core) {
 
 // A word on a plate, at a place of the photo; `data-at` keeps its size on the screen when the photo is zoomed.
 export function plate(text, [x, y], kind = "plate", colour = "") {
-  const wide = Math.max(22, text.length * 7.4 + 14);
+  const wide = Math.max(24, text.length * 7.4 + 16);
   const box = make("rect", { x: -wide / 2, y: -11, width: wide, height: 22, rx: 7 });
   if (colour) box.style.fill = colour;
   const words = make("text", {});
@@ -34,12 +34,20 @@ export function shaded({ colour, fills, outline, words }) {
   return [group, cased(outline, "border", { colour, dash: [] }), ...words.map(({ text, at_px }) => plate(text, at_px))];
 }
 
-// A letter over a base, so that the base itself stays in sight.
-export function pin(letter, { center_px: [x, y], reach_px: reach }) {
-  const words = make("text", { y: -20 });
+// A letter beside a base, so that the base itself stays in sight: its tip at a place, its disc `far` away in a direction.
+export function pin(letter, [x, y], way, far) {
+  const [dx, dy] = [Math.cos((way * Math.PI) / 180) * far, Math.sin((way * Math.PI) / 180) * far];
+  const words = make("text", { x: dx, y: dy });
   words.textContent = letter;
-  const drop = make("path", { d: "M0 -3L-7 -12H7Z" });
-  return make("g", { class: "pin", "data-at": `${x} ${y - reach}` }, drop, make("circle", { cy: -20, r: 12 }), words);
+  const drop = make("path", { d: `M3 0L${far - 9} -7V7Z`, transform: `rotate(${way})` });
+  return make("g", { class: "pin", "data-at": `${x} ${y}` }, drop, make("circle", { cx: dx, cy: dy, r: 12 }), words);
+}
+
+// A mark at a base of which something is not sure.
+export function badge(sign, [x, y], radius) {
+  const words = make("text", {});
+  words.textContent = sign;
+  return make("g", { class: "badge", "data-at": `${x} ${y}` }, make("circle", { r: radius - 0.5 }), words);
 }
 
 export function icon(look) {

@@ -3,9 +3,15 @@
 import * as api from "./api.js";
 import { Corners } from "./corners.js";
 import { Correct } from "./correct.js";
+import { button, row } from "./forms.js";
 import { Fronts } from "./fronts.js";
 import { fill as listed } from "./list.js";
-import { cased, make, pin, plate, shaded } from "./svg.js";
+import { CloseUp } from "./closeup.js";
+import { Labels } from "./labels.js";
+import { inUnit } from "./lengths.js";
+import { Menu } from "./menu.js";
+import { Photos, samePlace } from "./photos.js";
+import { cased, shaded } from "./svg.js";
 import { nearest } from "./stage.js";
 import { ruled } from "./ruling.js";
 import { Units } from "./units.js";
@@ -15,21 +21,33 @@ const find = (name) => document.getElementById(name);
 export class Table {
   // `mat` is the size of the table in mm, where it is known.
   constructor(stage, known, asked, mat) {
-    Object.assign(this, { stage, known, asked, mat, a: null, b: null, tap: null, mode: "rule" });
+    // `past` holds the corrections as they were before each of those made here, for an undo
+    Object.assign(this, { stage, known, asked, mat, a: null, b: null, tap: null, mode: "rule", past: [] });
     this.modes = { correct: new Correct(this), units: new Units(this) };
     this.fronts = new Fronts(this);
+    this.labels = new Labels(stage);
+    this.closeUp = new CloseUp(find("gap"));
+    this.photos = new Photos(this);
+    this.menu = new Menu(this);
     stage.onTap = (at) => this.#tapped(at);
-    stage.onPlace = () => stage.scale > stage.least * 1.6 && this.id && this.found && !this.local && stage.sharpen(api.photo(this.id, "full"));
+    stage.onPlace = () => this.#placed();
     this.#buttons();
     this.#hideAll();
+  }
+
+  #placed() {
+    if (!this.found) return;
+    if (this.mode === "rule") this.labels.place();
+    const { stage } = this;
+    if (stage.scale > stage.least * 1.6 && !this.local) stage.sharpen(api.photo(this.id, "full", this.photos.number));
   }
 
   // --- from the photo to its bases ---
 
   async sent(file, wish = this.asked) {
-    this.#busy("Sending the photo", 0);
+    this.busy("Sending the photo", 0);
     this.local = await this.#preview(URL.createObjectURL(file));
-    const taken = await api.send(file, wish, (share) => this.#busy("Sending the photo", share));
+    const taken = await api.send(file, wish, (share) => this.busy("Sending the photo", share));
     this.id = taken.id;
     history.pushState(null, "", `/m/${this.id}`);
     await this.followed();
@@ -40,7 +58,7 @@ export class Table {
     const local = URL.createObjectURL(file);
     await this.#preview(local);
     this.stage.root.classList.remove("busy");
-    const measure = (points) => this.sent(file, { ...this.asked, points });
+    const measure = (points) => this.sent(file, (this.asked = { ...this.asked, points }));
     await new Corners(this.stage, local, "", measure, this.mat).open();
   }
 
@@ -52,19 +70,39 @@ export class Table {
 
   // Tell how the measuring goes, then show what came of it.
   async followed() {
-    this.#busy("Waiting for its turn");
-    const ended = await api.watch(this.id, (news) => this.#busy(news.step));
-    this.stage.root.classList.remove("busy");
-    find("progress").hidden = true;
+    this.busy("Waiting for its turn");
+    const ended = await api.watch(this.id, (news) => this.busy(news.step));
+    this.idle();
+    this.titled?.(ended);
     if (ended.state === "done") return this.refresh();
     if (!ended.unmeasurable) throw new Error(ended.step);
     this.#hideAll();
-    const again = (points) => this.#again(points);
+    const known = this.known.tables.includes(ended.fits);
+    if (known && this.recognised) return this.#measureBy(ended.fits);
+    if (known) return this.#otherBoard(ended);
+    const again = (points) => this.again({ points });
     await new Corners(this.stage, api.photo(this.id, "full"), ended.step, again, this.mat).open();
   }
 
-  async #again(points) {
-    const taken = await api.again(this.id, { game: this.asked.game, points });
+  // The photo shows another board than the one that was chosen: one tap measures it by that one.
+  #otherBoard({ fits, step }) {
+    const go = button(`Measure with ${fits}`, () => this.#measureBy(fits).catch((error) => this.complain(error.message)), "main");
+    ruled(find("ruling"), { error: `${step[0].toUpperCase()}${step.slice(1)}.` });
+    find("ruling").append(row(go));
+  }
+
+  // Measure by another board, in place of the one that did not fit.
+  async #measureBy(board) {
+    const failed = this.id;
+    Object.assign(this, { mat: this.known.table_sizes_mm[board] || this.mat, recognised: false });
+    await this.again({ table: board });
+    await api.forget(failed).catch(() => {});
+  }
+
+  async again(wish) {
+    find("ruling").replaceChildren();
+    this.asked = { ...this.asked, ...wish };
+    const taken = await api.again(this.id, { game: this.asked.game, ...wish });
     this.id = taken.id;
     history.replaceState(null, "", `/m/${this.id}`);
     await this.followed();
@@ -79,28 +117,45 @@ export class Table {
     return photo.naturalWidth ? source : null; // what the browser cannot show, the server shows
   }
 
-  #busy(text, share) {
+  busy(text, share) {
     find("progress").hidden = false;
     find("step").textContent = text;
     if (share === undefined) find("how-far").removeAttribute("value");
     else find("how-far").value = share;
   }
 
-  // Draw the table as the server has it now.
-  async refresh() {
+  idle() {
+    this.stage.root.classList.remove("busy");
+    find("progress").hidden = true;
+  }
+
+  // Say what went wrong where the ruling is.
+  complain(words) {
+    ruled(find("ruling"), { error: words });
+  }
+
+  // Draw the table as the server has it now; `pair` was chosen on another measurement of it.
+  async refresh(pair) {
     const first = !this.found;
-    this.found = await api.table(this.id);
-    this.a = this.found.pieces.find((piece) => piece.id === this.a?.id) || null;
-    this.b = this.found.pieces.find((piece) => piece.id === this.b?.id) || null;
-    if (first) {
-      this.stage.sharp = null;
-      this.stage.show(this.local || api.photo(this.id), this.found.size_px);
-    }
+    this.found = await api.table(this.id, this.photos.shown);
+    this.photos.shown = this.found.photo;
+    const kept = pair || [this.a, this.b];
+    const again = (piece) => piece && (pair ? samePlace(this.found.pieces, piece.place_mm) : this.found.pieces.find(({ id }) => id === piece.id));
+    [this.a, this.b] = kept.map((piece) => again(piece) || null);
+    this.stood = this.photos.draw();
+    if (first) this.show();
+    find("undo").hidden = !this.found.fixes.length;
     this.#choose();
     find("modes").hidden = false;
     find("tools").hidden = this.mode !== "rule";
     this.drawBases();
     if (this.mode === "rule") await this.update();
+  }
+
+  // The photo itself, whole.
+  show() {
+    this.stage.sharp = null;
+    this.stage.show(this.local || api.photo(this.id, "", this.photos.number), this.found.size_px);
   }
 
   // --- choosing ---
@@ -123,6 +178,8 @@ export class Table {
   #asks(tap, now = true) {
     this.tap = tap;
     for (const button of find("questions").children) button.setAttribute("aria-pressed", button.textContent === tap.label);
+    const chosen = find("questions").querySelector("[aria-pressed=true]");
+    find("questions").scrollLeft = chosen ? chosen.offsetLeft - find("questions").offsetLeft - 40 : 0;
     find("arc").hidden = !tap.arcs;
     if (tap.arcs && find("arc").options.length !== tap.arcs.length)
       find("arc").replaceChildren(...tap.arcs.map((name) => new Option(name.replace("_", " "), name)));
@@ -134,6 +191,7 @@ export class Table {
   #reach() {
     const ringed = find("bands").getAttribute("aria-pressed") === "true" && !this.found.bands;
     find("reach-row").hidden = !(this.tap.reach_in || ringed);
+    find("tools").classList.toggle("full", !find("reach-row").hidden || !find("arc").hidden);
     if (!find("reach").value) find("reach").value = this.tap.reach_in || 6;
   }
 
@@ -152,15 +210,30 @@ export class Table {
 
   // Have corrections applied, all of them anew, and show what comes of it.
   async corrected(fixes) {
-    this.#busy("Looking again"); // the photo, where somebody pointed
+    this.busy("Looking again"); // the photo, where somebody pointed
+    const before = this.found.fixes;
     try {
       await api.correct(this.id, fixes, this.found.version);
+      this.past.push(before);
       await this.refresh();
     } catch (error) {
       if (error.status === 412) await this.refresh();
       throw error;
     } finally {
       find("progress").hidden = true;
+    }
+  }
+
+  // Go back by one step: what was changed together here, or the last correction of all.
+  async undo() {
+    if (!this.found?.fixes.length) return;
+    const fixes = this.past.pop() ?? this.found.fixes.slice(0, -1);
+    try {
+      await this.corrected(fixes);
+      this.past.pop(); // an undo is no step to go back to
+      if (this.mode !== "rule") this.modes[this.mode].enter();
+    } catch (error) {
+      this.complain(error.message);
     }
   }
 
@@ -191,7 +264,9 @@ export class Table {
     this.#marks();
     find("after").hidden = !this.a;
     for (const name of ["swap", "closely"]) find(name).hidden = !this.b;
-    if (this.b) this.ends = [this.a.center_px, this.b.center_px];
+    if (this.b) this.ends = [this.a, this.b].map((piece) => piece.center_px).filter(Boolean);
+    this.closeUp.hide();
+    find("advice").hidden = true;
     find("why").hidden = true;
     this.#warn();
     const [question, drawn] = [this.question(), this.#around(turn)];
@@ -199,18 +274,22 @@ export class Table {
     this.fronts.hide();
     if (this.#frontless) this.fronts.show(this.a, find("ruling"));
     const known = this.#unasked();
-    const told = question && !this.#frontless && (known || (await api.rule(this.id, question).catch((error) => ({ error: error.message }))));
+    const told = question && !this.#frontless && (known || (await api.rule(this.id, question, this.photos.shown).catch((error) => ({ error: error.message }))));
     if (turn !== this.turn) return;
     if (told && (told.version ?? this.found.version) !== this.found.version) return this.#anew();
     for (const name of ["line", "shades"]) this.stage[name].replaceChildren();
+    for (const base of this.stage.bases.children) base.classList.remove("inside");
+    this.#mark({});
     if (told) this.#show(told);
     await drawn;
-    this.#links(told && !told.error ? question : null);
+    const asked = told && !told.error ? question : null;
+    this.menu.links(asked);
+    await this.photos.advise(asked, told);
   }
 
   // What the photo's measuring complains of is read where the ruling is, a line each.
   #warn() {
-    const lines = this.found.problems.map((text) => Object.assign(document.createElement("li"), { textContent: text }));
+    const lines = [...this.stood, ...this.found.problems].map((text) => Object.assign(document.createElement("li"), { textContent: text }));
     find("warnings").replaceChildren(...lines);
     find("warnings").hidden = !lines.length;
   }
@@ -225,20 +304,39 @@ export class Table {
   #hint() {
     const count = this.found.pieces.length;
     if (!count) return "No bases were found. Add them under Correct.";
-    return this.a ? `From ${this.a.id}: now tap the target` : "Tap the base to measure from";
+    return this.a ? `From A, ${this.a.name}: now tap the target` : "Tap the base to measure from";
   }
 
   #show(told) {
-    ruled(find("ruling"), this.#lacking(told.error) || told);
+    const letters = { [this.a?.id]: "A", [this.b?.id]: "B" };
+    ruled(find("ruling"), this.#lacking(told.error) || told, letters, (text) => this.named(text));
+    const inside = new Set(told.answer?.pieces);
+    for (const base of this.stage.bases.children) base.classList.toggle("inside", inside.has(base.dataset.id));
     find("why").hidden = !told.clauses;
     find("reasons").replaceChildren(...Object.values(told.clauses || {}).map((text) => Object.assign(document.createElement("p"), { textContent: text })));
     this.stage.shades.append(...(told.shades || []).flatMap(shaded));
     this.stage.steady();
     if (!told.drawing) return;
     const { line, ends_px: ends } = told.drawing;
-    const middle = [(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2];
-    this.stage.line.append(cased(line, "line", told.look), plate(told.words.tag, middle, "plate", told.look.colour));
-    this.stage.steady();
+    this.stage.line.append(cased(line, "line", told.look));
+    if (ends) {
+      this.ends = ends;
+      this.#mark({ line: ends, tag: inUnit(told.words.tag), colour: told.look.colour });
+    }
+    this.closeUp.show(this.id, this.found.photos, told.close_up, told.look, this.stage.least);
+  }
+
+  // What stands on the photo beside the bases: pins, pill, numbers of rings, marks of doubt.
+  #mark(told) {
+    const bases = this.found.pieces.filter((piece) => piece.center_px);
+    const unsure = bases.filter((piece) => piece.doubt);
+    this.labels.set({ rings: this.rings || [], ...told, a: this.a?.center_px && this.a, b: this.b?.center_px && this.b, unsure, bases });
+  }
+
+  // A sentence with the pieces' names in place of their ids.
+  named(text) {
+    const names = Object.fromEntries(this.found.pieces.map(({ id, name }) => [id, name]));
+    return text.replace(/\bp\d+\b/g, (id) => names[id] ?? id);
   }
 
   // Whose profile a question needs and does not have, in the page's own words.
@@ -263,7 +361,7 @@ export class Table {
   drawBases() {
     const chosen = new Set([this.a?.id, this.b?.id]);
     this.stage.bases.replaceChildren(
-      ...this.found.pieces.map((piece) => {
+      ...this.found.pieces.filter((piece) => piece.d).map((piece) => {
         const base = cased(piece.d, "base");
         base.dataset.id = piece.id;
         base.classList.toggle("on", chosen.has(piece.id));
@@ -276,38 +374,29 @@ export class Table {
   #marks() {
     const chosen = new Set([this.a?.id, this.b?.id]);
     for (const base of this.stage.bases.children) base.classList.toggle("on", chosen.has(base.dataset.id));
-    this.stage.marks.replaceChildren(...[this.a && pin("A", this.a), this.b && pin("B", this.b)].filter(Boolean));
-    this.stage.steady();
+    this.#mark({});
   }
 
   // What lies round the first base: its range bands, its arc.
   async #around(turn) {
     const group = this.stage.bands;
     const [banded, aimed] = [find("bands").getAttribute("aria-pressed") === "true", this.tap.arcs];
+    this.rings = [];
     if (!this.a || !(banded || aimed)) return group.replaceChildren();
     const reach = find("reach-row").hidden ? 0 : Number(find("reach").value);
-    const rings = banded ? await api.bands(this.id, this.a.id, reach).catch(() => []) : [];
-    const arcs = aimed && !this.#frontless ? await api.arcs(this.id, this.a.id).catch(() => []) : [];
+    const rings = banded ? await api.bands(this.id, this.a.id, reach, this.photos.shown).catch(() => []) : [];
+    const arcs = aimed && !this.#frontless ? await api.arcs(this.id, this.a.id, this.photos.shown).catch(() => []) : [];
     if (turn !== this.turn) return;
-    const drawn = rings.flatMap((ring) => [cased(ring.d, "band"), ...this.#numbers(ring)]);
+    this.rings = rings.map(({ name, marks_px: marks }) => ({ name, marks: this.#outermost(marks || []) }));
     const lines = arcs.filter((arc) => arc.name === find("arc").value).flatMap((arc) => arc.lines.map((d) => cased(d, "band arc")));
-    group.replaceChildren(...drawn, ...lines);
-    this.stage.steady();
+    group.replaceChildren(...rings.map((ring) => cased(ring.d, "band")), ...lines);
+    this.labels.set({ ...this.labels.told, rings: this.rings });
   }
 
   // A ring's number stands where it is out of the way of the ruling.
-  #numbers(ring) {
-    const away = (mark) => (this.b ? Math.hypot(mark[0] - this.b.center_px[0], mark[1] - this.b.center_px[1]) : -mark[1]);
-    const marks = [...ring.marks_px].sort((one, other) => away(other) - away(one));
-    return marks.length ? [plate(ring.name, marks[0])] : [];
-  }
-
-  #links(question) {
-    find("save-picture").href = api.picture(this.id, question);
-    find("save-bundle").href = api.bundle(this.id, question);
-    find("save-scene").href = api.scene(this.id);
-    find("save-scene").download = `overruler-${this.id}.json`;
-    find("save-bundle").parentElement.hidden = !question;
+  #outermost(marks) {
+    const away = (mark) => (this.b?.center_px ? Math.hypot(mark[0] - this.b.center_px[0], mark[1] - this.b.center_px[1]) : -mark[1]);
+    return marks.sort((one, other) => away(other) - away(one));
   }
 
   // --- buttons ---
@@ -317,7 +406,7 @@ export class Table {
       [this.a, this.b] = [this.b, this.a];
       this.update();
     };
-    find("closely").onclick = () => this.stage.look(this.ends);
+    find("closely").onclick = () => this.#lookCloser();
     find("clear").onclick = () => {
       this.a = this.b = null;
       this.update();
@@ -334,16 +423,43 @@ export class Table {
     find("mode-correct").onclick = () => this.enter(this.mode === "correct" ? "rule" : "correct");
     find("mode-units").onclick = () => this.enter(this.mode === "units" ? "rule" : "units");
     find("mode-list").onclick = () => listed(this, find("bases"));
-    find("more").onclick = () => this.#menu();
-    find("forget").onclick = () => this.#forget();
-    find("share").onclick = () => this.#share();
+    find("undo").onclick = () => this.undo();
+    find("gap").onclick = () => this.#lookCloser();
+    document.onkeydown = (event) => this.#key(event);
   }
 
-  enter(mode) {
+  // Look at the gap on the photo that shows it best.
+  async #lookCloser() {
+    const best = this.closeUp.told?.photo ?? this.photos.shown;
+    await this.photos.look(best);
+    if (this.ends.length) this.stage.look(this.ends);
+  }
+
+  // Keys of a computer, where nobody types.
+  #key(event) {
+    if (!this.found || document.querySelector("dialog[open]") || event.target.closest("input, select, textarea")) return;
+    const step = 60;
+    const control = event.ctrlKey || event.metaKey;
+    const does = control
+      ? { z: () => this.undo() }[event.key]
+      : {
+          "+": () => this.stage.zoom(1.25), "-": () => this.stage.zoom(0.8), 0: () => this.stage.fit(),
+          ArrowLeft: () => this.stage.pan(step, 0), ArrowRight: () => this.stage.pan(-step, 0),
+          ArrowUp: () => this.stage.pan(0, step), ArrowDown: () => this.stage.pan(0, -step),
+          Escape: () => this.mode === "rule" ? find("clear").click() : this.enter("rule"),
+        }[event.key];
+    if (!does || event.defaultPrevented) return;
+    event.preventDefault();
+    does();
+  }
+
+  async enter(mode) {
+    if (mode === "correct") await this.photos.look(0); // places are shown on the first photo
     this.modes[this.mode]?.leave();
     this.mode = mode;
     for (const name of ["rule", "correct", "units"]) find(`mode-${name}`).setAttribute("aria-pressed", name === mode);
-    for (const name of ["tools", "ruling", "after", "warnings"]) find(name).hidden = mode !== "rule";
+    for (const name of ["tools", "ruling", "after", "warnings", "advice"]) find(name).hidden = mode !== "rule";
+    this.closeUp.hide();
     find("editing").hidden = mode === "rule";
     if (mode === "rule") return this.update();
     this.fronts.hide();
@@ -352,36 +468,10 @@ export class Table {
   }
 
   #hideAll() {
-    for (const name of ["tools", "after", "warnings", "modes", "editing"]) find(name).hidden = true;
+    for (const name of ["tools", "after", "warnings", "modes", "editing", "advice", "photos", "undo", "gap"]) find(name).hidden = true;
     for (const name of ["shades", "bands", "bases", "line", "marks", "hand"]) this.stage[name].replaceChildren();
     find("ruling").replaceChildren();
   }
-
-  #menu() {
-    find("code").hidden = true;
-    for (const name of ["save-picture", "save-scene", "save-bundle"]) find(name).toggleAttribute("hidden", !this.found);
-    find("menu").showModal();
-  }
-
-  async #share() {
-    const told = await api.link(this.id).catch((error) => ({ url: error.message, path: "", size: 0 }));
-    const alone = "Only this computer can open this page. Start it as “overruler serve --lan” to let phones in.";
-    if (told.this_machine_only) Object.assign(told, { url: alone, size: 0 });
-    const words = Object.assign(document.createElement("p"), { className: "hint", textContent: told.url });
-    const code = make("svg", { viewBox: `-4 -4 ${told.size + 8} ${told.size + 8}` }, make("path", { d: told.path, transform: "translate(0 .5)" }));
-    find("code").replaceChildren(...(told.size ? [code] : []), words);
-    find("code").hidden = false;
-  }
-
-  async #forget() {
-    if (find("forget").dataset.sure !== this.id) {
-      find("forget").dataset.sure = this.id;
-      find("forget").textContent = "Tap again: it cannot be undone";
-      return;
-    }
-    await api.forget(this.id).catch(() => {});
-    location.href = "/";
-  }
 }
 
-const lacks = (piece, key) => ({ error: `${piece.id} lacks its ${key.replace("_", " ") || "profile"}: tap it under Units, then Profile.` });
+const lacks = (piece, key) => ({ error: `${piece.name} lacks its ${key.replace("_", " ") || "profile"}: tap it under Units, then Profile.` });

@@ -54,7 +54,7 @@ export class Units {
       const piece = this.table.nearest(loop[0]);
       return piece ? this.#toggle(piece.id) : undefined;
     }
-    for (const piece of this.table.found.pieces) if (inside(piece.center_px, loop)) this.chosen.add(piece.id);
+    for (const piece of this.table.found.pieces) if (piece.center_px && inside(piece.center_px, loop)) this.chosen.add(piece.id);
     this.#draw();
     this.#panel();
   }
@@ -87,7 +87,7 @@ export class Units {
     const ids = [...this.chosen];
     const first = this.table.found.pieces.find((piece) => piece.id === ids[0]);
     const [name, player] = [text(first.unit || "", { placeholder: "Guards" }), text(first.player || "", { placeholder: "Blue" })];
-    const leader = choice([["", "nobody"], ...ids.map((id) => [id, id])], ids.find((id) => this.#of(id).leader) || ids[0]);
+    const leader = choice([["", "nobody"], ...ids.map((id) => [id, this.#of(id).name])], ids.find((id) => this.#of(id).leader) || ids[0]);
     return [
       title(ids.length === 1 ? "1 base" : `${ids.length} bases`),
       row(labelled("Unit", name), labelled("Player", player), labelled("Leader", leader)),
@@ -98,7 +98,7 @@ export class Units {
   // Games whose questions rest on more than places ask for it here.
   #more(ids) {
     const fields = this.#fields;
-    const shown = () => [...profile(fields, this.#of(ids[0]).stats, ids, (made) => this.#put((id) => ({ do: "name", id, stats: made(this.#of(id).stats) })), () => this.#panel()), this.complaint];
+    const shown = () => [...profile(fields, this.#of(ids[0]).stats, ids.map((id) => this.#of(id).name), (made) => this.#put((id) => ({ do: "name", id, stats: made(this.#of(id).stats) })), () => this.#panel()), this.complaint];
     return fields.length ? [button("Profile", () => document.getElementById("editing").replaceChildren(...shown()))] : [];
   }
 

@@ -1,0 +1,51 @@
+"""What pages show of a table that several photos were taken of."""
+
+import re
+from typing import Any
+
+from overruler.apps.web.close_up import close_up_json
+from overruler.apps.web.piece_names import piece_names
+from overruler.apps.web.scene_paths import camera_view
+from overruler.picture.drawable_ruling import drawable_ruling
+from overruler.picture.view import View
+from overruler.scene import Scene
+from overruler.verdict import Verdict
+
+PHOTO_NUMBER_PATTERN = re.compile(r"(\d*)\.\w+$")
+"""The end of a photo's name as the server gives it: `photo.jpg`, `photo2.jpg`."""
+
+
+def count_photos(scene: Scene) -> int:
+    """How many photos the scene was measured in."""
+    return len(scene.extra.get("photos", ())) or 1
+
+
+def camera_views(scene: Scene) -> list[View]:
+    """The cameras of all photos of the scene."""
+    return [camera_view(scene, photo) for photo in range(count_photos(scene))]
+
+
+def photos_json(scene: Scene, photo: int) -> dict[str, Any]:
+    """The photos, the one that is shown, and what stands elsewhere in one of them."""
+    files = [entry["file"] for entry in scene.extra.get("photos", ())] or [""]
+    pairs = zip(files, camera_views(scene), strict=True)
+    listed = [{"number": photo_number(file), "size_px": list(view.size_px)} for file, view in pairs]
+    names = piece_names(scene, camera_view(scene))
+    moved = [
+        {"id": one["id"], "name": names.get(one["id"], one["id"]), "photo": one["photo"]}
+        for one in scene.extra.get("moved", ())
+    ]
+    return {"photos": listed, "photo": photo, "moved": moved}
+
+
+def photo_number(file: str) -> int:
+    """The number of a photo among those that were sent, by its name."""
+    found = PHOTO_NUMBER_PATTERN.search(file)
+    return int(found[1] or 1) if found else 1
+
+
+def close_up_of(scene: Scene, verdict: Verdict) -> dict[str, Any]:
+    """The gap of a ruling from near, as `close_up`; nothing where it has none."""
+    if not (verdict.from_point_mm and verdict.to_point_mm):
+        return {}
+    return {"close_up": close_up_json(camera_views(scene), drawable_ruling(scene, verdict))}

@@ -1,0 +1,23 @@
+// Lengths in the unit that somebody chose; the browser keeps the choice.
+
+import { remembered } from "./kept.js";
+
+const MM_PER_INCH = 25.4;
+const IN_MM = /(\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))? mm\b/g;
+const IN_INCHES = /(\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))? in\b/g;
+
+export const UNITS = [["", "as the game has them"], ["mm", "millimetres"], ["in", "inches"]];
+export const unit = () => remembered("unit") || "";
+export const choose = (name) => remembered("unit", name);
+
+// A sentence with its lengths in the chosen unit.
+export function inUnit(text) {
+  if (unit() === "in") return text.replace(IN_MM, (_, length, doubt) => spelled(length, doubt, 1 / MM_PER_INCH, 2, "in"));
+  if (unit() === "mm") return text.replace(IN_INCHES, (_, length, doubt) => spelled(length, doubt, MM_PER_INCH, 1, "mm"));
+  return text;
+}
+
+function spelled(length, doubt, times, digits, name) {
+  const words = (value) => (Number(value) * times).toFixed(digits);
+  return `${words(length)}${doubt === undefined ? "" : ` ± ${words(doubt)}`} ${name}`;
+}

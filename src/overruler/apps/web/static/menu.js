@@ -1,0 +1,78 @@
+// What is done with a table as a whole: files to keep, sharing, a photo more, units of length, deleting it.
+
+import * as api from "./api.js";
+import { UNITS, choose, unit } from "./lengths.js";
+import { make } from "./svg.js";
+
+const find = (name) => document.getElementById(name);
+const ALONE = "Only this computer can open this page. Start it as “overruler serve --lan” to let phones in.";
+
+export class Menu {
+  constructor(table) {
+    this.table = table;
+    find("more").onclick = () => this.#open();
+    find("forget").onclick = () => this.#forget();
+    find("share").onclick = () => this.#code();
+    find("send").onclick = () => this.#send();
+    find("unit").replaceChildren(...UNITS.map(([value, words]) => new Option(words, value)));
+    find("unit").value = unit();
+    find("unit").onchange = () => {
+      choose(find("unit").value);
+      table.update();
+    };
+  }
+
+  #open() {
+    find("code").hidden = true;
+    find("send-said").textContent = "";
+    find("send").parentElement.hidden = !navigator.share || !this.table.found;
+    for (const name of ["save-picture", "save-scene", "add-photo"]) find(name).parentElement.hidden = !this.table.found;
+    find("add-photo").parentElement.hidden ||= Boolean(this.table.asked.points);
+    find("menu").showModal();
+  }
+
+  // Where the files of the ruling on a question are.
+  links(question) {
+    const { id } = this.table;
+    this.question = question;
+    find("save-picture").href = api.picture(id, question);
+    find("save-bundle").href = api.bundle(id, question);
+    find("save-scene").href = api.scene(id);
+    find("save-scene").download = `overruler-${id}.json`;
+    find("save-bundle").parentElement.hidden = !question;
+  }
+
+  // The system's own sheet: the picture with the ruling where it takes files, else the link.
+  async #send() {
+    const { id } = this.table;
+    const text = find("ruling").querySelector(".headline")?.textContent || "Overruler";
+    try {
+      const picture = await (await fetch(api.picture(id, this.question))).blob();
+      const files = [new File([picture], `overruler-${id}.png`, { type: picture.type })];
+      if (navigator.canShare?.({ files })) await navigator.share({ files, text });
+      else await navigator.share({ text, url: (await api.link(id)).url });
+    } catch (error) {
+      if (error.name !== "AbortError") find("send-said").textContent = error.message;
+    }
+  }
+
+  async #code() {
+    const told = await api.link(this.table.id).catch((error) => ({ url: error.message, path: "", size: 0 }));
+    if (told.this_machine_only) Object.assign(told, { url: ALONE, size: 0 });
+    const words = Object.assign(document.createElement("p"), { className: "hint", textContent: told.url });
+    const code = make("svg", { viewBox: `-4 -4 ${told.size + 8} ${told.size + 8}`, role: "img", "aria-label": "The link as a code to scan" }, make("path", { d: told.path, transform: "translate(0 .5)" }));
+    find("code").replaceChildren(...(told.size ? [code] : []), words);
+    find("code").hidden = false;
+  }
+
+  async #forget() {
+    const { id } = this.table;
+    if (find("forget").dataset.sure !== id) {
+      find("forget").dataset.sure = id;
+      find("forget").textContent = "Tap again: it cannot be undone";
+      return;
+    }
+    await api.forget(id).catch(() => {});
+    location.href = "/";
+  }
+}

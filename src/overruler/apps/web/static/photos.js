@@ -1,0 +1,126 @@
+// Several photos of one table: adding one from another side, changing between them, taking the last one out again.
+
+import * as api from "./api.js";
+import { button, element, hint } from "./forms.js";
+
+const find = (name) => document.getElementById(name);
+const SAME_MM = 12; // a base is the same one within so much, whatever it is called after another photo
+
+export class Photos {
+  constructor(table) {
+    this.table = table;
+    this.shown = 0;
+    find("add").onchange = (event) => {
+      const [file] = event.target.files;
+      event.target.value = "";
+      if (file) this.add(file);
+    };
+    find("add-photo").onclick = () => find("add").click();
+    find("take-out").onclick = () => this.takeOut();
+  }
+
+  // The number of a photo among those that were sent: what its address says.
+  get number() {
+    return this.table.found?.photos[this.shown]?.number ?? 1;
+  }
+
+  // --- adding ---
+
+  async add(file) {
+    const { table } = this;
+    const pair = [table.a, table.b];
+    const before = table.id;
+    find("menu").close();
+    find("advice").hidden = true;
+    if (table.mode !== "rule") table.enter("rule");
+    let added;
+    try {
+      table.busy("Sending the photo", 0);
+      added = await api.addPhoto(table.id, file, (share) => table.busy("Sending the photo", share));
+      table.stage.root.classList.add("busy");
+      const ended = await api.watch(added.id, (news) => table.busy(news.step));
+      if (ended.state !== "done") throw new Error(ended.step);
+      await this.#open(added.id, pair);
+    } catch (error) {
+      if (added) await api.takeOut(added.id).catch(() => {});
+      table.id = before;
+      table.complain(`The photo was not added: ${error.message}`);
+    } finally {
+      table.idle();
+    }
+  }
+
+  async takeOut() {
+    const { table } = this;
+    find("menu").close();
+    try {
+      const before = await api.takeOut(table.id);
+      await this.#open(before.id, [table.a, table.b]);
+    } catch (error) {
+      table.complain(error.message);
+    }
+  }
+
+  // Another measurement of the same table in place of this one; the pair stays chosen.
+  async #open(id, pair) {
+    const { table } = this;
+    history.replaceState(null, "", `/m/${id}`);
+    Object.assign(table, { id, local: null, found: null, past: [], a: null, b: null });
+    this.shown = 0;
+    await table.refresh(pair);
+  }
+
+  // --- changing between them ---
+
+  async look(index) {
+    const { table } = this;
+    if (index === this.shown) return;
+    this.shown = index;
+    table.local = null;
+    await table.refresh();
+    table.show();
+  }
+
+  // Buttons for the photos, and what stands elsewhere in one of them.
+  draw() {
+    const { photos, moved } = this.table.found;
+    const several = photos.length > 1;
+    find("photos").hidden = !several;
+    find("take-out").parentElement.hidden = !several;
+    const buttons = photos.map((_, index) => {
+      const one = button(String(index + 1), () => this.look(index), "round");
+      one.setAttribute("aria-label", `Photo ${index + 1}`);
+      one.setAttribute("aria-pressed", index === this.shown);
+      return one;
+    });
+    find("photos").replaceChildren(...buttons);
+    return moved.map(({ name, photo }) => `${name} stood elsewhere in photo ${photo + 1}`);
+  }
+
+  // --- advice ---
+
+  // From where another photo would help this ruling, and what it would settle.
+  async advise(question, told) {
+    const box = find("advice");
+    const turn = (this.turn = (this.turn || 0) + 1);
+    box.hidden = true;
+    if (!question || !told?.answer?.call || told.answer.call === "certain") return;
+    const found = await api.advice(this.table.id, question).catch(() => null);
+    if (turn !== this.turn) return;
+    const words = found ? advised(found) : "A photo from the other side of the table may settle it.";
+    box.replaceChildren(hint(words), element("div", { className: "row" }, button("Add a photo", () => find("add").click())));
+    box.hidden = Boolean(this.table.asked.points);
+  }
+}
+
+function advised({ way, before_mm: before, after_mm: after, settles }) {
+  const effect = settles ? "would settle it" : "would make it surer";
+  return `A photo ${way} ${effect}: ± ${before.toFixed(1)} mm becomes ± ${after.toFixed(1)} mm.`;
+}
+
+// The piece that stands where another one stood.
+export function samePlace(pieces, [x, y]) {
+  const away = (piece) => Math.hypot(piece.place_mm[0] - x, piece.place_mm[1] - y);
+  const nearest = pieces.reduce((best, piece) => (!best || away(piece) < away(best) ? piece : best), null);
+  return nearest && away(nearest) <= SAME_MM ? nearest : null;
+}

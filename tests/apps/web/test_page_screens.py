@@ -1,0 +1,201 @@
+"""The page on screens of every size: nothing overlaps, nothing is too small; several photos; keys; sharing."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bench.phone_server import phone
+from tests.apps.web.desk import jpeg
+from tests.apps.web.page_geometry import faults_of
+from tests.apps.web.test_page_walks import home as home
+from tests.apps.web.test_page_walks import rule, send
+from tests.chromium import browser as browser
+from tests.chromium import needs_browser
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = needs_browser
+SCREENS = ((320, 568), (390, 844), (844, 390), (820, 1180), (1280, 800), (1920, 1080))
+"""Width and height of phones, a tablet and computers."""
+AXE_LEAST_PASSES = 20
+"""The checker has passed so many rules at least where it has looked at the page at all."""
+
+
+@pytest.fixture(scope="module")
+def kept(browser: "Browser") -> Iterator["Page"]:
+    """One page for all tests; whatever the browser complains of is an error."""
+    found = phone(browser)
+    complaints: list[str] = []
+    found.on("console", lambda message: complaints.append(message.text))
+    found.on("pageerror", lambda error: complaints.append(str(error)))
+    yield found
+    found.context.close()
+    assert not complaints
+
+
+@pytest.fixture(scope="module")
+def link(kept: "Page", home: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Where a table of two photos is."""
+    folder = tmp_path_factory.mktemp("photos")
+    send(kept, home, "6x3 ft", folder / "a.jpg")
+    add(kept, folder)
+    return kept.url
+
+
+@pytest.fixture
+def table(kept: "Page", link: str) -> "Page":
+    """The table, with a ruling between two bases."""
+    kept.set_viewport_size({"width": 390, "height": 844})
+    kept.goto(link)
+    kept.wait_for_selector("#modes:not([hidden])")
+    rule(kept)
+    kept.wait_for_selector("#ruling .headline")
+    return kept
+
+
+def add(page: "Page", tmp_path: Path) -> None:
+    photo = tmp_path / "b.jpg"
+    photo.write_bytes(jpeg((320, 240), quality=80))
+    page.set_input_files("#add", photo)
+    page.wait_for_selector("#photos:not([hidden])")
+
+
+def look(page: "Page", where: str) -> list[str]:
+    """The faults of what is shown, on every screen."""
+    found = []
+    for width, height in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+        found += [f"{where}, {width} x {height}: {fault}" for fault in faults_of(page)]
+    return found
+
+
+def test_nothing_overlaps_and_nothing_is_too_small_on_any_screen(table: "Page") -> None:
+    faults = look(table, "a ruling")
+    table.click("#bands")
+    table.wait_for_selector("#drawing .band")
+    faults += look(table, "rings")
+    table.click("#more")
+    faults += look(table, "the menu")
+    table.click("#menu [data-close]")
+    table.click("#mode-list")
+    faults += look(table, "the list")
+    table.click("#bases [data-close]")
+    for mode, words in (("correct", "Correct a base"), ("units", "Make a unit")):
+        table.click(f"#mode-{mode}")
+        table.wait_for_selector(f"text={words}")
+        faults += look(table, mode)
+    table.click(".bar a")
+    table.wait_for_selector("#start:not([hidden])")
+    faults += look(table, "the start")
+    assert not faults
+
+
+def test_what_assistive_technology_reads_is_sound(table: "Page") -> None:
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    for opener in ("", "#more", "#mode-list", "#mode-correct"):
+        if opener:
+            table.click(opener)
+        assert sound(axe, table)
+        if table.locator("dialog[open]").count():
+            table.click("dialog[open] [data-close]")
+    table.click("#mode-rule")
+    table.emulate_media(color_scheme="dark")
+    table.wait_for_selector("#ruling .headline")
+    assert sound(axe, table)
+    table.emulate_media(color_scheme="light")
+
+
+def sound(axe: Any, page: "Page") -> bool:
+    """Whether axe-core has looked at the page and found no violation."""
+    told = axe.run(page)
+    assert [one["id"] for one in told["violations"]] == []
+    return len(told["passes"]) > AXE_LEAST_PASSES
+
+
+def test_a_photo_is_added_looked_at_and_taken_out_again(
+    kept: "Page", home: str, tmp_path: Path
+) -> None:
+    send(kept, home, "6x3 ft", tmp_path / "a.jpg")
+    rule(kept)
+    kept.wait_for_selector("#ruling .headline")
+    alone = kept.url
+    kept.wait_for_selector(
+        "text=A photo from the opposite side would settle it: ± 2.0 mm becomes ± 0.8 mm."
+    )
+    add(kept, tmp_path)
+    kept.wait_for_selector("#ruling .headline")
+    assert kept.url != alone
+    kept.wait_for_selector("#warnings >> text=stood elsewhere in photo 2")
+    pin = "document.querySelector('#drawing .pin circle')?.getBoundingClientRect().x"
+    before = kept.evaluate(pin)
+    kept.click("#photos >> text=2")
+    kept.wait_for_selector("#photos [aria-pressed=true] >> text=2")
+    kept.wait_for_selector("#ruling .headline")
+    kept.wait_for_function(f"(was) => Math.abs({pin} - was) > 40", arg=before)
+    kept.goto(alone)  # who has the older link sees what all photos gave
+    kept.wait_for_selector("#photos:not([hidden])")
+    assert kept.url != alone
+    kept.click("#more")
+    kept.click("#take-out")
+    kept.wait_for_selector("#photos", state="hidden")
+    assert kept.url == alone
+
+
+def test_lengths_are_told_in_the_unit_that_somebody_chose(table: "Page") -> None:
+    assert " mm (95 %)" in table.inner_text("#ruling")
+    table.click("#more")
+    table.select_option("#unit", "in")
+    table.click("#menu [data-close]")
+    table.wait_for_selector("#ruling >> text= in (95 %)")
+    table.reload()
+    table.wait_for_selector("#modes:not([hidden])")
+    rule(table)
+    table.wait_for_selector("#ruling >> text= in (95 %)")
+    table.evaluate("localStorage.clear()")
+
+
+def test_the_systems_sheet_is_given_the_picture_or_else_the_link(table: "Page") -> None:
+    script = """(takes) => {
+        window.shared = [];
+        navigator.canShare = () => takes;
+        navigator.share = async (given) => window.shared.push(given.files ? given.files[0].name : given.url); }"""
+    for takes, ending in ((True, ".png"), (False, "/m/")):
+        table.evaluate(script, takes)
+        table.click("#more")
+        table.click("#send")
+        table.wait_for_function("() => window.shared.length === 1")
+        assert ending in table.evaluate("window.shared[0]")
+        table.click("#menu [data-close]")
+
+
+def test_a_computer_zooms_pans_and_undoes_by_keys(table: "Page") -> None:
+    place = "document.getElementById('picture').style.transform"
+    for key in ("+", "ArrowLeft", "-", "0"):
+        before = table.evaluate(place)
+        table.keyboard.press(key)
+        assert table.evaluate(place) != before
+    table.keyboard.press("Escape")
+    table.wait_for_selector("text=Tap the base to measure from")
+
+
+def test_a_pasted_photo_is_measured(kept: "Page", home: str) -> None:
+    kept.goto(home)
+    kept.wait_for_selector("html[data-ready]")
+    bytes_of_photo = list(jpeg((320, 240)))
+    script = """(bytes) => {
+        const data = new DataTransfer();
+        data.items.add(new File([new Uint8Array(bytes)], "a.jpg", { type: "image/jpeg" }));
+        dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true })); }"""
+    kept.evaluate(script, bytes_of_photo)
+    kept.wait_for_selector("#modes:not([hidden])")
+
+
+def test_the_page_can_be_installed(kept: "Page", home: str) -> None:
+    manifest: dict[str, Any] = kept.request.get(f"{home}static/overruler.webmanifest").json()
+    for icon in manifest["icons"]:
+        assert kept.request.get(home.rstrip("/") + icon["src"]).ok
+    assert (manifest["start_url"], manifest["display"]) == ("/", "standalone")

@@ -1,0 +1,38 @@
+"""A table in several photos: the gap is shown on the one where it is largest."""
+
+from dataclasses import replace
+
+from overruler.apps.web.scene_paths import table_json
+from overruler.apps.web.several_photos import close_up_of, photo_number, photos_json
+from overruler.rules import ask
+from tests.apps.web.desk import seen_twice
+
+
+def test_the_gap_is_shown_by_the_photo_that_shows_it_largest() -> None:
+    """The first camera hangs over the far side of the board, the second one over the near side."""
+    table = seen_twice()
+    near, far = (
+        close_up_of(table, ask(table, {"question": "distance", "from": a, "to": b}))["close_up"]
+        for a, b in (("p01", "p02"), ("p03", "p04"))
+    )
+    assert (near["photo"], far["photo"]) == (1, 0)
+    assert len(far["outlines"]) == 2
+
+
+def test_each_photo_is_drawn_by_its_own_camera_and_has_its_number() -> None:
+    table = seen_twice("photo3.jpg")
+    first, second = (table_json(table, photo)["pieces"][0]["center_px"] for photo in (0, 1))
+    assert abs(first[0] - second[0]) > 100
+    told = photos_json(table, 1)
+    assert [one["number"] for one in told["photos"]] == [1, 3]
+    assert [(one["id"], one["photo"]) for one in told["moved"]] == [("p03", 1)]
+
+
+def test_one_photo_is_number_one() -> None:
+    assert [photo_number(name) for name in ("", "photo.jpg", "photo7.png")] == [1, 1, 7]
+
+
+def test_what_no_ruling_measures_has_no_gap() -> None:
+    table = seen_twice()
+    verdict = ask(table, {"question": "distance", "from": "p01", "to": "p02"})
+    assert close_up_of(table, replace(verdict, from_point_mm=None)) == {}
