@@ -159,6 +159,22 @@ def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
     assert Node.of_json('\ufeff{"a": 1}', "a")["a"].integer() == 1
 
 
+@pytest.mark.parametrize("mark", ["utf-16-le", "utf-16-be"])
+def test_a_text_of_two_bytes_a_letter_is_read_by_its_mark(tmp_path: Path, mark: str) -> None:
+    path = tmp_path / "a.toml"
+    path.write_bytes('\ufeffname = "ä€"\n'.encode(mark))
+    assert Node.of_toml(path)["name"].text() == "ä€"
+    path.write_bytes('name = "ä"\n'.encode(mark))
+    with pytest.raises(BadInput):
+        Node.of_toml(path)
+
+
+def test_letters_of_an_older_encoding_are_not_guessed(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_bytes(b'name = "\xe4"\n')
+    with pytest.raises(BadInput, match="not UTF-8"):
+        read_text(tmp_path / "a.toml")
+
+
 def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
