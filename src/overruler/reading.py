@@ -21,12 +21,8 @@ from overruler.errors import BadInput, did_you_mean
 T = TypeVar("T")
 
 _TYPE_NAMES = {
-    dict: "an object",
-    list: "an array",
-    str: "text",
-    bool: "true or false",
-    type(None): "null",
-}
+    dict: "an object", list: "an array", str: "text", bool: "true or false", type(None): "null"
+}  # fmt: skip
 BYTE_ORDER_MARK = "\ufeff"
 """Begins texts that editors on Windows save."""
 UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -66,10 +62,7 @@ def read_text(path: Path) -> str:
 
 
 def decode_text(data: bytes, name: str) -> str:
-    """Decode UTF-8, with or without a byte order mark, and UTF-16 that begins with its mark.
-
-    Raise `BadInput` with `name` in it for anything else.
-    """
+    """Decode UTF-8, and UTF-16 that begins with its mark; `BadInput` with `name` for anything else."""
     encoding = "utf-16" if data.startswith(UTF_16_MARKS) else "utf-8"
     try:
         return data.decode(encoding).removeprefix(BYTE_ORDER_MARK)

@@ -233,7 +233,7 @@ class BundleAdjustment:
     def _normal_equations(self, state: State) -> NormalEquations:
         """The normal equations; the cost is infinite if a point lies behind the camera."""
         if not self._is_possible(state):
-            return NormalEquations(np.inf, _empty_system(state))
+            return NormalEquations(np.inf, ArrowSystem.unit(*_sizes(state)))
         cost, data = self._accumulate_data(state, self.linearization(state))
         prior, deviation = self.prior_information(state), self.prior_deviation(state)
         return NormalEquations(
@@ -248,7 +248,7 @@ class BundleAdjustment:
 
     def _accumulate_data(self, state: State, linear: Linearization) -> tuple[float, ArrowSystem]:
         """Sum the observations one by one: small products start no threads."""
-        chi_square, system = 0.0, _empty_system(state)
+        chi_square, system = 0.0, ArrowSystem.empty(*_sizes(state))
         for k, (whitener, part) in enumerate(zip(self._whiteners, self._slices, strict=True)):
             r, shared = whitener @ linear.residual[part], whitener @ linear.shared[part]
             chi_square += float(r @ r)
@@ -281,9 +281,9 @@ class BundleAdjustment:
         )
 
 
-def _empty_system(state: State) -> ArrowSystem:
-    groups = (state.unknown_count - PLACES_START) // OWN_SIZE
-    return ArrowSystem.empty(PLACES_START, groups, OWN_SIZE)
+def _sizes(state: State) -> tuple[int, int, int]:
+    """How many parameters are shared, how many markers have places of their own, and their size."""
+    return PLACES_START, (state.unknown_count - PLACES_START) // OWN_SIZE, OWN_SIZE
 
 
 def _camera_and_bow(covariance: Array) -> Array:

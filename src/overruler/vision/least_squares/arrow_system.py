@@ -37,6 +37,13 @@ class ArrowSystem(NamedTuple):
             np.zeros((groups, own)),
         )
 
+    @classmethod
+    def unit(cls, shared: int, groups: int, own: int) -> "ArrowSystem":
+        """A system that knows each parameter as well as any other, and has found the best."""
+        system = cls.empty(shared, groups, own)
+        system.shared[...], system.own[...] = np.eye(shared), np.eye(own)
+        return system
+
     def observe(self, group: int | None, shared: Array, own: Array, residual: Array) -> None:
         """Add whitened residuals (K,) with Jacobians (K, S) and, of a group, (K, O)."""
         self.shared[...] += shared.T @ shared
