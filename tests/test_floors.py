@@ -49,6 +49,7 @@ WORKERS = FLOORS[3]
 VISION_ROOMS = (
     "imaging",
     "learned",
+    "least_squares",
     "markers",
     "misfit",
     "camera",

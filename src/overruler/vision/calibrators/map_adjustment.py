@@ -15,13 +15,13 @@ from overruler.geometry.pose import Array, Pose
 from overruler.lens import intrinsic_matrix, pack_lens
 from overruler.vision.calibrators.views import LayoutView, merge_places, rotation_2d
 from overruler.vision.camera.bundle_adjustment import EDGE_SHIFT_SIGMA_PX
-from overruler.vision.camera.schur_solver import (
+from overruler.vision.camera.variance_components import UNIT_SCALES
+from overruler.vision.least_squares.schur_solver import (
     JointSolution,
     ResidualBlock,
     solve_photos_jointly,
     whitening_matrix,
 )
-from overruler.vision.camera.variance_components import UNIT_SCALES
 
 LENS_COUNT = 9
 """Number of parameters of the lens, which come first among the shared ones."""
