@@ -21,6 +21,8 @@ from synthetic.traced.truth import truth
 
 TEXEL_MM = 0.5
 """Pixels of the prints: finer than any of the photos."""
+GAMMA = 2.2
+"""Exponent of the brightness that the eye sees."""
 MOVE_MM = (15.0, 60.0)
 """How far a piece moves between two photos."""
 
@@ -66,12 +68,19 @@ def _photo(
     habits = camera_style(view.kind, table.spec.light in ("low", "lamp"), rng)
     light = expose(tracer, view.resized(scale), ROUGH)
     if scale != 1:
-        light = np.asarray(
-            cv2.resize(light, view.size_px, interpolation=cv2.INTER_CUBIC).clip(0), np.float32
-        )
+        light = _enlarge(light, view.size_px)
     picture = develop(light, habits, rng)
     facts = truth(f"{name}.jpg", table, view, tracer, habits, scale)
     return jpeg(picture, view, habits.jpeg_quality), facts
+
+
+def _enlarge(light: Array, size_px: tuple[int, int]) -> Array:
+    """The light (H, W, 3) at another size.
+
+    It is enlarged as the eye sees it. Enlarged as it is, bright areas grow into dark ones by a pixel.
+    """
+    seen = cv2.resize(light ** (1 / GAMMA), size_px, interpolation=cv2.INTER_CUBIC)
+    return np.asarray(seen.clip(0) ** GAMMA, np.float32)
 
 
 def _move_one(table: Table, rng: Rng) -> tuple[Table, list[dict[str, object]]]:

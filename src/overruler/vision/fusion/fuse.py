@@ -21,10 +21,16 @@ from overruler.vision.fusion.levels import (
     join_levels,
     measure_levels,
 )
-from overruler.vision.fusion.merge import do_overlap, merge_repeated, without_outliers
+from overruler.vision.fusion.merge import (
+    do_overlap,
+    is_same_spot,
+    merge_repeated,
+    without_outliers,
+)
 from overruler.vision.fusion.moved import Move, find_moves
 from overruler.vision.fusion.second_look import SAME_LEVEL_MM, Expected, look_again
 from overruler.vision.fusion.sighting import SeenPhoto, Sighting
+from overruler.vision.fusion.size_by_place import weigh_by_places
 from overruler.vision.fusion.sizes import weigh_sizes
 
 MIN_PROBABILITY = 0.6
@@ -77,7 +83,7 @@ def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
     hypotheses = associate(photos, board_mm)
     levels = measure_levels(join_levels(photos), hypotheses)
     findings = [Decided.of(one, levels) for one in hypotheses]
-    findings = _decide_sizes(findings, radii_mm)
+    findings = _decide_sizes(findings, radii_mm, photos)
     findings = _look_again_everywhere(photos, findings)
     findings = merge_repeated(findings)
     moves = find_moves([one.as_finding() for one in findings], photos)
@@ -98,8 +104,11 @@ def _look_again_everywhere(
                 continue
             if photo.shows(finding.xyz_mm):
                 expected.append(Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm))
+        own = [one[photo.index] for one in sightings if photo.index in one]
         for k, sighting in look_again(photo, expected).items():
-            sightings[k][photo.index] = sighting
+            mine = sightings[k].get(photo.index)
+            if not any(is_same_spot(sighting, one) for one in own if one is not mine):
+                sightings[k][photo.index] = sighting
     pairs = zip(findings, sightings, strict=True)
     return [finding.with_sightings(list(own.values())) for finding, own in pairs]
 
@@ -110,9 +119,11 @@ def _is_measured_there(sighting: Sighting, finding: Decided) -> bool:
     return is_level and sighting.detection.base == finding.base
 
 
-def _decide_sizes(findings: Sequence[Decided], radii_mm: Array) -> list[Decided]:
+def _decide_sizes(
+    findings: Sequence[Decided], radii_mm: Array, photos: Sequence[SeenPhoto]
+) -> list[Decided]:
     """The findings with their likeliest sizes."""
-    shares = weigh_sizes(findings, radii_mm)
+    shares = weigh_by_places(findings, weigh_sizes(findings, radii_mm), photos)
     pairs = zip(findings, shares, strict=True)
     return [finding.with_sizes(sizes) for finding, sizes in pairs]
 

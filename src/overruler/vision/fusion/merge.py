@@ -34,9 +34,11 @@ def merge_repeated(findings: Sequence[Decided]) -> list[Decided]:
     return kept
 
 
-def _strength(finding: Decided) -> tuple[int, float]:
+def _strength(finding: Decided) -> tuple[int, int, float]:
+    """What decides between two findings: photos that found it by themselves, all, and scores."""
     scores = [one.detection.score for one in finding.sightings]
-    return len(scores), float(np.sum(scores))
+    by_themselves = sum(not one.again for one in finding.sightings)
+    return by_themselves, len(scores), float(np.sum(scores))
 
 
 def _apart(one: Decided, other: Decided) -> tuple[float, float]:
@@ -50,6 +52,13 @@ def is_one_base(one: Decided, other: Decided) -> bool:
     apart_mm, higher_mm = _apart(one, other)
     width = min(one.base.width_mm, other.base.width_mm)
     return apart_mm < SAME_PLACE_SHARE * width and higher_mm < SAME_HEIGHT_MM
+
+
+def is_same_spot(one: Sighting, other: Sighting) -> bool:
+    """Whether two sightings in one photo are of the same spot of the picture."""
+    apart_mm = float(np.hypot(*(one.place_at(0.0) - other.place_at(0.0))))
+    width = min(one.detection.base.width_mm, other.detection.base.width_mm)
+    return apart_mm < SAME_PLACE_SHARE * width
 
 
 def do_overlap(one: Decided, other: Decided) -> bool:
