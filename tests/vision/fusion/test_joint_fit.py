@@ -57,6 +57,22 @@ def test_more_photos_are_surer() -> None:
     assert sigmas[2] < 0.75 * sigmas[0]
 
 
+def test_photos_from_about_one_place_err_alike() -> None:
+    """What misleads a fit, a shadow or a rim, misleads the next one from there too."""
+    near, apart = (_variance_with((0.0, side)) / _variance_with((0.0,)) for side in (6.0, 120.0))
+    assert apart < 0.55
+    assert near > 0.7
+
+
+def _variance_with(sides_deg: tuple[float, ...]) -> float:
+    """The mean variance of steps between bases on the board, by photos from these sides."""
+    flat = BASES[:-1]
+    photos = [see(k, camera_from(side), flat) for k, side in enumerate(sides_deg)]
+    found = fit_jointly(placed_bases(photos, flat, PRIORS_MM[:-1]), 0.4)
+    step = np.eye(2 * len(flat))[2:] - np.eye(2 * len(flat))[:-2]
+    return float(np.diag(step @ found.rare_mm2 @ step.T).mean())
+
+
 def test_a_sighting_that_contradicts_the_others_stands_out() -> None:
     photos = photos_of(3, np.random.default_rng(1))
     off = photos[1].detections[3]

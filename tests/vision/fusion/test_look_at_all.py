@@ -83,6 +83,16 @@ def test_a_photo_given_twice_adds_no_precision() -> None:
     assert flags == ["photo_twice"]
 
 
+def test_a_photo_from_the_same_place_adds_no_precision() -> None:
+    """Cut, turned or brightened, a picture is still the same; so is the next one of a burst."""
+    one, other = table(2)
+    burst = see(1, camera_from(0.5), BASES, np.random.default_rng(5), speckled(one.frame, 9))
+    once, twice = measure([one]), measure([one, burst])
+    assert variances(twice.scene) == pytest.approx(variances(once.scene))
+    assert [problem.flag for problem in twice.calibration.problems] == ["photo_twice"]
+    assert variances(measure([one, other]).scene).mean() < 0.7 * variances(once.scene).mean()
+
+
 def test_a_photo_that_cannot_be_measured_is_left_out_and_named() -> None:
     report = measure(table(3), fails=lambda index: index == 1)
     assert [photo["file"] for photo in report.scene.extra["photos"]] == ["photo0.jpg", "photo2.jpg"]

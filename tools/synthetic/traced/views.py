@@ -8,7 +8,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from synthetic.arrays import Array, Rng
+from synthetic.arrays import Array, Floats, Rng
 from synthetic.camera import View, over_board
 from synthetic.develop import camera_style, develop, jpeg
 from synthetic.things.pieces import Piece
@@ -68,13 +68,13 @@ def _photo(
     habits = camera_style(view.kind, table.spec.light in ("low", "lamp"), rng)
     light = expose(tracer, view.resized(scale), ROUGH)
     if scale != 1:
-        light = _enlarge(light, view.size_px)
+        light = enlarge(light, view.size_px)
     picture = develop(light, habits, rng)
     facts = truth(f"{name}.jpg", table, view, tracer, habits, scale)
     return jpeg(picture, view, habits.jpeg_quality), facts
 
 
-def _enlarge(light: Array, size_px: tuple[int, int]) -> Array:
+def enlarge(light: Floats, size_px: tuple[int, int]) -> Floats:
     """The light (H, W, 3) at another size.
 
     It is enlarged as the eye sees it. Enlarged as it is, bright areas grow into dark ones by a pixel.

@@ -104,10 +104,10 @@ def _look_again_everywhere(
                 continue
             if photo.shows(finding.xyz_mm):
                 expected.append(Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm))
-        own = [one[photo.index] for one in sightings if photo.index in one]
+        seen_there = [one[photo.index] for one in sightings if photo.index in one]
         for k, sighting in look_again(photo, expected).items():
             mine = sightings[k].get(photo.index)
-            if not any(is_same_spot(sighting, one) for one in own if one is not mine):
+            if not any(is_same_spot(sighting, one) for one in seen_there if one is not mine):
                 sightings[k][photo.index] = sighting
     pairs = zip(findings, sightings, strict=True)
     return [finding.with_sightings(list(own.values())) for finding, own in pairs]

@@ -1,4 +1,4 @@
-"""Photos that do not belong together: another table, or the same picture twice."""
+"""Photos that do not belong together: another table, or the same picture or view twice."""
 
 from collections.abc import Sequence
 
@@ -26,6 +26,17 @@ ODD_RATIO = 2.0
 """It is this many times the next photo's."""
 OTHER_TABLE_SHARE = 0.25
 """A photo that shows less than this share of the bases that others show in it is of another table."""
+
+
+SAME_VIEW_SHARE = 0.02
+"""Two cameras nearer than this share of their height took one view: what misleads one, misleads both."""
+
+
+def is_same_view(one: SeenPhoto, other: SeenPhoto) -> bool:
+    """Whether two photos are from one place, or one is cut, turned or brightened from the other."""
+    eyes = [photo.calibration.camera.center_mm for photo in (one, other)]
+    apart_mm = float(np.linalg.norm(eyes[0] - eyes[1]))
+    return apart_mm < SAME_VIEW_SHARE * float(max(eyes[0][2], eyes[1][2]))
 
 
 def is_same_picture(one: Frame, other: Frame) -> bool:

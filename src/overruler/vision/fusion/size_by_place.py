@@ -96,7 +96,10 @@ def _disagreement(sightings: Sequence[Sighting], z_mm: float) -> float:
     """The squared distance, in σ, of the places of sightings from their common mean."""
     places = np.array([one.place_at(z_mm) for one in sightings])
     weights: Array = np.array(
-        [np.linalg.inv(one.covariance_at(z_mm) + np.eye(2) * PLACE_SIGMA_MM**2) for one in sightings]
+        [
+            np.linalg.inv(one.covariance_at(z_mm) + np.eye(2) * PLACE_SIGMA_MM**2)
+            for one in sightings
+        ]
     )
     mean = np.linalg.solve(weights.sum(0), np.einsum("nij,nj->i", weights, places))
     apart = places - mean
