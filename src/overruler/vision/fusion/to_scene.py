@@ -11,11 +11,12 @@ from overruler.detections import DetectedRuler, Detection, RaisedArea, ruler_to_
 from overruler.games import DEFAULT_GAME
 from overruler.geometry.covariance import Covariance, RareAlternative
 from overruler.pieces import SURE_PROBABILITY
-from overruler.records import PhotoImageRecord, PieceRecord
+from overruler.records import PieceRecord
 from overruler.report import Report, TablePhoto
 from overruler.scene import Piece, Scene, Table
 from overruler.vision.assembly.flag_doubts import rare_probability
-from overruler.vision.assembly.to_scene import image_record, to_piece, to_terrain
+from overruler.vision.assembly.several_photos import images_in
+from overruler.vision.assembly.to_scene import to_piece, to_terrain
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.fusion.fuse import FusedBase, FusedTable
 from overruler.vision.fusion.levels import Level
@@ -199,13 +200,9 @@ def _joint_covariance(
 def _to_piece(one: _PlacedPiece, name: str, covariance: Any, photos: Sequence[SeenPhoto]) -> Piece:
     piece = to_piece(one.detection, name, covariance)
     seen = {sighting.photo.index for sighting in one.base.sightings}
-    images = []
-    for photo in photos:
-        place = np.array([*one.detection.xy_mm, one.detection.z_mm])
-        if photo.shows(place):
-            images.append(_image(one.detection, photo, photo.index in seen))
+    shown = [TablePhoto(photo.frame, photo.calibration) for photo in photos]
     record = PieceRecord(
-        images=tuple(images),
+        images=images_in(one.detection, shown, seen),
         z_sigma_mm=round(one.z_sigma_mm, 3) if one.base.is_raised else None,
         probability=_stated_probability(one.base.probability),
     )
@@ -218,8 +215,3 @@ def _to_piece(one: _PlacedPiece, name: str, covariance: Any, photos: Sequence[Se
 
 def _stated_probability(probability: float) -> float | None:
     return round(probability, 4) if probability < SURE_PROBABILITY else None
-
-
-def _image(detection: Detection, photo: SeenPhoto, seen: bool) -> PhotoImageRecord:
-    drawn = reproject_outline(photo.calibration.camera, detection)
-    return PhotoImageRecord(photo.index, image_record(drawn), seen)
