@@ -61,6 +61,7 @@ VISION_ROOMS = (
     "terrain",
     "rulers",
     "assembly",
+    "pairing",
     "fusion",
     "tracking",
 )

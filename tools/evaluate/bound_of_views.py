@@ -24,8 +24,8 @@ from rich.table import Table
 
 from evaluate.drawn.views import Truth, bound_mm2, camera_from, placed_bases, see
 from overruler.geometry.pose import Array
-from overruler.vision.fusion import sighting
 from overruler.vision.fusion.joint_fit import fit_jointly
+from overruler.vision.pairing import sighting
 
 COUNTS = (1, 2, 3, 5)
 BASES: list[Truth] = [

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from evaluate.drawn.views import Truth, bound_mm2, camera_from, placed_bases, see
-from overruler.vision.fusion import sighting
 from overruler.vision.fusion.joint_fit import JointFit, fit_jointly
-from overruler.vision.fusion.sighting import SeenPhoto
+from overruler.vision.pairing import sighting
+from overruler.vision.pairing.sighting import SeenPhoto
 
 BASES: list[Truth] = [
     *[(150.0 + 90 * k, 120.0 + 55 * (k % 4), 0.0, 27.0) for k in range(7)],

@@ -15,7 +15,7 @@ from overruler.report import Report
 from overruler.scene import Scene
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.fusion.look_at_all import TableKnowledge, look_at_all
-from overruler.vision.fusion.sighting import SeenPhoto
+from overruler.vision.pairing.sighting import SeenPhoto
 
 RADII_MM = np.array([25, 27, 32, 40, 50]) / 2
 BASES: list[Truth] = [(180.0 + 80 * k, 150.0 + 70 * (k % 4), 0.0, 27.0) for k in range(8)]

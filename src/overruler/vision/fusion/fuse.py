@@ -11,27 +11,27 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.fusion.association import associate
-from overruler.vision.fusion.decided import Decided
-from overruler.vision.fusion.evidence import piece_probability
 from overruler.vision.fusion.joint_fit import JointFit, PlacedBase, fit_jointly
-from overruler.vision.fusion.levels import (
+from overruler.vision.fusion.outliers import without_outliers
+from overruler.vision.pairing.association import associate
+from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.evidence import piece_probability
+from overruler.vision.pairing.levels import (
     LEVEL_SIGMA_MM,
     Level,
     join_levels,
     measure_levels,
 )
-from overruler.vision.fusion.merge import (
+from overruler.vision.pairing.merge import (
     do_overlap,
     is_same_spot,
     merge_repeated,
-    without_outliers,
 )
-from overruler.vision.fusion.moved import Move, find_moves
-from overruler.vision.fusion.second_look import SAME_LEVEL_MM, Expected, look_again
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
-from overruler.vision.fusion.size_by_place import weigh_by_places
-from overruler.vision.fusion.sizes import weigh_sizes
+from overruler.vision.pairing.moved import Move, find_moves
+from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.size_by_place import weigh_by_places
+from overruler.vision.pairing.sizes import weigh_sizes
 
 MIN_PROBABILITY = 0.6
 """Least probability of a finding that is reported."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from overruler.calibration import Calibration
 from overruler.geometry.pose import Array
-from overruler.vision.fusion.sighting import Sighting
+from overruler.vision.pairing.sighting import Sighting
 
 MIN_HEIGHT_SIGMA_MM = 0.02
 """Least 1 σ of a base's height over the board: a grain of dust."""

@@ -19,8 +19,8 @@ from overruler.vision.fusion.same_table import (
     is_same_picture,
     is_same_view,
 )
-from overruler.vision.fusion.sighting import SeenPhoto
 from overruler.vision.fusion.to_scene import report_fused
+from overruler.vision.pairing.sighting import SeenPhoto
 
 DISAGREEMENT_TEXT = (
     "the photos disagree by more than their doubt, so all doubt is larger; "

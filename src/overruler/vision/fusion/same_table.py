@@ -9,7 +9,7 @@ from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.fusion.fuse import FusedTable
-from overruler.vision.fusion.sighting import SeenPhoto
+from overruler.vision.pairing.sighting import SeenPhoto
 
 THUMBNAIL_PX = (96, 72)
 """Width and height to which pictures are reduced to be compared."""

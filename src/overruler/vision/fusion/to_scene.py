@@ -19,9 +19,9 @@ from overruler.vision.assembly.several_photos import images_in
 from overruler.vision.assembly.to_scene import to_piece, to_terrain
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.fusion.fuse import FusedBase, FusedTable
-from overruler.vision.fusion.levels import Level
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
 from overruler.vision.fusion.table_errors import map_covariance_mm2, shared_covariance_mm2
+from overruler.vision.pairing.levels import Level
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 MIN_TOP_MM = 4.0
 """Lowest height of a top in a scene: lower ones are cards and mats."""

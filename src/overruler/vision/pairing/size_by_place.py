@@ -10,10 +10,10 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.fusion.decided import Decided
-from overruler.vision.fusion.second_look import SAME_LEVEL_MM, Expected, look_again
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
-from overruler.vision.fusion.sizes import SizeShares
+from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.sizes import SizeShares
 
 MIN_SHARE = 0.01
 """Least probability of a size that is looked at."""

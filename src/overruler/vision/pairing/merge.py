@@ -1,14 +1,11 @@
-"""Findings that are one base after all, and sightings that contradict the others of their base."""
+"""Findings that are one base after all."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from overruler.geometry.pose import Array
-from overruler.vision.fusion.decided import Decided
-from overruler.vision.fusion.joint_fit import PlacedBase
-from overruler.vision.fusion.sighting import Sighting
+from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.sighting import Sighting
 
 SAME_PLACE_SHARE = 0.6
 """Two findings nearer than this share of the smaller width are one base."""
@@ -18,8 +15,6 @@ MAX_OVERLAP_SHARE = 0.25
 """Two bases overlap by less than this share of the smaller width."""
 SAME_HEIGHT_MM = 12.0
 """Findings whose heights differ by more may stand over each other."""
-OUTLIER_CHI2 = 20.0
-"""Squared distance, in σ, from which a sighting contradicts the others: one in 20 000 of good ones."""
 
 
 def merge_repeated(findings: Sequence[Decided]) -> list[Decided]:
@@ -86,38 +81,3 @@ def _agrees(finding: Decided, sighting: Sighting) -> bool:
     z_mm = float(finding.xyz_mm[2])
     apart_mm = float(np.hypot(*(sighting.place_at(z_mm) - finding.xyz_mm[:2])))
     return apart_mm < AGREEING_MM
-
-
-def without_outliers(
-    placed: Sequence[PlacedBase], chi2: Array, residuals_mm: Array
-) -> tuple[list[PlacedBase], bool]:
-    """The bases without sightings that contradict the others; also whether there were any.
-
-    Of three sightings or more the worst goes. Two that contradict each other are both doubted.
-    """
-    changed, first = False, 0
-    result = []
-    for base in placed:
-        count = len(base.sightings)
-        own_chi2 = chi2[first : first + count]
-        own_residuals = residuals_mm[first : first + count]
-        first += count
-        if count < 2 or own_chi2.max() < OUTLIER_CHI2:
-            result.append(base)
-            continue
-        changed = True
-        sightings = list(base.sightings)
-        if count > 2:
-            del sightings[int(own_chi2.argmax())]
-        else:
-            sightings = _doubt_both(sightings, own_residuals)
-        result.append(replace(base, sightings=tuple(sightings)))
-    return result, changed
-
-
-def _doubt_both(sightings: Sequence[Sighting], residuals_mm: Array) -> list[Sighting]:
-    step = residuals_mm[0] - residuals_mm[1]
-    added = np.outer(step, step)
-    return [
-        one.with_detection(one.detection.with_added_covariance(added, added)) for one in sightings
-    ]

@@ -12,8 +12,8 @@ import numpy as np
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
-from overruler.vision.fusion.decided import Decided
-from overruler.vision.fusion.sighting import Sighting
+from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.sighting import Sighting
 from overruler.vision.refinement.base_scale import EDGE_OFFSET_SIGMA_PX
 from overruler.vision.rounds.fit_rounds import size_set_priors
 from overruler.vision.rounds.size_likelihood import (
