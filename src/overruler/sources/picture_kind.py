@@ -12,6 +12,8 @@ AVIF_BRANDS = (b"avif", b"avis", b"avio")
 """Brands of pictures coded by AV1."""
 FILM_BRANDS = (b"isom", b"iso2", b"iso4", b"iso5", b"iso6", b"mp41", b"mp42", b"qt  ", b"M4V ")
 """Brands of films."""
+FILM_STARTS = (b"\x1a\x45\xdf\xa3", b"\0\0\x01\xba", b"\0\0\x01\xb3")
+"""First bytes of films without brands: Matroska and WebM, MPEG."""
 CANON_RAW_BRAND = b"crx "
 """Brand of Canon's raw pictures, CR3."""
 JXL_STARTS = (b"\xff\x0a", b"\0\0\0\x0cJXL ")
@@ -38,6 +40,12 @@ def _brands(head: bytes) -> Sequence[bytes]:
     """The main brand, then those that the file is compatible with."""
     end = min(int.from_bytes(head[:4], "big"), len(head))
     return [head[8:12], *(head[at : at + 4] for at in range(16, end - 3, 4))]
+
+
+def is_film(head: bytes) -> bool:
+    """Whether a file with these first bytes is a film."""
+    is_avi = head[:4] == b"RIFF" and head[8:12] == b"AVI "
+    return box_family(head) == "film" or head.startswith(FILM_STARTS) or is_avi
 
 
 def describe_unreadable(head: bytes) -> str | None:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from overruler.apps.geojson import add_geojson_argument, geojson_text
 from overruler.apps.measure.options import MeasureOptions, load_options, read_options
+from overruler.apps.measure.pictures import read_pictures
 from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments
 from overruler.writing import write_atomically
 
 if TYPE_CHECKING:
-    from overruler.board import Board
-    from overruler.frame import Frame
     from overruler.report import Report
 
 __all__ = [
@@ -31,7 +30,8 @@ __all__ = [
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     photo = (
-        "the photo: JPEG, PNG, WebP, TIFF, or - for standard input; several of one table see more"
+        "the photo: JPEG, PNG, WebP, TIFF, or - for standard input; several of one table see more; "
+        "or a short film of a walk round it"
     )
     parser.add_argument("photo", type=Path, nargs="+", metavar="PHOTO", help=photo)
     add_table_arguments(parser)
@@ -74,25 +74,15 @@ def run(args: argparse.Namespace) -> int:
 
 def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "Report":
     """Measure the photo and answer the questions, or the most likely ones where none is asked."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from overruler.sources.photo import load_photo
-    from overruler.vision.learned.warm_up import warm_up_libraries
-
     progress("reading the photo")
-    pool = ThreadPoolExecutor()
-    paths = (options.photo, *options.more)
-    reading = [pool.submit(load_photo, path) for path in paths]  # during the imports below
-    pool.submit(
-        warm_up_libraries
-    )  # nobody waits for it: what it has not loaded is loaded when used
+    pictures = read_pictures(options, progress)
     from overruler.apps.rulings import rule_on_questions
     from overruler.referee import Referee
+    from overruler.sources.photo import load_photo
 
-    frames = [each.result() for each in reading]
-    pool.shutdown(wait=False)
+    frames = pictures.frames
     referee = Referee(
-        board=_find_board(frames[0], options),
+        board=pictures.board,
         points=options.points,
         lens=options.lens,
         game=options.game,
@@ -102,19 +92,10 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
         fixes=options.fixes,
         house=options.house,
         beside=tuple(load_photo(path) for path in options.beside),
-        lenses=options.lenses,
+        lenses=pictures.lenses,
     )
     report = referee.look(frames if len(frames) > 1 else frames[0], progress)
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
-
-
-def _find_board(frame: "Frame", options: MeasureOptions) -> "Board | None":
-    """The board of the options, or the known one that the photo shows."""
-    if not options.known_boards:
-        return options.board
-    from overruler.vision.markers.recognize import recognize_board
-
-    return recognize_board(frame, options.known_boards)
 
 
 def _render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Path, bytes | str]]:
