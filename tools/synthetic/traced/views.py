@@ -52,7 +52,7 @@ def photograph_from_all_sides(
     for k, found in enumerate(facts):
         found["view"] = {"table": name, "number": k + 1}
         files[f"{name}_v{k + 1}.json"] = json.dumps(found).encode()
-    files[f"{name}.json"] = json.dumps(_whole(name, spec, facts, moved)).encode()
+    files[f"{name}.json"] = json.dumps(whole(name, spec, facts, moved)).encode()
     return files
 
 
@@ -128,9 +128,10 @@ def _is_free(table: Table, piece: Piece, step_mm: Array) -> bool:
     return ground.free(footprint(piece.shape, x, y, piece.heading_deg), 3)
 
 
-def _whole(
+def whole(
     name: str, spec: Spec, facts: Sequence[dict[str, Any]], moved: Sequence[dict[str, object]]
 ) -> dict[str, object]:
+    """The truth of a table by the facts of its views."""
     views = [found["image"] for found in facts]
     pieces = []
     for k, piece in enumerate(facts[0]["pieces"]):
