@@ -4,8 +4,8 @@ associate the photos' bases → look again where others see one → tops and the
 which findings are pieces → one fit of all places and heights
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -39,6 +39,8 @@ MIN_REPORTED_SIZE = 0.05
 """Least probability of another size that is reported."""
 MIN_SIGHTINGS_TO_COMPARE = 8
 """Least number of sightings by which photos are compared."""
+MIN_SIGHTINGS_OF_PHOTO = 4
+"""Least number of sightings of a photo by which it is held against the others."""
 MEDIAN_CHI2 = 1.386
 """Median of a squared distance in σ in the plane, where all is as stated: 2 ln 2."""
 MAX_USUAL_RATIO = 2.0
@@ -71,8 +73,9 @@ class FusedTable:
     levels: tuple[Level, ...]
     moved: tuple[tuple[int, Sighting], ...]
     """What stands elsewhere in one photo: the number of its base, and the sighting there."""
-    seen_together: tuple[int | None, ...] = ()
-    """(M,): photo of each sighting of the fit; None where it is the only one of its base."""
+    median_chi2: Mapping[int, float] = field(default_factory=dict)
+    """Median squared distance, in σ, of a photo's sightings from what the others predict, by the
+    photo's index, before any sighting was left out."""
     excess: float = 1.0
     """Factor on all covariances: how far photos contradict each other (Birge's ratio, squared)."""
 
@@ -164,6 +167,7 @@ def _fit_table(
         for one, _ in kept
     ]
     fit = fit_jointly(placed, LEVEL_SIGMA_MM)
+    before = _chi2_by_photo(placed, fit)
     for _ in range(OUTLIER_ROUNDS):
         placed, changed = without_outliers(placed, fit.chi2, fit.residuals_mm)
         if not changed:
@@ -176,16 +180,25 @@ def _fit_table(
         bases.append(
             FusedBase(base, likely, place.sightings, probability, one.level, one.is_raised)
         )
-    together = [
-        one.photo.index if len(base.sightings) > 1 else None
-        for base in placed
-        for one in base.sightings
-    ]
-    excess = _excess_of(
-        [c for c, photo in zip(fit.chi2, together, strict=True) if photo is not None]
-    )
+    after = _chi2_by_photo(placed, fit)
+    excess = _excess_of([chi2 for values in after.values() for chi2 in values])
     fit = replace(fit, usual_mm2=excess * fit.usual_mm2, rare_mm2=excess * fit.rare_mm2)
-    return FusedTable(tuple(bases), fit, tuple(levels), tuple(moved), tuple(together), excess)
+    medians = {
+        photo: float(np.median(values))
+        for photo, values in before.items()
+        if len(values) >= MIN_SIGHTINGS_OF_PHOTO
+    }
+    return FusedTable(tuple(bases), fit, tuple(levels), tuple(moved), medians, excess)
+
+
+def _chi2_by_photo(placed: Sequence[PlacedBase], fit: JointFit) -> dict[int, list[float]]:
+    """Squared distances, in σ, of each photo's sightings from what the other photos predict."""
+    found: dict[int, list[float]] = {}
+    sightings = [(one, len(base.sightings)) for base in placed for one in base.sightings]
+    for (one, count), chi2 in zip(sightings, fit.chi2.tolist(), strict=True):
+        if count > 1:
+            found.setdefault(one.photo.index, []).append(chi2)
+    return found
 
 
 def _excess_of(chi2: Sequence[float]) -> float:

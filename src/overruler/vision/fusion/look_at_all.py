@@ -75,13 +75,13 @@ def look_at_all(
     photos, repeated = _drop_repeated_views(list(reports.values()))
     problems += repeated
     fused = fuse_photos(photos, known.radii_mm)
-    check_same_table(fused, photos)
     while (odd := find_contradicting_photo(fused, photos)) is not None:
         text = f"{odd.frame.name} is left out: it contradicts the other photos, which agree"
         problems.append(Problem("photo_left_out", text))
         rest = [photo for photo in photos if photo is not odd]
         photos = [replace(photo, index=k) for k, photo in enumerate(rest)]
         fused = fuse_photos(photos, known.radii_mm)
+    check_same_table(fused, photos)
     if disagree(fused):
         problems.append(Problem("photos_disagree", DISAGREEMENT_TEXT))
     on_map = board is not None and board.covariance is not None
