@@ -52,11 +52,11 @@ class Judged(Sum):
     invented: int = 0
 
 
-def judge(table: PhotoTable, report: Report) -> Judged:
-    """Hold a report on a table against its truth."""
+def judge(table: PhotoTable, report: Report, view: int = 0) -> Judged:
+    """Hold a report on a table against its truth; its first photo is the one of number `view`."""
     scene, counted = report.scene, Judged()
     pieces = table.truth["pieces"]
-    pairs, turn, shift = _pair(table, report)
+    pairs, turn, shift = _pair(table, report, view)
     rims = {piece["id"]: piece for piece in table.whole["pieces"]}
     found = {pieces[i]["id"] for i, _ in pairs}
     for piece in pieces:
@@ -92,7 +92,9 @@ def _is_sized(truth: Truth, piece: Piece) -> bool:
     return bool(np.allclose(sorted([piece.base.width_mm, piece.base.length_mm]), sides, atol=0.6))
 
 
-def _pair(table: PhotoTable, report: Report) -> tuple[list[tuple[int, int]], Places, Places]:
+def _pair(
+    table: PhotoTable, report: Report, view: int
+) -> tuple[list[tuple[int, int]], Places, Places]:
     """Pairs of pieces, true and found, and the turn and shift from the scene's frame to the true one."""
     pieces, scene = table.truth["pieces"], report.scene
     there = np.array([[piece["x_mm"], piece["y_mm"]] for piece in pieces])
@@ -101,7 +103,7 @@ def _pair(table: PhotoTable, report: Report) -> tuple[list[tuple[int, int]], Pla
     turn, shift = np.eye(2), np.zeros(2)
     if table.board.layout_known:
         return _assign(there, here, reach), turn, shift
-    turn, shift = _frame_by_camera(table, report)
+    turn, shift = _frame_by_camera(table.truths[view], report)
     for wide in (2.0, 1.0, 1.0, 1.0):
         pairs = _assign(there, here @ turn.T + shift, wide * reach)
         if len(pairs) > 2:
@@ -123,9 +125,9 @@ def _assign(there: Places, here: Places, reach: Places) -> list[tuple[int, int]]
     return [(i, j) for i, j in pairs if cost[i, j] < 0.5]
 
 
-def _frame_by_camera(table: PhotoTable, report: Report) -> tuple[Places, Places]:
+def _frame_by_camera(truth: Truth, report: Report) -> tuple[Places, Places]:
     """The turn and shift of the plane by the pose of the first photo."""
-    true, pose = table.truth["camera"], report.calibration.camera.T_camera_board
+    true, pose = truth["camera"], report.calibration.camera.T_camera_board
     turned = np.array(true["rotation"]).T
     turn = turned @ pose.rotation
     shift = turned @ (pose.translation_mm - np.array(true["translation_mm"]))

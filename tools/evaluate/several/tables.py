@@ -35,11 +35,16 @@ class PhotoTable:
     name: str
     board: Board
     photos: list[Shown]
-    truth: Truth
-    """That of the first photo."""
+    truths: list[Truth]
+    """That of each photo: the same pieces and another camera."""
     whole: Truth
     """That of the table: of each piece how much of its rim each photo shows, and what moved."""
     _known: dict[int, tuple[Shown, Report | Exception]] = field(default_factory=dict)
+
+    @property
+    def truth(self) -> Truth:
+        """That of the first photo."""
+        return self.truths[0]
 
     def look(self, photos: Sequence[Shown]) -> Report:
         """Measure some photos together; `CannotMeasure` or `BadInput` where that is refused."""
@@ -85,6 +90,6 @@ def tables_in(folder: Path, only: Sequence[str] = ()) -> Iterator[PhotoTable]:
 
 def _load(folder: Path, whole: Truth) -> PhotoTable:
     photos = [folder / name for name in whole["views"]]
-    truth = json.loads(photos[0].with_suffix(".json").read_text())
+    truths = [json.loads(photo.with_suffix(".json").read_text()) for photo in photos]
     shown = [Shown(load_photo(photo)) for photo in photos]
-    return PhotoTable(whole["table"], board_of(photos[0], truth), shown, truth, whole)
+    return PhotoTable(whole["table"], board_of(photos[0], truths[0]), shown, truths, whole)
