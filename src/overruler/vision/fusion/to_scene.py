@@ -19,6 +19,7 @@ from overruler.vision.assembly.several_photos import images_in
 from overruler.vision.assembly.to_scene import to_piece, to_terrain
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.fusion.fuse import FusedBase, FusedTable
+from overruler.vision.fusion.heading import fuse_headings
 from overruler.vision.fusion.table_errors import map_covariance_mm2, shared_covariance_mm2
 from overruler.vision.pairing.levels import Level
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
@@ -144,9 +145,13 @@ def _place(fused: FusedTable, k: int, photos: Sequence[SeenPhoto]) -> _PlacedPie
     if base.level is not None:
         standing_on = area_name(fused.levels[base.level], base.level)
     two = slice(2 * k, 2 * k + 2)
-    z_sigma = float(np.hypot(fused.fit.z_sigma_mm[k], 0.0))
+    z_sigma = float(fused.fit.z_sigma_mm[k])
+    heading = fuse_headings(base.sightings)
     detection = replace(
         surest,
+        heading_deg=heading.heading_deg,
+        heading_modulo_deg=heading.heading_modulo_deg,
+        other_headings=heading.other_headings,
         base=base.base,
         alternative_bases=base.other_bases,
         xy_mm=fused.fit.xy_mm[k],
