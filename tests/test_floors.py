@@ -62,6 +62,7 @@ VISION_ROOMS = (
     "terrain",
     "rulers",
     "assembly",
+    "pairing",
     "fusion",
     "tracking",
 )

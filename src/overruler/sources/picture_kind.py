@@ -60,11 +60,16 @@ def _brands(head: bytes) -> Sequence[bytes]:
     return [head[8:12], *(head[at : at + 4] for at in range(16, end - 3, 4))]
 
 
+def is_film(head: bytes) -> bool:
+    """Whether a file with these first bytes is a film."""
+    is_avi = head[:4] == b"RIFF" and head[8:12] == b"AVI "
+    return box_family(head) == "film" or head.startswith(FILM_STARTS) or is_avi
+
+
 def describe_unreadable(head: bytes) -> str | None:
     """Say what a file is that is no readable picture, and how to convert it."""
     family = box_family(head)
-    is_avi = head.startswith(b"RIFF") and head[8:12] == b"AVI "
-    if family == "film" or is_avi or head.startswith(FILM_STARTS):
+    if is_film(head):
         return "is a film; overruler analyze takes films"
     if family == "raw" or head[8:10] == b"CR" or head.startswith(RAW_STARTS):
         return f"is a camera's raw picture; {EXPORT_REMEDY}"

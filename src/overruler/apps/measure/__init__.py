@@ -33,8 +33,8 @@ __all__ = [
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     photo = (
         "the photo (JPEG, HEIC, PNG, WebP, TIFF), or - for standard input. Up to ten photos are taken "
-        "for photos of ONE table, and make one scene. A folder, or --each: every photo shows a table "
-        "of its own"
+        "for photos of ONE table, and make one scene; a short film of a walk round it, too. A folder, "
+        "or --each: every photo shows a table of its own"
     )
     parser.add_argument("photo", type=Path, nargs="*", metavar="PHOTO", help=photo)
     output = parser.add_argument_group("what comes out")

@@ -7,9 +7,9 @@ import pytest
 
 from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see
 from overruler.bases import Base
-from overruler.vision.fusion.association import associate
-from overruler.vision.fusion.decided import Decided
-from overruler.vision.fusion.sizes import weigh_sizes
+from overruler.vision.pairing.association import associate
+from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.sizes import weigh_sizes
 
 RADII_MM = np.array([25, 27, 28.5, 30, 32]) / 2
 OTHERS: list[Truth] = [(200.0 + 90 * k, 150.0, 0.0, 27.0) for k in range(4)]

@@ -1,14 +1,11 @@
-"""Findings that are one base after all, and sightings that contradict the others of their base."""
+"""Findings that are one base after all."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from overruler.geometry.pose import Array
-from overruler.vision.fusion.decided import Decided
-from overruler.vision.fusion.joint_fit import PlacedBase
-from overruler.vision.fusion.sighting import Sighting
+from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.sighting import Sighting
 
 SAME_PLACE_SHARE = 0.6
 """Two findings nearer than this share of the smaller width are one base."""
@@ -18,8 +15,6 @@ MAX_OVERLAP_SHARE = 0.25
 """Two bases overlap by less than this share of the smaller width."""
 SAME_HEIGHT_MM = 12.0
 """Findings whose heights differ by more may stand over each other."""
-OUTLIER_CHI2 = 20.0
-"""Squared distance, in σ, from which a sighting contradicts the others: one in 20 000 of good ones."""
 
 
 def merge_repeated(findings: Sequence[Decided]) -> list[Decided]:
@@ -34,9 +29,11 @@ def merge_repeated(findings: Sequence[Decided]) -> list[Decided]:
     return kept
 
 
-def _strength(finding: Decided) -> tuple[int, float]:
+def _strength(finding: Decided) -> tuple[int, int, float]:
+    """What decides between two findings: photos that found it by themselves, all, and scores."""
     scores = [one.detection.score for one in finding.sightings]
-    return len(scores), float(np.sum(scores))
+    by_themselves = sum(not one.again for one in finding.sightings)
+    return by_themselves, len(scores), float(np.sum(scores))
 
 
 def _apart(one: Decided, other: Decided) -> tuple[float, float]:
@@ -50,6 +47,13 @@ def is_one_base(one: Decided, other: Decided) -> bool:
     apart_mm, higher_mm = _apart(one, other)
     width = min(one.base.width_mm, other.base.width_mm)
     return apart_mm < SAME_PLACE_SHARE * width and higher_mm < SAME_HEIGHT_MM
+
+
+def is_same_spot(one: Sighting, other: Sighting) -> bool:
+    """Whether two sightings in one photo are of the same spot of the picture."""
+    apart_mm = float(np.hypot(*(one.place_at(0.0) - other.place_at(0.0))))
+    width = min(one.detection.base.width_mm, other.detection.base.width_mm)
+    return apart_mm < SAME_PLACE_SHARE * width
 
 
 def do_overlap(one: Decided, other: Decided) -> bool:
@@ -77,38 +81,3 @@ def _agrees(finding: Decided, sighting: Sighting) -> bool:
     z_mm = float(finding.xyz_mm[2])
     apart_mm = float(np.hypot(*(sighting.place_at(z_mm) - finding.xyz_mm[:2])))
     return apart_mm < AGREEING_MM
-
-
-def without_outliers(
-    placed: Sequence[PlacedBase], chi2: Array, residuals_mm: Array
-) -> tuple[list[PlacedBase], bool]:
-    """The bases without sightings that contradict the others; also whether there were any.
-
-    Of three sightings or more the worst goes. Two that contradict each other are both doubted.
-    """
-    changed, first = False, 0
-    result = []
-    for base in placed:
-        count = len(base.sightings)
-        own_chi2 = chi2[first : first + count]
-        own_residuals = residuals_mm[first : first + count]
-        first += count
-        if count < 2 or own_chi2.max() < OUTLIER_CHI2:
-            result.append(base)
-            continue
-        changed = True
-        sightings = list(base.sightings)
-        if count > 2:
-            del sightings[int(own_chi2.argmax())]
-        else:
-            sightings = _doubt_both(sightings, own_residuals)
-        result.append(replace(base, sightings=tuple(sightings)))
-    return result, changed
-
-
-def _doubt_both(sightings: Sequence[Sighting], residuals_mm: Array) -> list[Sighting]:
-    step = residuals_mm[0] - residuals_mm[1]
-    added = np.outer(step, step)
-    return [
-        one.with_detection(one.detection.with_added_covariance(added, added)) for one in sightings
-    ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.fusion.sighting import Sighting
+from overruler.vision.pairing.sighting import Sighting
 
 BOARD_SIGMA_MM = 0.3
 """1 σ of a base's height over the board that it stands on."""

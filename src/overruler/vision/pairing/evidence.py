@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 MAX_LOGIT = 5.0
 """Largest log odds by the surest photo: what deceives it once deceives it all over."""

@@ -72,6 +72,11 @@ class Sighting:
         camera = self.photo.calibration.camera
         return relief_displacement_per_mm(camera, self.place_at(z_mm), z_mm)
 
+    def ray_at(self, z_mm: float) -> Array:
+        """The unit vector (3,) from it to the camera if its underside lies at `z_mm`."""
+        ray = self.photo.calibration.camera.center_mm - np.array([*self.detection.xy_mm, z_mm])
+        return np.asarray(ray / np.linalg.norm(ray))
+
     def jacobian_at(self, z_mm: float) -> Array:
         """Its place's derivative (2, 17) by the camera and the table's bow."""
         calibration, detection = self.photo.calibration, self.detection

@@ -8,8 +8,8 @@ import pytest
 from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see
 from overruler.bases import Base
 from overruler.geometry.camera import Camera
-from overruler.vision.fusion.moved import Finding, find_moves, is_bare
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.moved import Finding, find_moves, is_bare
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
 
 SMALL_PX = (600, 450)

@@ -13,8 +13,8 @@ import numpy as np
 from overruler.bases import Base
 from overruler.geometry.pose import Array
 from overruler.vision.detection.raised_plane import RaisedPlane
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
 from overruler.vision.learned.rim_net import estimate_rims
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.rounds.fit_rounds import fit_rounds
 
 SAME_LEVEL_MM = 3.0

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from overruler.vision.fusion.hypotheses import Hypothesis
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 MIN_LOG_RATIO = 0.0
 """Least log-likelihood ratio of a match, against two bases that one photo each sees."""

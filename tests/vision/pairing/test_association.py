@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see, without
-from overruler.vision.fusion.association import associate
-from overruler.vision.fusion.hypotheses import Hypothesis
-from overruler.vision.fusion.sighting import Sighting
+from overruler.vision.pairing.association import associate
+from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.sighting import Sighting
 
 SIDES_DEG = (0.0, 120.0, 240.0)
 UNIT: list[Truth] = [(300 + 32 * k, 250 + 31 * (k % 3), 0.0, 27.0) for k in range(6)]

@@ -13,8 +13,8 @@ import numpy as np
 from overruler.detections import RaisedArea
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
-from overruler.vision.fusion.hypotheses import Hypothesis
-from overruler.vision.fusion.sighting import SeenPhoto
+from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.sighting import SeenPhoto
 
 LEVEL_SIGMA_MM = 0.4
 """1 σ of a base's height about the flat top that it stands on."""

@@ -13,7 +13,7 @@ import numpy as np
 from overruler.bases import Base
 from overruler.geometry.pose import Array
 from overruler.vision.contours.radial_edges import LabPatch
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 MIN_MOVED_SCORE = 0.98
 """Least score of a base at the place to which it moved, and at its place in a single other photo."""
