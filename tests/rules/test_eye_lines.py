@@ -147,6 +147,52 @@ def test_doubt_of_a_wall_s_height_is_doubt_of_sight(doubtful_places: bool) -> No
     assert verdict.settings == {"sight": "true_line"}
 
 
+@pytest.mark.parametrize("told", [{"z_sigma_mm": 2}, {"sigma_z_mm": 2}])
+def test_doubt_of_a_piece_s_height_is_doubt_of_sight(told: dict[str, float]) -> None:
+    pieces = [disc("a", 0, 0), disc("b", 300, 0), disc("c", 150, 0, 60, height_mm=26, **told)]
+    scene = scene_of(pieces, game="positioning", state=TRUE_LINE)
+    verdict = ask(scene, {"question": "los", "from": "a", "to": "b"})
+    assert verdict.probability is not None
+    assert verdict.probability["true"] == pytest.approx((1 + erf(0.5 / sqrt(2))) / 2, abs=0.01)
+
+
+def test_doubt_of_a_top_is_none_of_the_underside() -> None:
+    bridge = wall("w", (140, -80, 20, 160, 26, 34)) | {"sigma_mm": 2}
+    verdict = ask(table((0, 0), [bridge]), {"question": "los", "from": "a", "to": "b"})
+    assert verdict.probability == {"true": 0.0, "false": 1.0}
+
+
+def test_who_stands_on_a_hill_in_doubt_looks_from_it() -> None:
+    """The plane falls from 67 ± 10 to 27 mm, and must pass 52 mm over the wall's farther edge."""
+    hill = wall("h", (-40, -40, 80, 80, 0, 40)) | {"sigma_mm": 10}
+    screen = wall("w", (140, -80, 20, 160, 0, 52))
+    pieces = [disc("a", 0, 0, z_mm=40, on="h"), disc("b", 300, 0)]
+    scene = scene_of(pieces, game="positioning", terrain=[hill, screen], state=TRUE_LINE)
+    verdict = ask(scene, {"question": "los", "from": "a", "to": "b"})
+    assert verdict.probability is not None
+    needed = (52 - 27) * 300 / 140 - 40
+    expected = (1 - erf(needed / 10 / sqrt(2))) / 2
+    assert verdict.probability["true"] == pytest.approx(expected, abs=0.01)
+
+
+def test_all_that_stand_on_one_hill_move_together() -> None:
+    hill = wall("h", (-40, -90, 380, 180, 0, 40)) | {"sigma_mm": 10}
+    more: dict[str, Any] = {"z_mm": 40, "on": "h", "z_sigma_mm": 10}
+    pieces = [disc("a", 0, 0, **more), disc("b", 300, 0, **more)]
+    pieces.append(disc("c", 150, 0, 60, height_mm=26, **more))
+    scene = scene_of(pieces, game="positioning", terrain=[hill], state=TRUE_LINE)
+    verdict = ask(scene, {"question": "los", "from": "a", "to": "b"})
+    assert verdict.probability == {"true": 1.0, "false": 0.0}
+
+
+def test_a_corner_is_cut_where_the_plane_runs_through_its_top() -> None:
+    plane = EyePlane((0.0, 0.0), 23.0, (-0.1, 0.0))  # at 20 mm where x is 30
+    square = Polygon(((0.0, 0.0), (100.0, 0.0), (100.0, 100.0), (0.0, 100.0)))
+    part = plane.part_between(square, 0.0, 20.0)
+    assert isinstance(part, Polygon)
+    assert shapely.Polygon(part.corners).area == pytest.approx(7000)
+
+
 def test_a_piece_on_a_hill_moves_with_it() -> None:
     hill = wall("h", (280, -40, 40, 80, 0, 40)) | {"sigma_mm": 10}
     pieces = [disc("a", 290, 0, 10, z_mm=40, on="h"), disc("b", 310, 0, 9, z_mm=40, on="h")]
