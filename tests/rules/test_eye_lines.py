@@ -147,6 +147,15 @@ def test_doubt_of_a_wall_s_height_is_doubt_of_sight(doubtful_places: bool) -> No
     assert verdict.settings == {"sight": "true_line"}
 
 
+def test_doubt_of_a_wall_s_height_is_doubt_of_cover() -> None:
+    screen = wall("w", (140, -80, 20, 160, 0, 26)) | {"sigma_mm": 2}
+    found = table((0, 0), [screen], covariance=np.eye(4) / 100)
+    verdict = ask(found, {"question": "cover", "from": "a", "to": "b"})
+    assert verdict.probability is not None
+    expected = (1 - erf(0.5 / sqrt(2))) / 2
+    assert verdict.probability["true"] == pytest.approx(expected, abs=0.01)
+
+
 @pytest.mark.parametrize("told", [{"z_sigma_mm": 2}, {"sigma_z_mm": 2}])
 def test_doubt_of_a_piece_s_height_is_doubt_of_sight(told: dict[str, float]) -> None:
     pieces = [disc("a", 0, 0), disc("b", 300, 0), disc("c", 150, 0, 60, height_mm=26, **told)]
