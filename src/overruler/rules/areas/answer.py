@@ -93,8 +93,9 @@ def _headline(scene: Scene, area: Area, area_mm2: float, pieces: list[str]) -> s
     size = f"{area_mm2 / MM2_PER_CM2:.0f} cm²"
     if scene.unit == INCHES:
         size = f"{area_mm2 / MM_PER_INCH**2:.1f} sq in"
-    if bases_of(area):
-        return f"{size} to stand on"
+    if bases := bases_of(area):
+        names = " and ".join(dict.fromkeys(base.id for base in bases))
+        return f"{size} for {names} to stand on"
     return f"{size}, {', '.join(pieces)} in it" if pieces else f"{size}, no piece in it"
 
 
