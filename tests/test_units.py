@@ -66,6 +66,9 @@ def test_all_that_is_spoken_of_a_photo_has_one_unit(unit: str) -> None:
     [ruling] = [line.plain for line in ruling_lines(told)]
     assert f" {unit} " in ruling
     assert f"{other} " not in ruling
+    margin_mm = told.verdicts[0].margin_mm
+    assert margin_mm is not None
+    assert f" {format_number(abs(margin_mm), unit)} {unit} inside the line" in ruling
     calibration = replace(told.calibration, left_out_mm=0.254)
     [facts, *_] = [line.plain for line in calibration_lines(calibration, unit)]
     assert facts.endswith({MILLIMETRES: "0.25 mm", INCHES: "0.010 in"}[unit])

@@ -9,7 +9,12 @@ from overruler.apps.geojson import add_geojson_argument
 from overruler.apps.measure.measuring import measure_photo
 from overruler.apps.measure.options import MeasureOptions, load_options, read_options
 from overruler.apps.measure.outputs import json_values, render_outputs
-from overruler.apps.measure.photo_paths import NO_PHOTO, expand_patterns
+from overruler.apps.measure.photo_paths import (
+    NO_PHOTO,
+    PER_PHOTO_OUTPUTS,
+    expand_patterns,
+    named_for,
+)
 from overruler.apps.process.log import add_log_arguments
 from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments
@@ -90,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
     if not args.photo:
         raise BadInput(NO_PHOTO)
     args.photo = expand_patterns(args.photo)
+    for name in PER_PHOTO_OUTPUTS:
+        setattr(args, name, named_for(getattr(args, name), args.photo[0]))
     options = read_options(args)
     with progress_display(args.quiet) as progress:
         report = measure_photo(options, progress)
