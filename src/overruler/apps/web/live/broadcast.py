@@ -16,21 +16,21 @@ from overruler.picture.text_layout import fit_text, text_width
 NAME_SIZE = 15.0
 """Font size of names above a ruling, in units of the view: 19 px at 720p."""
 ANSWER_SIZE = 27.0
-"""Font size of a ruling's answer, in units of the canvas."""
+"""Font size of a ruling's answer, in units of the view."""
 DETAIL_SIZE = 14.5
-"""Font size of the words under it, in units of the canvas."""
+"""Font size of the words under it, in units of the view."""
 TAG_SIZE = 13.0
-"""Font size of a name at a base, in units of the canvas."""
+"""Font size of a name at a base, in units of the view."""
 BOARD_SIZE = 17.0
-"""Font size of the scoreboard, in units of the canvas."""
+"""Font size of the scoreboard, in units of the view."""
 PADDING = 14.0
-"""Space between a plate's edge and its words, in units of the canvas."""
+"""Space between a plate's edge and its words, in units of the view."""
 ICON_RADIUS = 22.0
-"""Radius of the icon of an answer, in units of the canvas."""
+"""Radius of the icon of an answer, in units of the view."""
 CHIP_WIDTH = 6.0
-"""Width of the bar in a player's colour, in units of the canvas."""
+"""Width of the bar in a player's colour, in units of the view."""
 LOGO_HEIGHT = 34.0
-"""Height of a logo, in units of the canvas."""
+"""Height of a logo, in units of the view."""
 WIDEST_SHARE = 0.5
 """Widest plate, as a share of the picture."""
 
