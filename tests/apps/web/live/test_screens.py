@@ -14,12 +14,14 @@ import pytest
 from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.live.app import LiveServices, make_live_app
 from overruler.apps.web.live.desk import Desk
+from overruler.apps.web.live.look import LookFile
 from overruler.apps.web.live.watcher import TableStatus
 from overruler.fixes import Fix
 from overruler.frame import Frame, Shot
 from overruler.report import Report
 from overruler.track import TrackedPosition
 from tests.apps.web.desk import scene
+from tests.apps.web.live.test_show import PNG
 from tests.apps.web.live_table import serving, until
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
@@ -77,8 +79,11 @@ class StillTable:
 
 
 @pytest.fixture(scope="module")
-def home() -> Iterator[str]:
-    desk = Desk()
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    look = tmp_path_factory.mktemp("look") / "look.toml"
+    look.write_text('schema = "overruler/look/1"\nlogo = "club.png"\n', encoding="utf-8")
+    look.with_name("club.png").write_bytes(PNG)
+    desk = Desk(LookFile(look))
     watcher: Any = StillTable(desk)
     door = AccessPolicy(frozenset({"localhost"}))
     with serving(make_live_app(LiveServices(desk, watcher, door))) as (address, _):
@@ -165,9 +170,10 @@ def test_viewers_read_names_and_see_players_colours_on_any_mat(
     assert {"Guards", "Raiders", "Anna", "3", "Round 2", "Table 4"} <= set(words)
     assert page.locator("#verdict rect[fill='#e5383b']").count() == 1  # the red player's
     assert page.locator("#lines rect[fill='#4d8dff']").count() == 1  # at the blue player's base
-    plates = boxes(page, "#ruling, #scoreboard, #caption")
+    assert page.locator("#show > g > g > image[href^='blob:']").count() == 1  # the logo
+    plates = boxes(page, "#ruling, #scoreboard, #caption, #show image")
     assert overlaps(plates, plates) == []
-    assert len(plates) == 3
+    assert len(plates) == 4
     height = page.evaluate(
         "() => Math.min(...[...document.querySelectorAll('#words text, #told text')]"
         ".map((one) => parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a))"

@@ -16,21 +16,21 @@ from overruler.picture.text_layout import fit_text, text_width
 NAME_SIZE = 15.0
 """Font size of names above a ruling, in units of the view: 19 px at 720p."""
 ANSWER_SIZE = 27.0
-"""Font size of a ruling's answer, in units of the canvas."""
+"""Font size of a ruling's answer, in units of the view."""
 DETAIL_SIZE = 14.5
-"""Font size of the words under it, in units of the canvas."""
+"""Font size of the words under it, in units of the view."""
 TAG_SIZE = 13.0
-"""Font size of a name at a base, in units of the canvas."""
+"""Font size of a name at a base, in units of the view."""
 BOARD_SIZE = 17.0
-"""Font size of the scoreboard, in units of the canvas."""
+"""Font size of the scoreboard, in units of the view."""
 PADDING = 14.0
-"""Space between a plate's edge and its words, in units of the canvas."""
+"""Space between a plate's edge and its words, in units of the view."""
 ICON_RADIUS = 22.0
-"""Radius of the icon of an answer, in units of the canvas."""
+"""Radius of the icon of an answer, in units of the view."""
 CHIP_WIDTH = 6.0
-"""Width of the bar in a player's colour, in units of the canvas."""
-LOGO_HEIGHT = 34.0
-"""Height of a logo, in units of the canvas."""
+"""Width of the bar in a player's colour, in units of the view."""
+LOGO_HEIGHT = 54.0
+"""Height of the show's logo, in units of the view."""
 WIDEST_SHARE = 0.5
 """Widest plate, as a share of the picture."""
 
@@ -266,10 +266,15 @@ def _badge(canvas: Canvas, text: str, dress: Dress) -> Plate:
 
 def _corner_logo(canvas: Canvas, dress: Dress) -> str:
     """The show's logo in the upper right corner."""
+    corner, size = _logo_box(canvas, dress)
+    return _picture(dress.look.logo, corner, size, "xMaxYMin meet")
+
+
+def _logo_box(canvas: Canvas, dress: Dress) -> tuple[Size, Size]:
+    """The upper left corner of the logo's box, and its size."""
     width, height = canvas.size_px
-    side = LOGO_HEIGHT * 1.6 * canvas.unit * dress.look.size
-    corner = (width * (1 - SAFE_SHARE) - 2 * side, SAFE_SHARE * height)
-    return _picture(dress.look.logo, corner, (2 * side, side), "xMaxYMin meet")
+    side = LOGO_HEIGHT * canvas.unit * dress.look.size
+    return (width * (1 - SAFE_SHARE) - 2 * side, SAFE_SHARE * height), (2 * side, side)
 
 
 def _picture(address: str, corner: Size, size: Size, fit: str = "xMidYMid meet") -> str:
@@ -288,4 +293,7 @@ def show_boxes(canvas: Canvas, show: Show, dress: Dress) -> list[tuple[np.ndarra
     if show.caption[0]:
         size = np.array(_caption(canvas, show, dress).size)
         boxes.append((np.array([width, height]) * (1 - SAFE_SHARE) - size / 2, size))
+    if dress.look.logo:
+        corner, size = map(np.array, _logo_box(canvas, dress))
+        boxes.append((corner + size / 2, size))
     return boxes

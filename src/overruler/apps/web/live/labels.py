@@ -14,7 +14,12 @@ Labels = Mapping[str, Mapping[str, Any]]
 
 def labelled_scene(scene: Scene, labels: Labels) -> Scene:
     """A scene with the labels that people gave its pieces."""
-    pieces = (replace(piece, **labels.get(piece.id, {})) for piece in scene.pieces)
+    if not labels:
+        return scene
+    pieces = (
+        replace(piece, **labels[piece.id]) if piece.id in labels else piece
+        for piece in scene.pieces
+    )
     return replace(scene, pieces=tuple(pieces))
 
 

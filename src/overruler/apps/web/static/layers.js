@@ -1,14 +1,18 @@
 // The server's drawings put into a page: only what has changed is replaced, and what is new eases in.
 
 const EASES_OUT_MS = 220;
+const blobs = new Map();
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 // A picture inside a drawing comes as text; the page may show it as a blob only.
 function unpacked(image) {
-  const [, kind, data] = /^data:([\w/]+);base64,(.*)$/.exec(image.getAttribute("href")) ?? [];
+  const address = image.getAttribute("href"), [, kind, data] = /^data:([\w/]+);base64,(.*)$/.exec(address) ?? [];
   if (!data) return;
-  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-  image.setAttribute("href", URL.createObjectURL(new Blob([bytes], { type: kind })));
+  if (!blobs.has(address)) {
+    const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+    blobs.set(address, URL.createObjectURL(new Blob([bytes], { type: kind })));
+  }
+  image.setAttribute("href", blobs.get(address));
 }
 
 function parsed(text) {
