@@ -12,8 +12,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -21,11 +21,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import overruler
+from overruler.apps import demo, measure
 from overruler.apps.cli import main
+from overruler.apps.commands import COMMANDS, MORE_EXAMPLES
+from overruler.apps.measure import MeasureOptions, measuring
+from overruler.apps.rulings import rule_on_questions
 from overruler.board import Board
 from overruler.games import GAMES
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose, rotation_from_vector
+from overruler.report import Report
 from overruler.rules import game_of
 from overruler.rules.game import COMMON
 from overruler.vision.camera.problems import FLAGS_BY_SEVERITY
@@ -131,6 +137,9 @@ def desk(tmp_path: Path, table_jpg: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     for name in ("sample_images", "calibration", "tools"):
         (tmp_path / name).symlink_to(ROOT / name)
     shutil.copy(table_jpg, tmp_path / "table.jpg")
+    (tmp_path / "demo").mkdir()  # as `overruler demo` leaves it
+    for name in ("table.jpg", "table.toml"):
+        shutil.copy(Path(demo.__file__).parent / name, tmp_path / "demo")
     shutil.copy(ROOT / "calibration/boards/legion-6x3.toml", tmp_path / "table.toml")
     monkeypatch.chdir(tmp_path)
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
@@ -188,6 +197,46 @@ def test_what_a_page_shows_is_what_happens(
             assert status == wanted, f"{command}\n{said}"
             missing = shown_in(shown, said)
             assert missing is None, f"{command}\nis shown to print: {missing}\nbut printed:\n{said}"
+
+
+ALL_EXAMPLES = [
+    *(example for _, example in COMMANDS.values()),
+    *(example for examples in MORE_EXAMPLES.values() for example, _ in examples),
+]
+ELSEWHERE_IN_HELP = {
+    **ELSEWHERE,
+    "overruler analyze": "run by its page",
+    "overruler measure left.jpg right.jpg": "needs several photos of one table",
+    "overruler measure --watch": "goes on for ever",
+    "overruler gauge check": "needs a photo of a print",
+}
+
+
+def test_the_examples_of_the_help_pages_run(
+    desk: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In an empty folder with a photo and its scene, as with a wheel: no sample is at hand.
+
+    The photo is measured once, and the examples get what it came to.
+    """
+    for name in ("sample_images", "calibration", "tools", "table.toml"):
+        (desk / name).unlink()
+    (desk / "photos").mkdir()
+    shutil.copy(desk / "table.jpg", desk / "photos")
+    table = overruler.measure("table.jpg", board="legion-6x3", game="legion")
+    table.save_scene("scene.json")
+
+    def measured(options: MeasureOptions, say: Callable[[str], None]) -> Report:
+        verdicts = rule_on_questions(table.scene, options.questions)
+        return replace(table.report, verdicts=verdicts)
+
+    monkeypatch.setattr(measure, "measure_photo", measured)
+    monkeypatch.setattr(measuring, "measure_photo", measured)
+    (desk / "questions.jsonl").write_text('{"question": "distance", "from": "p01", "to": "p02"}\n')
+    for example in ALL_EXAMPLES:
+        if not any(example.startswith(start) for start in ELSEWHERE_IN_HELP):
+            status, said = run(example, desk, capfd)
+            assert status == 0, f"{example}\n{said}"
 
 
 # --- what the pages say ---

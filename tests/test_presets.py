@@ -59,7 +59,7 @@ def test_a_preset_brings_its_bases_its_ruler_and_its_defaults() -> None:
     chosen = options("fleets_close_to_long")
     assert chosen.game == "bands"
     assert chosen.bases is not None
-    assert Base.rectangle(41, 71) in chosen.bases
+    assert Base.rectangle(43, 71) in chosen.bases
     scene = chosen.house.apply_to(Scene("bands", Table(900, 600), ()))
     assert scene.range_ruler is not None
     assert scene.range_ruler.names == ("close", "medium", "long")

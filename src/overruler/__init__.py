@@ -13,22 +13,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from overruler.apps.measure.measurement import Measurement, measure
+    from overruler.bases import Base
     from overruler.board import Board
     from overruler.errors import BadInput, CannotMeasure, OverrulerError
+    from overruler.lens import Lens
+    from overruler.pieces import Piece
     from overruler.referee import Referee
+    from overruler.report import Report
     from overruler.rules import ask, matrix
-    from overruler.scene import Scene
+    from overruler.scene import Scene, Table
     from overruler.verdict import Verdict
 
 __version__ = "0.1.0"
 __all__ = [
     "BadInput",
+    "Base",
     "Board",
     "CannotMeasure",
+    "Lens",
     "Measurement",
     "OverrulerError",
+    "Piece",
     "Referee",
+    "Report",
     "Scene",
+    "Table",
     "Verdict",
     "__version__",
     "ask",
@@ -39,14 +48,19 @@ __all__ = [
 _HOMES = {
     "Measurement": "overruler.apps.measure.measurement",
     "measure": "overruler.apps.measure.measurement",
+    "Base": "overruler.bases",
     "Board": "overruler.board",
     "BadInput": "overruler.errors",
     "CannotMeasure": "overruler.errors",
     "OverrulerError": "overruler.errors",
+    "Lens": "overruler.lens",
+    "Piece": "overruler.pieces",
     "Referee": "overruler.referee",
+    "Report": "overruler.report",
     "ask": "overruler.rules",
     "matrix": "overruler.rules",
     "Scene": "overruler.scene",
+    "Table": "overruler.scene",
     "Verdict": "overruler.verdict",
 }
 """The module of each public name, imported when the name is first used."""

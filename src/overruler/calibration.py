@@ -9,6 +9,7 @@ import numpy as np
 from overruler.geometry.camera import Camera
 from overruler.geometry.plane_doubt import NO_DOUBT, MarkerContrast, TableDoubt
 from overruler.geometry.pose import Array, Pose, skew
+from overruler.units import MILLIMETRES
 
 SPEC_SHARE = 1 / 8
 """Ratio of two σ of tables, prints and bases: made as specified, and as people have them.
@@ -249,6 +250,8 @@ class PrecisionMap:
     """(R, C): 1 where the photo shows the place, 0 elsewhere."""
     advice: tuple[Advice, ...] = ()
     """What would help, the best first."""
+    unit: str = MILLIMETRES
+    """The unit that its figures are told in."""
 
 
 # --- the scene's record of a calibration ---

@@ -4,7 +4,7 @@ Neither reading a scene nor measuring a photo needs rules. What both need of a g
 rules stand in `rules/games/<name>/game.py`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isclose
@@ -186,6 +186,16 @@ _UNKNOWN = GameFacts()
 
 GAMES = tuple(sorted(_FACTS))
 """The names of all games."""
+
+
+def find_game(name: str, known: Iterable[str] = GAMES) -> str | None:
+    """The known name that people spell so: without regard to case, spaces, hyphens and underscores."""
+    plain = _plain(name)
+    return next((each for each in known if _plain(each) == plain), None)
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def facts_of(game: str | None) -> GameFacts:

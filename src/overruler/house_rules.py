@@ -37,9 +37,11 @@ class HouseRules:
     """Chosen values by game and setting, joined with a dot."""
     preset: Preset | None = None
     """The game as data that the table plays."""
+    unit: str | None = None
+    """The unit that lengths are told in, one of `units.UNITS`; None: as the game reads them."""
 
     def apply_to(self, scene: Scene) -> Scene:
-        """Add the preset and the chosen settings to a scene; the scene's own win."""
+        """Add the preset and the chosen settings to a scene; the scene's own win, but for the unit."""
         if self.preset is not None:
             scene = replace(
                 scene,
@@ -47,6 +49,8 @@ class HouseRules:
                 ruler=scene.ruler or self.preset.ruler,
                 state={**self.preset.state(), **scene.state},
             )
+        if self.unit is not None:
+            scene = replace(scene, state={**scene.state, "unit": self.unit})
         chosen = self.settings_of(scene.game)
         if not chosen:
             return scene

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from overruler.geometry.shapes import Point
+from overruler.units import INCHES, MILLIMETRES, format_number, inches_from_mm
 
 CERTAIN = "certain"
 LIKELY = "likely"
@@ -95,6 +96,8 @@ class Verdict:
     None where every position is exact."""
     rests_on: tuple[Mapping[str, Any], ...] = ()
     """The pieces it is about that may be none: each `id` with its `probability` or `by_hand`."""
+    unit: str = MILLIMETRES
+    """The unit of lengths in its sentence; in inches, its JSON has them in inches too."""
     is_vague: bool = False
     """Whether a position that it rests on is so unsure that no answer is certain."""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -171,6 +174,8 @@ class Verdict:
         for key in OPTIONAL_JSON_KEYS:
             if (value := getattr(self, key)) is not None:
                 values[key] = value
+        if self.unit == INCHES:
+            values |= self._lengths_in_inches()
         if self.pair:
             values["from"], values["to"] = self.pair
         if self.changes:
@@ -180,6 +185,15 @@ class Verdict:
         if self.settings:
             values["settings"] = dict(self.settings)
         return values | {"rules": list(self.rules)}
+
+    def _lengths_in_inches(self) -> dict[str, float]:
+        """The lengths of the answer in inches, by their keys; they are not rounded."""
+        lengths_mm = {
+            "distance_in": self.distance_mm,
+            "sigma_in": self.sigma_mm,
+            "margin_in": self.margin_mm,
+        }
+        return {key: inches_from_mm(mm) for key, mm in lengths_mm.items() if mm is not None}
 
     # --- words ---
 
@@ -226,10 +240,10 @@ class Verdict:
     def _margin_text(self) -> str:
         if self.margin_mm is None:
             return ""
-        size = f"{abs(self.margin_mm):.1f}"
-        if size == "0.0":
+        size = format_number(abs(self.margin_mm), self.unit)
+        if not float(size):
             return "on the line"
-        return f"{size} mm {'inside' if self.margin_mm > 0 else 'outside'} the line"
+        return f"{size} {self.unit} {'inside' if self.margin_mm > 0 else 'outside'} the line"
 
     def _percent_text(self) -> str:
         percent = 100 * max((self.probability or {}).values())

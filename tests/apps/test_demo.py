@@ -31,13 +31,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_step_is_a_picture_and_all_are_on_the_page(folder: Path) -> None:
-    pictures = sorted(folder.glob("*.jpg"))
+    pictures = sorted(folder.glob("[1-9]*.jpg"))
     assert [path.name[0] for path in pictures] == list("12345678")
     assert {size_of(path)[0] for path in pictures} == {pipeline_stages.WIDTH_PX}
     page = (folder / "index.html").read_text("utf-8")
     assert page.count("data:image/jpeg;base64,") == len(pictures)
     assert not re.findall(r"(?:src|href)=\"(?!data:)", page)
     assert "{{" not in page
+
+
+def test_the_photo_lies_beside_the_page_to_be_measured_again(folder: Path) -> None:
+    assert (folder / "table.jpg").read_bytes() == PHOTO_PATH.read_bytes()
+    assert Board.load(folder / "table.toml").name == Board.load(BOARD_PATH).name
 
 
 def test_what_it_measures_is_true(folder: Path) -> None:

@@ -9,9 +9,11 @@ from PIL import Image
 from evaluate.drawn.markers import camera_over
 from overruler.apps.cli import main
 from overruler.apps.gauge import Reading, summary_lines
+from overruler.board import Board
 from overruler.picture.sheets.gauge_sheet import (
-    FIRST_MARKER,
-    SIZES_MM,
+    GAUGE,
+    KIT,
+    Layout,
     Place,
     gauge_board,
     gauge_places,
@@ -19,40 +21,45 @@ from overruler.picture.sheets.gauge_sheet import (
 )
 from overruler.picture.sheets.marker_sheet import PAPERS_MM
 from synthetic.flat_table import Plinth, render_table
-from tests.apps.test_markers import DPI, MM_PER_PX, found, pages
+from tests.apps.test_markers import MM_PER_PX, found, pages
+
+SHEETS = [(paper, GAUGE) for paper in PAPERS_MM] + [(paper, KIT) for paper in PAPERS_MM]
 
 
-@pytest.mark.parametrize("paper", PAPERS_MM)
-def test_the_printed_markers_lie_where_the_board_says(paper: str) -> None:
-    page = pages(gauge_sheet_pdf(paper))[0]
-    board = gauge_board(paper)
+@pytest.mark.parametrize(("paper", "layout"), SHEETS)
+def test_the_printed_markers_lie_where_the_board_says(paper: str, layout: Layout) -> None:
+    page = pages(gauge_sheet_pdf(paper, layout))[0]
+    board = gauge_board(paper, layout)
     markers = found(page, board.dictionary)
     assert board.corners_mm is not None
-    assert sorted(markers) == sorted(board.corners_mm) == [FIRST_MARKER + k for k in range(4)]
+    assert (
+        sorted(markers) == sorted(board.corners_mm) == [layout.first_marker + k for k in range(4)]
+    )
     for number, corners in markers.items():
         up = np.stack([corners[:, 0], PAPERS_MM[paper][1] - corners[:, 1]], -1)
         assert np.abs(up - board.corners_mm[number][:, :2]).max() < 2 * MM_PER_PX
 
 
-@pytest.mark.parametrize("paper", PAPERS_MM)
-def test_ticks_stand_around_each_place_and_nothing_within(paper: str) -> None:
-    page = pages(gauge_sheet_pdf(paper))[0]
-    y, x = np.indices(page.shape)
+@pytest.mark.parametrize(("paper", "layout"), SHEETS)
+def test_ticks_stand_around_each_place_and_nothing_within(paper: str, layout: Layout) -> None:
+    page = pages(gauge_sheet_pdf(paper, layout))[0]
     height_mm = PAPERS_MM[paper][1]
-    for place in gauge_places(paper):
-        distance_mm = np.hypot(
-            x * 25.4 / DPI - place.x_mm, y * 25.4 / DPI - (height_mm - place.y_mm)
-        )
+    reach_px = int(26 / MM_PER_PX)
+    y, x = np.mgrid[-reach_px : reach_px + 1, -reach_px : reach_px + 1]
+    for place in gauge_places(paper, layout):
+        column, row = round(place.x_mm / MM_PER_PX), round((height_mm - place.y_mm) / MM_PER_PX)
+        around = page[row + y, column + x]
+        distance_mm = np.hypot(x, y) * MM_PER_PX
         radius_mm = place.diameter_mm / 2
-        assert page[distance_mm < radius_mm + 0.4].min() > 250
+        assert around[distance_mm < radius_mm + 0.4].min() > 250
         ring = (distance_mm > radius_mm + 1) & (distance_mm < radius_mm + 3)
-        assert page[ring].min() < 100
+        assert around[ring].min() < 100
 
 
 def test_places_do_not_overlap() -> None:
-    for paper in PAPERS_MM:
-        places = gauge_places(paper)
-        assert len({place.name for place in places}) == 9
+    for paper, layout in SHEETS:
+        places = gauge_places(paper, layout)
+        assert len({place.name for place in places}) == 3 * len(layout.sizes_mm)
         for k, one in enumerate(places):
             for other in places[k + 1 :]:
                 gap = np.hypot(one.x_mm - other.x_mm, one.y_mm - other.y_mm)
@@ -97,8 +104,29 @@ def test_the_page_is_written_and_says_what_to_do(
     assert main(["gauge", "--out", str(tmp_path / "g.png")]) == 2
 
 
+def test_a_table_kit_s_cards_are_those_of_its_board(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page is a gauge, and its cut cards lie on a table as on the page: 0 to 3 anticlockwise."""
+    kit = tmp_path / "kit.pdf"
+    table = ["--board-mm", "914.4x914.4"]
+    assert main(["markers", "--kit", "--paper", "letter", "--out", str(kit), *table]) == 0
+    assert "--board" in capsys.readouterr().out
+    board, page = Board.load(tmp_path / "kit.toml"), gauge_board("letter", KIT)
+    assert board.marker_mm == page.marker_mm
+    assert board.corners_mm is not None
+    assert page.corners_mm is not None
+    assert board.corners_mm.keys() == page.corners_mm.keys()
+    for number, corners in board.corners_mm.items():
+        centres = corners[:, :2].mean(0), page.corners_mm[number][:, :2].mean(0)
+        middles = np.array([457.2, 457.2]), np.array(PAPERS_MM["letter"]) / 2
+        assert (np.sign(centres[0] - middles[0]) == np.sign(centres[1] - middles[1])).all()
+    assert main(["markers", "--kit", "--count", "4", "--out", str(kit)]) == 2
+    assert main(["markers", "--kit", "--charuco", "--out", str(kit)]) == 2
+
+
 def test_the_summary_names_what_is_common_to_all() -> None:
-    place = Place("A1", 0, 0, SIZES_MM[0])
+    place = Place("A1", 0, 0, 25.0)
     lines = summary_lines([Reading(place, 0.5, 0.0, 0.6), Reading(place, 0.3, -0.4, 0.4)])
     assert lines[0] == "2 bases: half are within 0.50 mm, the worst is 0.50 mm off."
     assert lines[1] == "All together lie +0.40 mm to the right and -0.20 mm up."

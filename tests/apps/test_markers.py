@@ -1,5 +1,6 @@
 """The printed sheet is a physical thing: it is rendered and measured as a camera would see it."""
 
+import argparse
 import sys
 import tomllib
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.apps.cli import main
-from overruler.apps.markers import board_file
+from overruler.apps.markers import board_file, parse_length_mm
 from overruler.board import DICTIONARIES, Board
 from overruler.picture.sheets.marker_cards import (
     MARKER_PLACES,
@@ -88,7 +89,7 @@ def test_stored_sheets_are_the_program_s_own(path: Path) -> None:
         assert corners == pytest.approx(fresh[marker], abs=0.01)
 
 
-def test_there_are_sheets_for_both_papers() -> None:
+def test_there_are_sheets_for_all_papers() -> None:
     assert {path.stem.rsplit("-", 1)[1] for path in STORED} == set(PAPERS_MM)
     assert all(path.stat().st_size < 50_000 for path in STORED)
 
@@ -112,6 +113,25 @@ def test_both_bars_of_every_page_measure_100_mm(paper: str) -> None:
         level = max(longest_run(row) for row in dark[-int(25 / MM_PER_PX) :])
         upright = max(longest_run(column) for column in dark[:, : int(16 / MM_PER_PX)].T)
         assert np.array([level, upright]) * MM_PER_PX == pytest.approx(100.25, abs=0.15)
+
+
+@pytest.mark.parametrize("paper", PAPERS_MM)
+def test_inches_are_marked_on_the_other_side_of_the_level_bar(paper: str) -> None:
+    page = pages(marker_sheet_pdf(CardSet(count=4, size_mm=60), paper))[1]
+    height_mm = PAPERS_MM[paper][1]
+    for inches in (1, 2, 3):
+        x, y = 19 + 25.4 * inches, height_mm - 20 - 1.2  # the millimetres lie below the line
+        around = page[int(y / MM_PER_PX), int((x - 0.5) / MM_PER_PX) : int((x + 0.5) / MM_PER_PX)]
+        assert around.min() < 128
+    between = page[int((height_mm - 21.2) / MM_PER_PX), int(49 / MM_PER_PX) : int(67 / MM_PER_PX)]
+    assert between.min() > 200
+
+
+def test_a_print_is_confirmed_in_inches_too() -> None:
+    assert parse_length_mm("99.8") == parse_length_mm("99.8 mm") == 99.8
+    assert parse_length_mm("2.99in") == pytest.approx(75.946)
+    with pytest.raises(argparse.ArgumentTypeError, match="expected a length in mm"):
+        parse_length_mm("three inches")
 
 
 def longest_run(line: np.ndarray) -> int:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from overruler.apps.measure import check_other_boards
+from overruler.apps.measure.measuring import check_other_boards
 from overruler.apps.settings.known_boards import usual_boards
 from overruler.errors import WrongBoard
 from tests.vision.markers.test_recognize import photo_of

@@ -1,24 +1,28 @@
 """Fit what a score says of a piece: prints `piece_likelihood.json`, or writes it beside the weights.
 
-python tools/training/fit_piece_likelihood.py SCENES TRUTHS... [--write]
+python tools/training/fit_piece_likelihood.py TABLES... [--write]
 
-SCENES holds measured scenes (`overruler measure --scene`), TRUTHS the truths of the rendered tables,
-each under the scene's name. Tables with many lookalikes (`render_samples.py --crowded --lookalikes`)
-teach it. Every table is also judged by weights fitted on the others.
+TABLES are folders of rendered photos, each with its truth beside it. Their round bases are measured.
+Tables with many lookalikes (`render_samples.py --crowded --lookalikes`) teach it. Every table is
+also judged by weights fitted on the others.
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from evaluate.accuracy import board_of
+from overruler.detections import Detection
+from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array
-from overruler.vision.assembly.piece_probability import score_features
+from overruler.referee import Referee
+from overruler.sources.photo import load_photo
+from overruler.vision.assembly.piece_probability import round_score, score_features
 from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.logits import sigmoid
 
@@ -45,11 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("scenes", type=Path)
-    parser.add_argument("truths", type=Path, nargs="+")
+    parser.add_argument("tables", type=Path, nargs="+")
     parser.add_argument("--write", action="store_true", help="write the file, too")
     options = parser.parse_args(arguments)
-    tables = [judged(*pair) for pair in paired(options.scenes, options.truths)]
+    tables = list(judged_tables(options.tables))
     number = np.repeat(np.arange(len(tables)), [len(truth) for _, truth in tables])
     features = np.concatenate([rows for rows, _ in tables])
     truth = np.concatenate([truth for _, truth in tables])
@@ -66,29 +69,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         FILE.write_text(text, encoding="utf-8")
 
 
-def paired(scenes: Path, folders: Sequence[Path]) -> list[tuple[Any, Any]]:
-    """Each scene with its truth."""
-    pairs = []
-    for path in sorted(scenes.glob("*.json")):
-        known = [folder / path.name for folder in folders if (folder / path.name).is_file()]
-        if known:
-            pairs.append((json.loads(path.read_text()), json.loads(known[0].read_text())))
-    return pairs
+def judged_tables(folders: Sequence[Path]) -> Iterator[tuple[Array, Array]]:
+    """Measure every photo; the features (N, 2) of its round bases, and which (N,) are pieces."""
+    for photo in sorted(path for folder in folders for path in folder.glob("*.jpg")):
+        truth = json.loads(photo.with_suffix(".json").read_text())
+        try:
+            found = Referee(board_of(photo, truth)).look(load_photo(photo)).detections
+        except CannotMeasure as error:
+            print(f"{photo.name}: {error}")
+            continue
+        rounds = [one for one in found if one.base.shape == "circle"]
+        there = np.array([piece["center_px"] for piece in truth["pieces"]], float).reshape(-1, 2)
+        scores = np.array([round_score(one) for one in rounds])
+        yield score_features(scores), np.array([_is_any_at(one, there) for one in rounds], float)
 
 
-def judged(scene: Any, truth: Any) -> tuple[Array, Array]:
-    """The features (N, 2) of a scene's findings, and which (N,) are pieces."""
-    pieces = [piece for piece in scene["pieces"] if "image" in piece]
-    scores = np.array([piece["score"] for piece in pieces])
-    there = np.array([piece["center_px"] for piece in truth["pieces"]], float).reshape(-1, 2)
-    is_piece = [_is_any_at(piece["image"], there) for piece in pieces]
-    return score_features(scores), np.array(is_piece, float)
-
-
-def _is_any_at(image: Any, there_px: Array) -> bool:
-    outline = np.array(image["outline_px"])
-    half_px = float(np.ptp(outline, axis=0).min() / 2)
-    away = np.hypot(*(there_px - image["center_px"]).T)
+def _is_any_at(one: Detection, there_px: Array) -> bool:
+    half_px = float(np.ptp(one.outline_px, axis=0).min() / 2)
+    away = np.hypot(*(there_px - one.center_px).T)
     return bool((away < NEAR_SHARE * half_px).any())
 
 
@@ -120,7 +118,7 @@ def record(weights: Array, tables: int) -> str:
         "features": list(FEATURES),
         "date": date.today().isoformat(),
         "data": f"logistic regression on {tables} rendered tables with lookalikes",
-        "command": "python tools/training/fit_piece_likelihood.py SCENES TRUTHS --write",
+        "command": "python tools/training/fit_piece_likelihood.py TABLES --write",
     }
     lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"

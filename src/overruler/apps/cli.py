@@ -3,7 +3,6 @@
 Only the module of the chosen command is loaded, so that help and rulings appear at once.
 """
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -14,13 +13,20 @@ from typing import NoReturn
 from overruler import __version__
 from overruler.apps.commands import (
     COMMANDS,
+    COMMANDS_WITH_FILES_BETWEEN,
     COMMANDS_WITH_USER_CONFIG,
     COMMANDS_WITHOUT_TEARDOWN,
+    MORE_EXAMPLES,
     Command,
     Parser,
 )
 from overruler.errors import BadInput, OverrulerError, UnknownName, explain_import_error
 
+TOP_HINTS = (
+    "New here? overruler demo --open measures a photo that comes with the program.",
+    "overruler COMMAND --help says more.",
+)
+"""What the help of the program ends with."""
 EXIT_INTERRUPTED = 130
 """Exit status after Ctrl-C: 128 + SIGINT."""
 EXIT_PIPE_CLOSED = 141
@@ -81,17 +87,24 @@ def _run_command(arguments: list[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
         name, *rest = arguments
         command: Command = import_module(f"overruler.apps.{name}")
-        args = _command_parser(name, command).parse_args(rest)
+        parser = _command_parser(name, command)
+        between = name in COMMANDS_WITH_FILES_BETWEEN
+        args = parser.parse_intermixed_args(rest) if between else parser.parse_args(rest)
         if name in COMMANDS_WITH_USER_CONFIG:
             from overruler.apps.settings.user_config import Config
 
             Config.load_user_config().fill_defaults(args)
+        if hasattr(args, "verbose"):
+            from overruler.apps.process.log import keeping_log
+
+            with keeping_log(args):
+                return command.run(args)
         return command.run(args)
     if arguments and not arguments[0].startswith("-"):
         raise UnknownName("command", arguments[0], COMMANDS)
-    parser = _top_parser()
-    parser.parse_args(arguments)
-    print(parser.format_help(), end="")
+    top = _top_parser()
+    top.parse_args(arguments)
+    print(top.format_help(), end="")
     return 0
 
 
@@ -102,8 +115,7 @@ def _top_parser() -> Parser:
         prog="overruler",
         usage="overruler [--version] COMMAND ...",
         description="A photo of the table in, the ruling and its doubt out.",
-        epilog="\n".join(["commands:", *lines, "", "overruler COMMAND --help says more."]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="\n".join(["commands:", *lines, "", *TOP_HINTS]),
     )
     parser.example = COMMANDS["measure"][1]
     parser.add_argument("--version", action="version", version=f"overruler {__version__}")
@@ -112,11 +124,22 @@ def _top_parser() -> Parser:
 
 def _command_parser(name: str, command: Command) -> Parser:
     about, example = COMMANDS[name]
-    description = f"{about[0].upper()}{about[1:]}."
-    parser = Parser(prog=f"overruler {name}", description=description, allow_abbrev=False)
+    parser = Parser(
+        prog=f"overruler {name}",
+        description=f"{about[0].upper()}{about[1:]}.{_more_examples(name)}",
+        allow_abbrev=False,
+    )
     parser.example = example
     command.add_arguments(parser)
     return parser
+
+
+def _more_examples(name: str) -> str:
+    """More examples of a command with what they do, as its help shows them."""
+    examples = MORE_EXAMPLES.get(name, ())
+    width = max((len(example) for example, _ in examples), default=0) + 2
+    lines = [f"  {example:<{width}}{what}" for example, what in examples]
+    return "\n".join(["\n\nexamples:", *lines]) if lines else ""
 
 
 def _print_error(error: OverrulerError) -> int:

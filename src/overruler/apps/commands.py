@@ -11,7 +11,7 @@ COMMANDS = {
     ),
     "ask": (
         "ask a scene file for a ruling",
-        """overruler ask scene.json '{"question": "range", "from": "p01", "to": "p02"}'""",
+        'overruler ask scene.json "range p01 p02"',
     ),
     "markers": (
         "make a sheet of markers to print",
@@ -67,12 +67,45 @@ COMMANDS = {
     "doctor": ("check what is installed", "overruler doctor"),
 }
 """A line about each command, and the example that its help begins with."""
+MORE_EXAMPLES = {
+    "measure": (
+        ('overruler measure table.jpg --ask "range p01 p02"', "answer a question"),
+        ("overruler measure table.jpg --scene scene.json", "keep the scene, to ask it more"),
+        ("overruler measure left.jpg right.jpg", "several photos of one table"),
+        ("overruler measure photos --csv pieces.csv", "a folder: each photo is a table of its own"),
+        ("overruler measure --watch photos", "each photo that lands in a folder"),
+    ),
+    "ask": (
+        ('overruler ask scene.json "distance p01 p02" --units in', "lengths in inches too"),
+        (
+            """overruler ask scene.json '{"question": "distance", "from": "p01", "to": "p02"}'""",
+            "in JSON",
+        ),
+        ("overruler ask scene.json - < questions.jsonl", "a question a line"),
+    ),
+    "markers": (
+        ("overruler markers --board-mm 1828.8x914.4", "and the board file of a table of that size"),
+        ("overruler markers --paper letter --out markers.pdf", "for American printers"),
+        ("overruler markers --kit --out kit.pdf", "one page: four cards, a gauge, what to do"),
+    ),
+    "gauge": (("overruler gauge check photo.jpg", "read the error from a photo of the page"),),
+    "analyze": (("overruler analyze photos --board 6x3 --out games", "a folder: a photo a turn"),),
+    "games": (("overruler games", "all of them"),),
+    "rules": (("overruler rules", "all games in brief"),),
+    "config": (("overruler config path", "where the file is, or would be"),),
+    "schema": (("overruler schema", "all that there are"),),
+}
+"""More examples of a command, each with what it does: what most people want comes first."""
 COMMANDS_WITH_USER_CONFIG = ("measure", "ask", "analyze", "live", "serve")
 """The commands whose options have defaults in the user's own file."""
+COMMANDS_WITH_FILES_BETWEEN = ("measure", "analyze")
+"""The commands that take files before, between and behind their options."""
 COMMANDS_WITHOUT_TEARDOWN = ("measure",)
 """The commands that leave nothing to close: their process exits without teardown, 60 ms sooner."""
 
 
+UNRECOGNIZED = "unrecognized arguments: "
+"""How argparse begins to complain of an option that there is none."""
 DEFAULT_COLUMNS = 80
 """Columns of a terminal that does not tell them."""
 RIGHT_MARGIN_CHARS = 2
@@ -92,6 +125,28 @@ def _terminal_columns() -> int:
         return DEFAULT_COLUMNS
 
 
+class HelpFormatter(argparse.HelpFormatter):
+    """Help whose first line names what must be given, and not all that may be."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Wrap the lines of a text, but for those that are indented."""
+        fill = super()._fill_text
+        lines = text.splitlines()
+        return "\n".join(
+            fill(line, width, indent) if line and line[0] != " " else line for line in lines
+        )
+
+    def add_usage(self, usage: str | None, actions: Any, groups: Any, prefix: Any = None) -> None:
+        """Write the usage with the options in one word, but for those that must be given."""
+        if usage is None and prefix is None:  # a prefix: the beginning of a subcommand's usage
+            required = [one for one in actions if one.required and one.option_strings]
+            given = [f"{one.option_strings[0]} {one.metavar}" for one in required]
+            files = [one for one in actions if not one.option_strings]
+            texts = [self._format_args(one, one.dest) for one in files]
+            usage = " ".join(["%(prog)s", *given, "[OPTION ...]", *texts])
+        super().add_usage(usage, actions, groups, prefix)
+
+
 class Command(Protocol):
     """The module of a command."""
 
@@ -106,6 +161,9 @@ class Parser(argparse.ArgumentParser):
     example = ""
     """The example."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": HelpFormatter, **options})
+
     def _get_formatter(self) -> argparse.HelpFormatter:
         """The formatter, which is told the width: argparse loads much to find it, for each option."""
         width = max(_terminal_columns() - RIGHT_MARGIN_CHARS, MIN_HELP_CHARS)
@@ -117,6 +175,22 @@ class Parser(argparse.ArgumentParser):
         text = super().format_help()
         return f"{self.example}\n\n{text}" if self.example else text
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Say which word is most like one that is none of an option's."""
+        if action.choices is not None and value not in action.choices:
+            from overruler.errors import did_you_mean
+
+            known = [*map(str, action.choices)]
+            hint = did_you_mean(str(value), known)
+            text = f"unknown {value!r}; known: {', '.join(known)}{hint}"
+            raise argparse.ArgumentError(action, text)
+
     def error(self, message: str) -> NoReturn:
         one_line = " ".join(message.split())
+        head, _, rest = one_line.partition(UNRECOGNIZED)
+        if not head and rest.startswith("-"):
+            from overruler.errors import did_you_mean
+
+            option = rest.split()[0].partition("=")[0]
+            one_line = f"unknown option {option}{did_you_mean(option, self._option_string_actions)}"
         self.exit(2, f"{self.prog.split()[0]}: {one_line} (see {self.prog} --help)\n")

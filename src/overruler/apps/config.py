@@ -15,11 +15,12 @@ from overruler.rules import game_of
 
 MEANING_WHEN_UNSET = {
     "game": "every base is looked for",
-    "board": "has to be given, or marker_mm",
-    "marker_mm": "has to be given, or board",
+    "board": "found by the markers of a photo",
+    "marker_mm": "the board's",
     "dictionary": "found in the photo",
     "lens": "found from the photo",
     "bases": "the game's, or the whole catalogue",
+    "units": "as the game reads them",
 }
 """What applies where neither the file nor an option sets a key."""
 DEFAULT = "default"

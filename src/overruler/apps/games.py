@@ -33,10 +33,10 @@ def game_record(name: str) -> dict[str, Any]:
     """A game or a preset as plain data."""
     choice = choose_game(name, "NAME")
     if choice.preset is not None:
-        return {**choice.preset.to_json(), "name": name, **_used(choice.preset)}
-    facts = facts_of(name)
-    ruler = facts.ruler.to_json() if facts.ruler else None
-    return {"name": name, "title": game_of(name).title, "game": name, "ruler": ruler}
+        return {**choice.preset.to_json(), **_used(choice.preset)}
+    game = game_of(choice.game or name)
+    ruler = game.ruler.to_json() if game.ruler else None
+    return {"name": game.name, "title": game.title, "game": game.name, "ruler": ruler}
 
 
 def _used(preset: Preset) -> dict[str, Any]:

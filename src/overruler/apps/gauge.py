@@ -13,7 +13,9 @@ from overruler.apps.markers import check_pdf_ending
 from overruler.errors import CannotMeasure
 from overruler.picture.sheets.gauge_sheet import (
     COLUMNS,
-    SIZES_MM,
+    GAUGE,
+    KIT,
+    Layout,
     Place,
     gauge_board,
     gauge_places,
@@ -50,7 +52,7 @@ class Reading:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     option = parser.add_argument
-    option("--paper", choices=tuple(PAPERS_MM), default="a4", help="the paper (a4)")
+    option("--paper", type=str.lower, choices=tuple(PAPERS_MM), default="a4", help="the paper (a4)")
     out = Path("gauge.pdf")
     option("--out", type=Path, default=out, metavar="PDF", help="the page to print (gauge.pdf)")
     commands = parser.add_subparsers(dest="action", parser_class=Parser, metavar="[check]")
@@ -63,7 +65,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.example = CHECK_EXAMPLE
     check.add_argument("photo", type=Path, metavar="PHOTO", help="the photo of the page")
     papers = tuple(PAPERS_MM)
-    check.add_argument("--paper", choices=papers, default="a4", help="the paper (a4)")
+    check.add_argument(
+        "--paper", type=str.lower, choices=papers, default="a4", help="the paper (a4)"
+    )
+    kit = "the page is a table kit (overruler markers --kit)"
+    check.add_argument("--kit", action="store_true", help=kit)
     check.add_argument("--lens", type=Path, metavar="LENS.toml", help="a lens file")
 
 
@@ -74,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     check_pdf_ending(out)
     check_writable(out)
     write_atomically(out, gauge_sheet_pdf(args.paper))
-    sizes = ", ".join(f"{size:g}" for size in SIZES_MM)
+    sizes = ", ".join(f"{size:g}" for size in GAUGE.sizes_mm)
     print(f"{out}: {COLUMNS} places each for bases of {sizes} mm. Print at 100 %, not fit to page.")
     print(f"Stand bases on it, take a photo, and run: {CHECK_EXAMPLE}")
     return 0
@@ -102,9 +108,10 @@ def _print_readings(args: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.table import Table
 
-    readings = read_errors(_measure(args), gauge_places(args.paper))
+    layout = KIT if args.kit else GAUGE
+    readings = read_errors(_measure(args, layout), gauge_places(args.paper, layout))
     if not readings:
-        sizes = " or ".join(f"{size:g}" for size in SIZES_MM)
+        sizes = " or ".join(f"{size:g}" for size in layout.sizes_mm)
         raise CannotMeasure(
             f"{args.photo}: no base stands on a place of the page: put bases of {sizes} mm there"
         )
@@ -135,12 +142,13 @@ def summary_lines(readings: Sequence[Reading]) -> list[str]:
     ]
 
 
-def _measure(args: argparse.Namespace) -> "Report":
+def _measure(args: argparse.Namespace, layout: Layout) -> "Report":
     from overruler.bases import Base
     from overruler.lens import Lens
     from overruler.referee import Referee
     from overruler.sources.photo import load_photo
 
-    bases = tuple(Base.parse(f"{size:g}") for size in SIZES_MM)
+    bases = tuple(Base.parse(f"{size:g}") for size in layout.sizes_mm)
     lens = Lens.load(args.lens) if args.lens else None
-    return Referee(gauge_board(args.paper), lens=lens, bases=bases).look(load_photo(args.photo))
+    board = gauge_board(args.paper, layout)
+    return Referee(board, lens=lens, bases=bases).look(load_photo(args.photo))

@@ -17,9 +17,11 @@ from overruler.board import (
     PrintMeasurement,
 )
 from overruler.errors import BadInput, UnknownName
+from overruler.picture.sheets.gauge_sheet import KIT, KIT_CARDS, gauge_sheet_pdf
 from overruler.picture.sheets.marker_cards import CardSet
 from overruler.picture.sheets.marker_sheet import CHECK_BAR_MM, PAPERS_MM, marker_sheet_pdf
 from overruler.reading import read_text
+from overruler.units import mm_from_inches
 from overruler.writing import check_writable, write_atomically
 
 MIN_MARKER_MM = 10.0
@@ -35,7 +37,7 @@ FLUSH_TOLERANCE_MM = 0.05
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     option = parser.add_argument
-    option("--paper", choices=tuple(PAPERS_MM), default="a4", help="the paper (a4)")
+    option("--paper", type=str.lower, choices=tuple(PAPERS_MM), default="a4", help="the paper (a4)")
     count = "how many markers (8: corners and mid-edges)"
     option("--count", type=int, metavar="N", help=count)
     option("--size-mm", type=float, metavar="SIZE", help="side of the black square (60)")
@@ -46,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option("--board-mm", metavar="WxH", help=board_mm)
     charuco = "print the sheet for overruler calibrate lens instead"
     option("--charuco", action="store_true", help=charuco)
+    kit = "print a table kit instead, on one page: four cards, a gauge, and what to do"
+    option("--kit", action="store_true", help=kit)
     _add_confirm_parser(parser)
 
 
@@ -59,8 +63,8 @@ def _add_confirm_parser(parser: argparse.ArgumentParser) -> None:
     )
     confirm.example = CONFIRM_EXAMPLE
     confirm.add_argument("board", type=Path, metavar="BOARD.toml", help="the board file")
-    length = partial(confirm.add_argument, type=float, metavar="MM")
-    length("--across", required=True, help="what the level bar measures")
+    length = partial(confirm.add_argument, type=parse_length_mm, metavar="MM")
+    length("--across", required=True, help="what the level bar measures: 99.8, or 2.99in")
     length("--along", required=True, help="what the upright bar measures")
     length("--doubt", default=0.2, help="1 σ of either, in mm (0.2)")
     printed = f"what both were meant to be ({CHECK_BAR_MM:g}: the bars)"
@@ -71,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
     if args.action == "confirm":
         return confirm(args)
     check_pdf_ending(args.out)
+    if args.kit:
+        return _write_kit(args)
     return _write_chart_sheet(args) if args.charuco else _write_card_sheet(args)
 
 
@@ -95,13 +101,33 @@ def _write_card_sheet(args: argparse.Namespace) -> int:
     return 0
 
 
+def _write_kit(args: argparse.Namespace) -> int:
+    _reject_card_options(args, "--kit: its cards have one size", ("count", "size_mm", "dictionary"))
+    if args.charuco:
+        raise BadInput("--kit and --charuco are two sheets: print one after the other")
+    check_writable(args.out)
+    size_mm = parse_board_size(args.board_mm) if args.board_mm else None
+    board = board_file(KIT_CARDS, *size_mm) if size_mm else None
+    write_atomically(args.out, gauge_sheet_pdf(args.paper, KIT))
+    print(f"{args.out}: a table kit on one page. Print at 100 %, not fit to page.")
+    if board:
+        path = args.out.with_suffix(".toml")
+        write_atomically(path, board)
+        print(f"{path}: the board file, for overruler measure PHOTO --board {path}")
+    return 0
+
+
+def _reject_card_options(args: argparse.Namespace, why: str, names: Sequence[str]) -> None:
+    for name in names:
+        if getattr(args, name) is not None:
+            raise BadInput(f"--{name.replace('_', '-')} does not go with {why}")
+
+
 def _write_chart_sheet(args: argparse.Namespace) -> int:
     from overruler.picture.sheets.chart_sheet import chart_for_paper, chart_sheet_pdf
 
-    for name in ("count", "size_mm", "dictionary", "board_mm"):
-        if getattr(args, name) is not None:
-            option = f"--{name.replace('_', '-')}"
-            raise BadInput(f"{option} does not go with --charuco: there is one such sheet a paper")
+    why = "--charuco: there is one such sheet a paper"
+    _reject_card_options(args, why, ("count", "size_mm", "dictionary", "board_mm"))
     check_writable(args.out)
     chart = chart_for_paper(args.paper)
     write_atomically(args.out, chart_sheet_pdf(args.paper))
@@ -124,6 +150,18 @@ def _read_cards(args: argparse.Namespace) -> CardSet:
     if count < 1:
         raise BadInput(f"--count: must be at least 1, is {count}")
     return CardSet(count, size_mm, dictionary)
+
+
+def parse_length_mm(text: str) -> float:
+    """Parse a length in mm, or in inches where it ends in `in`."""
+    number = text.strip().lower()
+    try:
+        if number.endswith("in"):
+            return mm_from_inches(float(number.removesuffix("in")))
+        return float(number.removesuffix("mm"))
+    except ValueError:
+        problem = f"expected a length in mm, or in inches as 2.99in, found {text!r}"
+        raise argparse.ArgumentTypeError(problem) from None
 
 
 def parse_board_size(text: str) -> tuple[float, float]:

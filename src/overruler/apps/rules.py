@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from overruler.errors import UnknownName
-from overruler.games import GAMES
+from overruler.games import GAMES, find_game
 from overruler.rules import game_of
 from overruler.rules.clauses import COMMON_CLAUSES
 from overruler.rules.game import Game
@@ -19,9 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.game not in (None, *GAMES):
+    chosen = args.game and find_game(args.game)
+    if args.game and not chosen:
         raise UnknownName("GAME", args.game, GAMES)
-    games = [game_of(name) for name in ([args.game] if args.game else GAMES)]
+    games = [game_of(name) for name in ([chosen] if chosen else GAMES)]
     records = [game_record(game) for game in games]
     if args.json:
         print(json.dumps(records[0] if args.game else records, indent=1))

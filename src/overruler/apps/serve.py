@@ -228,7 +228,10 @@ def _worker_count(wanted: int | None) -> int:
 def house_request(args: argparse.Namespace) -> MeasureRequest:
     """The options of every measurement: the tables' own settings; `BadInput` if one is wrong."""
     request = MeasureRequest(
-        own_base=tuple(args.own_base), player=tuple(args.player), house_rule=tuple(args.house_rule)
+        own_base=tuple(args.own_base),
+        player=tuple(args.player),
+        house_rule=tuple(args.house_rule),
+        units=args.units,
     )
     read_house(request)
     read_own_bases(request.own_base)

@@ -16,7 +16,7 @@ from overruler.picture.answer_style import (
     AnswerStyle,
 )
 from overruler.scene import Piece, Scene
-from overruler.units import SIGMAS_95, format_length
+from overruler.units import MILLIMETRES, SIGMAS_95, format_length, format_nominal, told_unit
 from overruler.verdict import TOO_CLOSE, Shade, Verdict
 
 ORIGIN = (0.0, 0.0)
@@ -50,6 +50,8 @@ class DrawableRuling:
     """The ground in question."""
     has_line: bool = True
     """Whether it concerns two places, with a line between them."""
+    unit: str = MILLIMETRES
+    """The unit that lengths are told in."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -69,7 +71,7 @@ class DrawableRuling:
     def line_name(self, line_mm: float) -> str:
         """Return a line's name or number on the ruler, or its distance."""
         label = self.ruler.line_label(line_mm) if self.ruler else None
-        return label or f"{line_mm:g} mm"
+        return label or format_nominal(line_mm, self.unit)
 
 
 def drawable_rulings(scene: Scene, verdicts: Sequence[Verdict]) -> list[DrawableRuling]:
@@ -113,6 +115,7 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
         arc_mm=tuple(map(np.array, verdict.borders_mm)),
         shades=verdict.shades,
         has_line=_has_line(verdict),
+        unit=told_unit(scene.state),
     )
 
 

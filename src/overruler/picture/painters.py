@@ -23,7 +23,7 @@ from overruler.picture.svg import (
 from overruler.picture.view import View, offset_outline
 from overruler.records import TerrainRecord
 from overruler.scene import Piece, Terrain
-from overruler.units import SIGMAS_95
+from overruler.units import MILLIMETRES, SIGMAS_95, format_number
 
 FRONT_TIP_SHARE = 0.2
 """Height of the tip on a plate's front, and its reach to either side, in sides of the plate."""
@@ -87,13 +87,13 @@ def draw_terrain(view: View, terrain: Terrain) -> str:
     return group((casing, path(edge, True, **stroke, stroke_dasharray=dash)))
 
 
-def height_text(terrain: Terrain) -> str:
+def height_text(terrain: Terrain, unit: str = MILLIMETRES) -> str:
     """Return raised ground's name and height, with half its 95 % interval if that is known."""
     sigma = TerrainRecord.from_json(terrain.extra).sigma_mm
     interval = ""
     if sigma is not None and sigma >= 0.5:
-        interval = f" ± {SIGMAS_95 * sigma:.0f}"
-    return f"{terrain.id}: {terrain.top_z_mm:.0f}{interval} mm high"
+        interval = f" ± {format_number(SIGMAS_95 * sigma, unit, 0)}"
+    return f"{terrain.id}: {format_number(terrain.top_z_mm, unit, 0)}{interval} {unit} high"
 
 
 # --- rulings ---

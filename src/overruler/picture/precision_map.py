@@ -18,6 +18,7 @@ from overruler.picture.svg import (
 )
 from overruler.picture.text_layout import fit_text, text_width
 from overruler.picture.view import View
+from overruler.units import MILLIMETRES, format_number
 
 TILE_OPACITY = 0.62
 LIGHTEST_SIGMA_MM = 0.1
@@ -87,7 +88,7 @@ def _shade_share(sigma_mm: float) -> float:
 
 
 def _sigma_labels(view: View, doubt: PrecisionMap) -> str:
-    """Write the σ in mm at regular places that the words leave free."""
+    """Write the σ at regular places that the words leave free."""
     size, parts = LABEL_SIZE * view.unit, []
     left, top, wide, high = _text_plate_box(view, doubt)
     right = left + wide + 2 * size
@@ -100,7 +101,7 @@ def _sigma_labels(view: View, doubt: PrecisionMap) -> str:
             x, y = view.to_px(doubt.xy_mm[row, column])
             if left - 2 * size < x < right and top - size < y < bottom:
                 continue
-            figure = f"{doubt.sigma_mm[row, column]:.2f}"
+            figure = format_number(float(doubt.sigma_mm[row, column]), doubt.unit, 2)
             parts.append(text_plate(figure, x, y, size))
     return group(parts)
 
@@ -121,18 +122,20 @@ def headline_text(doubt: PrecisionMap) -> str:
     shown = doubt.sigma_mm[doubt.visible > 0]
     if not shown.size:
         return "the photo shows nothing of the board"
-    sigmas = f"{shown.min():.2f} to {shown.max():.2f} mm"
-    return f"1 σ of a distance of {doubt.length_mm:.0f} mm: {sigmas}"
+    low, high = (format_number(float(mm), doubt.unit, 2) for mm in (shown.min(), shown.max()))
+    length = format_number(doubt.length_mm, doubt.unit, 0)
+    return f"1 σ of a distance of {length} {doubt.unit}: {low} to {high} {doubt.unit}"
 
 
-def advice_sentence(advice: Advice) -> str:
+def advice_sentence(advice: Advice, unit: str = MILLIMETRES) -> str:
     """Return an advice in words, with its effect on the largest σ."""
-    return f"{advice.text}: {advice.before_mm:.2f} → {advice.after_mm:.2f} mm"
+    before, after = (format_number(mm, unit, 2) for mm in (advice.before_mm, advice.after_mm))
+    return f"{advice.text}: {before} → {after} {unit}"
 
 
 def _text_lines(doubt: PrecisionMap) -> list[str]:
     shown = doubt.advice[:MAX_ADVICE_LINES]
-    return [headline_text(doubt), *(advice_sentence(advice) for advice in shown)]
+    return [headline_text(doubt), *(advice_sentence(each, doubt.unit) for each in shown)]
 
 
 def _text_plate_box(view: View, doubt: PrecisionMap) -> tuple[float, float, float, float]:

@@ -28,6 +28,7 @@ from overruler.picture.text_layout import text_width, wrap_text
 from overruler.picture.view import View
 from overruler.report import Report
 from overruler.scene import Piece, Terrain
+from overruler.units import format_nominal, told_unit
 
 BYSTANDER_FONT_SIZE = 8.5
 """Font size of a label beside a piece without a ruling, in units of the view."""
@@ -175,7 +176,8 @@ def _draw_labels(
             leader, plate = _piece_label(view, room, piece, edge, look)
             leaders.append(leader)
             plates.append(plate)
-    heights = [_height_label(view, terrain, room) for terrain in report.scene.terrain]
+    unit = told_unit(report.scene.state)
+    heights = [_height_label(view, terrain, room, unit) for terrain in report.scene.terrain]
     return group(leaders + plates + heights)
 
 
@@ -199,12 +201,12 @@ def _is_covered(point: Array, boxes: list[Array]) -> bool:
     return any((box[:2] < point).all() and (point < box[2:]).all() for box in boxes)
 
 
-def _height_label(view: View, terrain: Terrain, room: LabelLayout) -> str:
+def _height_label(view: View, terrain: Terrain, room: LabelLayout, unit: str) -> str:
     """Label raised ground, if all of it is visible."""
     edge = view.to_px(terrain.footprint_mm, terrain.top_z_mm)
     if not view.contains_all(edge):
         return ""
-    size, text = BYSTANDER_FONT_SIZE * view.unit, height_text(terrain)
+    size, text = BYSTANDER_FONT_SIZE * view.unit, height_text(terrain, unit)
     x, y = room.place_beside(text_plate_size(text, size), _bounding_box(edge))
     return text_plate(text, x, y, size)
 
@@ -250,7 +252,7 @@ def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
     size = (longest + 8 * view.unit, 30 * view.unit)
     middles = ends.mean(1) - [0, 6 * view.unit]
     chosen = ends[room.reserve_best(size, middles)]
-    return draw_scale_bar(view, chosen, f"{length:g} mm", 4)
+    return draw_scale_bar(view, chosen, format_nominal(length, told_unit(report.scene.state)), 4)
 
 
 def _place_warnings(view: View, report: Report, room: LabelLayout) -> str:

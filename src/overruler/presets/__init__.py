@@ -15,14 +15,12 @@ from overruler.bases import Base
 from overruler.errors import BadInput
 from overruler.games import GAMES, Ruler, read_ruler
 from overruler.reading import MAX_LENGTH_MM, Node
-from overruler.units import MM_PER_INCH
+from overruler.units import MM_PER_INCH, UNITS
 
 SCHEMA = "overruler/game/1"
 FOLDER = Path(__file__).parent
 """Where the program's own presets lie."""
 KEYS = ("schema", "name", "title", "game", "unit", "bases", "ruler", "defaults")
-UNITS = ("mm", "in")
-"""The units that people read a game's distances in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from overruler.errors import did_you_mean
 from overruler.reading import Node
 from overruler.rules.doubtful_pieces import with_reasons_for_doubt
 from overruler.rules.registry import clause_text, game_of
 from overruler.scene import Scene
+from overruler.units import told_unit
 from overruler.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -35,7 +37,9 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
     kind = node["question"].text()
     if kind not in game.questions:
         answers = ", ".join(sorted(game.questions))
-        node["question"].fail(f"{game.title} has no question {kind!r}; it answers: {answers}")
+        hint = did_you_mean(kind, game.questions)
+        node["question"].fail(f"{game.title} has no question {kind!r}; it answers: {answers}{hint}")
+    node = game.questions[kind].with_usual_names(node)
     defaults = game.defaults_of(scene, kind, node)
     if defaults:
         node = Node({**defaults, **node.value}, node.name, node.path)
@@ -43,6 +47,8 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
     verdict = with_reasons_for_doubt(scene, answer(scene, node))
     if defaults:
         verdict = replace(verdict, settings={**defaults, **verdict.settings})
+    if (unit := told_unit(scene.state)) != verdict.unit:
+        verdict = replace(verdict, unit=unit)
     if verdict.probability is None:
         return verdict
     if scene.alternative_scene is not None:

@@ -148,6 +148,9 @@ def bands_field(least: int) -> Field[Node]:
 
 # --- questions ---
 
+OTHER_NAMES = {"defender": "target", "target": "defender"}
+"""Two names for whom an attack or a move is about: a question may give either."""
+
 
 class Tap(NamedTuple):
     """A button that asks a question about the two pieces tapped on a photo."""
@@ -196,7 +199,26 @@ class Question(NamedTuple):
         schema = fields_schema(self.fields)
         if self.one_of:
             schema["oneOf"] = [{"required": [name]} for name in self.one_of]
+        for name, other in self.other_names.items():
+            schema["properties"][other] = schema["properties"][name]
+            schema["required"] = [each for each in schema["required"] if each != name]
+            schema["anyOf"] = [{"required": [name]}, {"required": [other]}]
         return {**schema, **self.more}
+
+    @property
+    def other_names(self) -> dict[str, str]:
+        """The required fields that have two names, with the other one."""
+        required = (field.name for field in self.fields if field.required)
+        return {name: OTHER_NAMES[name] for name in required if name in OTHER_NAMES}
+
+    def with_usual_names(self, node: Node) -> Node:
+        """A question with each field under the name that the rule reads."""
+        values = {
+            name: node.value[other]
+            for name, other in self.other_names.items()
+            if not node.has(name) and node.has(other)
+        }
+        return Node({**node.value, **values}, node.name, node.path) if values else node
 
     def tapped(self, tap: Tap) -> dict[str, Any]:
         """The fields as a tap asks them, with the placeholders of `Field.tap`."""

@@ -95,7 +95,14 @@ class Measure:
     @cached_property
     def farthest_mm(self) -> float:
         """The largest distance from a point of the second side to the nearest body of the first."""
-        return max(far for _, _, far in self.farthest_by_part)
+        froms = [part for body in self.from_bodies for part in body.parts]
+        tos = [part for body in self.to_bodies for part in body.parts]
+        limits = [min(_farthest_limit_mm(a, b) for a in froms) for b in tos]
+        farthest_mm = 0.0
+        for limit_mm, part in sorted(zip(limits, tos, strict=True), key=lambda x: -x[0]):
+            if limit_mm > farthest_mm:
+                farthest_mm = farthest_distance_mm(froms, part, farthest_mm)
+        return farthest_mm
 
     @cached_property
     def farthest_by_part(self) -> tuple[tuple[Body, Shape, float], ...]:
@@ -159,24 +166,37 @@ def gap_between(a: Body, b: Body) -> Gap:
     """The gap between two bodies."""
     best = Gap(math.inf, (0, 0), (0, 0))
     for p, q in product(a.parts, b.parts):
-        centers_mm = math.dist(p.center, q.center)
-        least_mm = centers_mm - p.bounding_radius_mm - q.bounding_radius_mm
-        if least_mm <= best.distance_mm:
+        if _least_gap_mm(p, q) <= best.distance_mm:
             best = min(best, gap(p, q), key=lambda found: found.distance_mm)
     return best
 
 
-def farthest_distance_mm(shapes: Sequence[Shape], b: Shape) -> float:
-    """The largest distance from any point of `b` to the nearest of `shapes`."""
+def farthest_distance_mm(shapes: Sequence[Shape], b: Shape, floor_mm: float = 0.0) -> float:
+    """The largest distance from any point of `b` to the nearest of `shapes`; at least a floor."""
     candidates = _nearest_candidates(shapes, b)
     if len(candidates) == 1:
-        return farthest_gap(candidates[0], b).distance_mm
+        return max(farthest_gap(candidates[0], b).distance_mm, floor_mm)
     from overruler.geometry.batched.distances import farthest_from_all
 
-    return farthest_from_all(candidates, b)
+    return farthest_from_all(candidates, b, floor_mm)
 
 
 def _nearest_candidates(shapes: Sequence[Shape], b: Shape) -> list[Shape]:
     """The shapes that may be nearest to the farthest point of `b`."""
-    limit_mm = min(farthest_gap(shape, b).distance_mm for shape in shapes)
-    return [shape for shape in shapes if gap(shape, b).distance_mm <= limit_mm]
+    limit_mm = min(_farthest_limit_mm(shape, b) for shape in shapes)
+    near = [shape for shape in shapes if _least_gap_mm(shape, b) <= limit_mm]
+    if len(near) > 1:
+        nearest = min(near, key=lambda shape: math.dist(shape.center, b.center))
+        limit_mm = farthest_gap(nearest, b).distance_mm
+    return [shape for shape in near if gap(shape, b).distance_mm <= limit_mm]
+
+
+def _farthest_limit_mm(a: Shape, b: Shape) -> float:
+    """A limit of how far the farthest point of `b` is from `a`."""
+    return math.dist(a.center, b.center) + b.bounding_radius_mm
+
+
+def _least_gap_mm(a: Shape, b: Shape) -> float:
+    """A limit of how near two shapes are."""
+    between_mm = math.dist(a.center, b.center)
+    return between_mm - a.bounding_radius_mm - b.bounding_radius_mm

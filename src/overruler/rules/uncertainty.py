@@ -66,6 +66,8 @@ def closest_candidates(scene: Scene, measure: Measure) -> list[ClosestCandidate]
 def _candidates_of_pair(scene: Scene, pair: BodyPair) -> list[ClosestCandidate]:
     i, j = pair.a.index, pair.b.index
     shift_mm = max_relative_shift_mm(scene, i, j)
+    if len(pair.a.parts) == len(pair.b.parts) == 1:
+        return [ClosestCandidate(pair.a.parts[0], pair.b.parts[0], i, j, pair.gap, shift_mm)]
     return [
         ClosestCandidate(p, q, i, j, gap(p, q), shift_mm)
         for p, q in product(pair.a.parts, pair.b.parts)

@@ -9,8 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from overruler.errors import did_you_mean
 from overruler.reading import Node
-from overruler.rules.fields import Field, Question
+from overruler.rules.fields import OTHER_NAMES, Field, Question
 from overruler.rules.json_schema import TEXT
 
 INCHES = re.compile(r"(\d+(?:\.\d*)?|\.\d+)in")
@@ -42,6 +43,8 @@ def _read_word(
     """The key and the value that a word gives."""
     fields = {field.name: field for field in question.fields}
     key, equals, value = word.partition("=")
+    if key not in fields:
+        key = OTHER_NAMES.get(key, key)
     if equals and key in fields:
         if key in values:
             node.fail(f"{word!r} gives {key} twice")
@@ -54,8 +57,9 @@ def _read_word(
     if names and not equals:
         return names[0], word
     known = ", ".join(fields) or "nothing"
+    hint = did_you_mean(key, fields) if equals else ""
     return node.fail(
-        f"{word!r} is one word too many or no field; {values['question']!r} takes: {known}"
+        f"{word!r} is one word too many or no field; {values['question']!r} takes: {known}{hint}"
     )
 
 

@@ -10,17 +10,24 @@ ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
 
 def photos_in(folder: Path) -> list[Path]:
     """Return the photos in a folder, turn 2 before turn 10; raises `BadInput` if there are none."""
+    photos = find_photos(folder)
+    if not photos:
+        raise BadInput(f"{folder}: holds no photos ({', '.join(ENDINGS)})")
+    return photos
+
+
+def find_photos(folder: Path) -> list[Path]:
+    """Return the photos in a folder, as `photos_in` sorts them; there may be none."""
     try:
         photos = [path for path in folder.iterdir() if _is_photo(path)]
     except OSError as error:
         raise BadInput(f"{folder}: cannot be read: {error.strerror or error}") from None
-    if not photos:
-        raise BadInput(f"{folder}: holds no photos ({', '.join(ENDINGS)})")
     return sorted(photos, key=_natural_sort_key)
 
 
 def _is_photo(path: Path) -> bool:
-    return path.suffix.lower() in ENDINGS and path.is_file()
+    hidden = path.name.startswith(".")  # as macOS and uploads leave them
+    return path.suffix.lower() in ENDINGS and not hidden and path.is_file()
 
 
 def _natural_sort_key(path: Path) -> list[str | int]:

@@ -75,3 +75,11 @@ def test_the_lower_of_two_scores_says_how_likely_a_piece_is() -> None:
 def test_the_weights_weigh_the_same_features() -> None:
     assert LOGIT_WEIGHTS_ON_CLUTTER.shape == LOGIT_WEIGHTS_WITH_OVERVIEW.shape
     assert not np.array_equal(LOGIT_WEIGHTS_ON_CLUTTER, LOGIT_WEIGHTS_WITH_OVERVIEW)
+
+
+def test_an_oval_among_lookalikes_keeps_its_score_and_on_a_clear_table_gains() -> None:
+    oval = replace(finding(0.9), base=Base.oval(35, 60))
+    among_lookalikes, alone = piece_probabilities([oval, *[finding(0.7)] * 30])[:2]
+    assert among_lookalikes == 0.9
+    assert alone < 0.5
+    assert piece_probabilities([oval, *[finding(0.9999)] * 30])[0] > 0.98

@@ -14,9 +14,10 @@ from overruler.vision.contours.outlines import base_outline
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.rounds.find_ovals import (
-    MAX_RETRACE_CHI2,
     MAX_SIZE_CHI2,
+    _grow_parts,
     _plausible_sizes,
     find_ovals,
 )
@@ -113,8 +114,24 @@ def test_nothing_is_found_where_a_card_hides_it() -> None:
     ]
 
 
-def test_sizes_far_from_the_trace_are_tried_only_where_none_is_near() -> None:
-    near, far, too_far = MAX_SIZE_CHI2 / 2, 2 * MAX_SIZE_CHI2, 2 * MAX_RETRACE_CHI2
-    chi2 = np.array([[near, far, too_far], [too_far, far, 3 * far], [too_far] * 3])
-    assert _plausible_sizes(chi2, np.full(3, 0.9)) == [(0, 0), (1, 1)]
-    assert _plausible_sizes(chi2, np.full(3, 0.5)) == [(0, 0)]
+def test_the_nearest_sizes_are_tried_if_they_are_near() -> None:
+    near, far = MAX_SIZE_CHI2 / 2, 2 * MAX_SIZE_CHI2
+    chi2 = np.array([[near, far, 0.0], [far, far, 3 * far]])
+    which, size = _plausible_sizes(chi2)
+    assert list(zip(which.tolist(), size.tolist(), strict=True)) == [(0, 2), (0, 0)]
+
+
+@pytest.mark.parametrize("end", [-1, 0, 1])
+def test_a_part_of_an_oval_grows_to_the_whole_one(end: int) -> None:
+    base, x, y, turn = PLACES[0]
+    length, width = np.array([base.length_mm, base.width_mm]) / 2
+    camera = over(25.0)
+    pyramid = photo_pyramid(table(camera, [PLACES[0]]))
+    part_length = 0.5 * length
+    shift = end * (length - part_length)
+    part = np.array([[x + shift * np.cos(turn), y + shift * np.sin(turn), part_length, 12.0, turn]])
+    sizes = np.array([[length, width], [4 * length, 4 * width]])
+    of_part, size, grown = _grow_parts(pyramid, camera, part, sizes)
+    assert (of_part.tolist(), size.tolist()) == ([0], [0])
+    assert np.hypot(*(grown[0, :2] - [x, y])) < width / 4
+    assert grown[0, 2:4] == pytest.approx([length, width])

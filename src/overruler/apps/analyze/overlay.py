@@ -24,7 +24,7 @@ from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View, offset_outline
 from overruler.rules import matrix
 from overruler.scene import Piece, Scene
-from overruler.units import SIGMAS_95, format_length
+from overruler.units import SIGMAS_95, format_length, format_number, told_unit
 
 PATH_SHOWN_S = 20.0
 """How long a path is shown after the end of its move."""
@@ -97,7 +97,7 @@ class Overlay:
         at_rest = not moving and not landed
         ruling = _draw_ruling(scene, self._last_moved_piece(number)) if at_rest else ""
         paths = [_draw_path(view, scene, moves[k], placement) for k in shown]
-        names = [_draw_name(view, piece, placement) for piece in pieces]
+        names = [_draw_name(view, piece, placement, told_unit(scene.state)) for piece in pieces]
         bases = [_draw_base(view, piece, position_sigma_mm(piece)) for piece in pieces]
         layers = [svg.group(paths), svg.group([*bases, *names]), ruling]
         return self._make_drawing(number, layers, (0, 0, *self.size_px))
@@ -203,7 +203,7 @@ def _draw_base(view: View, piece: Piece, sigma_mm: float) -> str:
     return draw_base(view, piece) + svg.group((casing, core))
 
 
-def _draw_name(view: View, piece: Piece, placement: LabelPlacement) -> str:
+def _draw_name(view: View, piece: Piece, placement: LabelPlacement, unit: str) -> str:
     """Draw a piece's name and the 95 % of its position, above it or below, where that hides nothing."""
     sigma_mm = position_sigma_mm(piece)
     edge = base_outline(view, piece)
@@ -213,7 +213,7 @@ def _draw_name(view: View, piece: Piece, placement: LabelPlacement) -> str:
     below = np.array([center_x, edge[:, 1].max() + distance])
     text = piece.id
     if sigma_mm:
-        text = f"{piece.id} ± {SIGMAS_95 * sigma_mm:.1f} mm"
+        text = f"{piece.id} ± {format_number(SIGMAS_95 * sigma_mm, unit)} {unit}"
     return _draw_plate(view, text, [above, below], placement)
 
 

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     folder = _make_folder(args.out)
     from overruler.apps.demo.page import render_page
-    from overruler.apps.demo.steps import generate_steps
+    from overruler.apps.demo.steps import BOARD_PATH, GAME, PHOTO_PATH, generate_steps
 
     steps = []
     with progress_display() as progress:
@@ -29,7 +29,11 @@ def run(args: argparse.Namespace) -> int:
             steps.append(step)
     page = folder / "index.html"
     write_atomically(page, render_page(steps))
-    print(f"written: {page} and {len(steps)} pictures")
+    for path in (PHOTO_PATH, BOARD_PATH):
+        write_atomically(folder / path.name, path.read_bytes())
+    print(f"written: {page}, {len(steps)} pictures, and the photo with its board file")
+    photo, board = folder / PHOTO_PATH.name, folder / BOARD_PATH.name
+    print(f"try it yourself: overruler measure {photo} --board {board} --game {GAME}")
     if args.open and not webbrowser.open(page.resolve().as_uri()):
         print("no browser could be opened", file=sys.stderr)
     return 0

@@ -2,21 +2,21 @@
 
 import argparse
 import json
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from overruler.apps.geojson import add_geojson_argument, geojson_text
+from overruler.apps.geojson import add_geojson_argument
+from overruler.apps.measure.measuring import measure_photo
 from overruler.apps.measure.options import MeasureOptions, load_options, read_options
+from overruler.apps.measure.outputs import json_values, render_outputs
+from overruler.apps.measure.photo_paths import NO_PHOTO, expand_patterns
+from overruler.apps.process.log import add_log_arguments
 from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments
-from overruler.errors import CannotMeasure, WrongBoard
+from overruler.errors import BadInput
 from overruler.writing import write_atomically
 
 if TYPE_CHECKING:
-    from overruler.board import Board
-    from overruler.frame import Frame
     from overruler.report import Report
 
 __all__ = [
@@ -32,22 +32,20 @@ __all__ = [
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     photo = (
-        "the photo: JPEG, PNG, WebP, TIFF, or - for standard input; several of one table see more"
+        "the photo (JPEG, HEIC, PNG, WebP, TIFF), or - for standard input. Up to ten photos are taken "
+        "for photos of ONE table, and make one scene. A folder, or --each: every photo shows a table "
+        "of its own"
     )
-    parser.add_argument("photo", type=Path, nargs="+", metavar="PHOTO", help=photo)
-    add_table_arguments(parser)
-    lens = "the lens file of one of several photos, by its number from 1 (as often as wanted)"
-    parser.add_argument(
-        "--lens-of-photo", action="append", default=[], metavar="N=LENS.toml", help=lens
-    )
-    beside = (
-        "another photo of the table by the same camera, not zoomed: the lens is surer "
-        "(as often as wanted)"
-    )
-    parser.add_argument(
-        "--beside", action="append", default=[], type=Path, metavar="PHOTO", help=beside
-    )
+    parser.add_argument("photo", type=Path, nargs="*", metavar="PHOTO", help=photo)
     output = parser.add_argument_group("what comes out")
+    add_table_arguments(parser)
+    _add_batch_arguments(parser)
+    _add_lens_arguments(parser)
+    _add_output_arguments(output)
+    add_log_arguments(parser)
+
+
+def _add_output_arguments(output: "argparse._ArgumentGroup") -> None:
     option = output.add_argument
     ask = "a question (JSON or words), as to overruler ask (absent: what the closest opponents' range is)"
     option("--ask", action="append", default=[], metavar="QUESTION", help=ask)
@@ -57,127 +55,66 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     doubt = "draw how sure distances are over the board (.jpg, .png or .svg)"
     option("--doubt", type=Path, metavar="OUT.png", help=doubt)
     add_geojson_argument(output)
+    option("--csv", type=Path, metavar="OUT.csv", help="write the pieces as a table, in mm")
     option("--json", action="store_true", help="print the scene and nothing else")
 
 
+def _add_lens_arguments(parser: argparse.ArgumentParser) -> None:
+    option = parser.add_argument_group("more of the lens (as often as wanted)").add_argument
+    lens = "the lens file of one of several photos, by its number from 1"
+    option("--lens-of-photo", action="append", default=[], metavar="N=LENS.toml", help=lens)
+    beside = "another photo of the table by the same camera, not zoomed: the lens is surer"
+    option("--beside", action="append", default=[], type=Path, metavar="PHOTO", help=beside)
+
+
+def _add_batch_arguments(parser: argparse.ArgumentParser) -> None:
+    option = parser.add_argument_group(
+        "many tables (each photo shows a table of its own)"
+    ).add_argument
+    each = (
+        "every PHOTO is a table of its own; in the names of files to write, {name} is the photo's "
+        "name: --picture 'out/{name}.png'"
+    )
+    option("--each", action="store_true", help=each)
+    watch = "measure each photo that lands in a folder, until Ctrl-C"
+    option("--watch", type=Path, metavar="FOLDER", help=watch)
+    jobs = "processes that measure (one for each processor, 4 at most)"
+    option("--jobs", type=int, metavar="N", help=jobs)
+
+
 def run(args: argparse.Namespace) -> int:
+    if is_batch(args):
+        from overruler.apps.measure.batch import run_batch
+
+        return run_batch(args)
+    if not args.photo:
+        raise BadInput(NO_PHOTO)
+    args.photo = expand_patterns(args.photo)
     options = read_options(args)
-    with progress_display() as progress:
+    with progress_display(args.quiet) as progress:
         report = measure_photo(options, progress)
         if options.picture or options.doubt:
             progress("drawing")
-        outputs = _render_outputs(options, report)
+        outputs = render_outputs(options, report)
     for path, data in outputs:
         write_atomically(path, data)
-    _print_report(options, report)
+    if options.json or not args.quiet:
+        _print_report(options, report)
     return 0
 
 
-def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "Report":
-    """Measure the photo and answer the questions, or the most likely ones where none is asked."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from overruler.sources.photo import load_photo
-    from overruler.vision.learned.warm_up import warm_up_libraries
-
-    progress("reading the photo")
-    pool = ThreadPoolExecutor()
-    paths = (options.photo, *options.more)
-    reading = [pool.submit(load_photo, path) for path in paths]  # during the imports below
-    pool.submit(
-        warm_up_libraries
-    )  # nobody waits for it: what it has not loaded is loaded when used
-    from overruler.apps.rulings import rule_on_questions
-    from overruler.referee import Referee
-
-    frames = [each.result() for each in reading]
-    pool.shutdown(wait=False)
-    referee = Referee(
-        board=_find_board(frames[0], options),
-        points=options.points,
-        lens=options.lens,
-        game=options.game,
-        bases=options.bases,
-        terrain=options.terrain,
-        flat=options.flat,
-        fixes=options.fixes,
-        house=options.house,
-        beside=tuple(load_photo(path) for path in options.beside),
-        lenses=options.lenses,
-    )
-    try:
-        report = referee.look(frames if len(frames) > 1 else frames[0], progress)
-    except CannotMeasure:
-        check_other_boards(frames[0], options.board)
-        raise
-    return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
-
-
-def _find_board(frame: "Frame", options: MeasureOptions) -> "Board | None":
-    """The board of the options, or the known one that the photo shows."""
-    if not options.known_boards:
-        return options.board
-    from overruler.vision.markers.recognize import recognize_board
-
-    return recognize_board(frame, options.known_boards)
-
-
-def check_other_boards(frame: "Frame", board: "Board | None") -> None:
-    """Raise `WrongBoard` where a photo that does not fit its board fits another known one."""
-    if board is None or not board.layout_known:
-        return
-    from overruler.apps.settings.known_boards import known_boards
-    from overruler.vision.markers.recognize import is_same_layout, recognize_board
-
-    try:
-        fits = recognize_board(frame, known_boards())
-    except CannotMeasure:
-        return
-    if not is_same_layout(fits, board):
-        text = f"{frame.name}: the markers lie as on the board {fits.name}, not as on {board.name}"
-        raise WrongBoard(f"{text}: choose {fits.name}", fits.name)
-
-
-def _render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Path, bytes | str]]:
-    """The files to write, complete before the first is touched."""
-    files: list[tuple[Path, bytes | str]] = []
-    if options.scene:
-        files.append((options.scene, json.dumps(report.scene.to_json(), indent=1) + "\n"))
-    if options.picture:
-        from overruler import picture
-
-        ending = options.picture.suffix.lower()
-        shown = picture.on_best_photo(report)
-        files.append((options.picture, picture.annotated_bytes(shown, ending)))
-    if options.doubt:
-        files.append((options.doubt, _draw_precision_map(options, report, options.doubt)))
-    if options.geojson:
-        files.append((options.geojson, geojson_text(report.scene, report.verdicts)))
-    return files
-
-
-def _draw_precision_map(options: MeasureOptions, report: "Report", path: Path) -> bytes | str:
-    from overruler.picture.precision_map import encode_map
-    from overruler.vision.camera.precision_map import doubt_map
-    from overruler.vision.fusion.next_photo import advise_photo
-
-    precision = doubt_map(report.calibration, lens=options.lens is not None)
-    photo_advice = advise_photo(report, report.verdicts)
-    if photo_advice is not None:
-        precision = replace(precision, advice=(photo_advice, *precision.advice))
-    return encode_map(report.calibration, precision, report.frame.pixels, path.suffix.lower())
+def is_batch(args: argparse.Namespace) -> bool:
+    """Whether each photo shows a table of its own."""
+    return bool(args.each or args.watch or any(path.is_dir() for path in args.photo))
 
 
 def _print_report(options: MeasureOptions, report: "Report") -> None:
     if options.json:
-        values = report.scene.to_json()
-        if options.questions:
-            values["answers"] = [verdict.to_json() for verdict in report.verdicts]
-        print(json.dumps(values))
+        print(json.dumps(json_values(options, report)))
         return
     from overruler.apps.measure.summary import print_report
     from overruler.vision.fusion.next_photo import advise_photo
 
-    written = (options.scene, options.picture, options.doubt, options.geojson)
+    written = (options.scene, options.picture, options.doubt, options.geojson, options.csv)
     advice = advise_photo(report, report.verdicts)
     print_report(report, [path for path in written if path], advice)

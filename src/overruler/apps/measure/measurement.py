@@ -135,6 +135,7 @@ def measure(
     bases: str | None = None,
     terrain: str | Path | None = None,
     fix: str | Path | None = None,
+    units: str | None = None,
     ask: Sequence[str] = (),
 ) -> Measurement:
     """Measure a photo; the arguments are the options of `overruler measure`.
@@ -142,7 +143,7 @@ def measure(
     Without `board`, `marker_mm` and `points` (each `"U,V=X,Y"`) the markers tell the board. Raises
     `BadInput` for what is wrong with an argument, `CannotMeasure` for a photo.
     """
-    from overruler.apps.measure import measure_photo
+    from overruler.apps.measure.measuring import measure_photo
     from overruler.apps.measure.options import load_options, with_default_board
 
     request = MeasureRequest(
@@ -156,6 +157,7 @@ def measure(
         bases=bases,
         terrain=_path(terrain),
         fix=_path(fix),
+        units=units,
         ask=tuple(ask),
     )
     options = load_options(with_default_board(request))

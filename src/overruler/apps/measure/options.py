@@ -66,14 +66,21 @@ class MeasureOptions:
     """Picture of the precision map to write."""
     geojson: Path | None
     """File of the areas to write."""
+    csv: Path | None
+    """File of the pieces to write, as a table."""
     json: bool
     """Whether to print the scene and nothing else."""
 
 
 def read_options(args: argparse.Namespace) -> MeasureOptions:
     """Read and check the options of the command line."""
+    return load_options(read_request(args))
+
+
+def read_request(args: argparse.Namespace) -> MeasureRequest:
+    """The request of the command line, before any file is read."""
     request = with_default_board(MeasureRequest.from_namespace(args))
-    return load_options(replace(request, game=recorded_game(request.game)))
+    return replace(request, game=recorded_game(request.game))
 
 
 def with_default_board(request: MeasureRequest) -> MeasureRequest:
@@ -87,7 +94,7 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
     """Load the files of a request; raise `BadInput` for anything that is wrong with it or them."""
     _check_scale_options(args)
     choice = choose_game(args.game)
-    for path in (args.scene, args.picture, args.doubt):
+    for path in (args.scene, args.picture, args.doubt, args.csv):
         if path:
             check_writable(path)
     check_geojson_path(args.geojson)
@@ -112,6 +119,7 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
         picture=args.picture,
         doubt=args.doubt,
         geojson=args.geojson,
+        csv=args.csv,
         json=args.json,
     )
 
@@ -166,12 +174,12 @@ def _check_outputs(args: MeasureRequest) -> None:
     for option, path in (("--picture", args.picture), ("--doubt", args.doubt)):
         if path:
             check_picture_ending(option, path)
-    written = (args.scene, args.picture, args.doubt, args.geojson)
+    written = (args.scene, args.picture, args.doubt, args.geojson, args.csv)
     given = (args.photo, *args.more, *args.beside, *written)
     paths = [path.resolve() for path in given if path]
     if len(set(paths)) < len(paths):
         raise BadInput(
-            "PHOTOs, --beside, --scene, --picture, --doubt and --geojson must be different files"
+            "PHOTOs, --beside, --scene, --picture, --doubt, --geojson and --csv must be different files"
         )
 
 

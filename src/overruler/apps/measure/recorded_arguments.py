@@ -16,9 +16,12 @@ MAX_ARGUMENTS = 400
 """Most arguments of a record: far more than the page and its options make."""
 MAX_ARGUMENT_CHARS = 4000
 """Longest argument of a record: that of an upload's points."""
-FILE_OPTIONS = ("board", "lens", "terrain", "fix", "scene", "picture", "doubt", "geojson")
-"""Options that name one file; the last four are written."""
-TEXT_OPTIONS = ("dictionary", "game", "bases")
+FILE_OPTIONS = (
+    *("board", "lens", "terrain", "fix"),
+    *("scene", "picture", "doubt", "geojson", "csv"),
+)
+"""Options that name one file; the last five are written."""
+TEXT_OPTIONS = ("dictionary", "game", "bases", "units")
 """Options that hold one text."""
 REPEATED_OPTIONS = ("lens_of_photo", "point", "own_base", "player", "house_rule", "ask")
 """Options that hold a text each time."""

@@ -14,7 +14,7 @@ from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.records import PieceRecord, TerrainRecord
 from overruler.report import Report
 from overruler.scene import Piece
-from overruler.units import SIGMAS_95
+from overruler.units import MILLIMETRES, SIGMAS_95, format_nominal, format_number, told_unit
 from overruler.verdict import Verdict
 
 NO_BASES_TEXT = "no bases were found; --game or --bases says which sizes to look for"
@@ -44,7 +44,7 @@ def print_report(report: Report, written: Sequence[Path], advice: Advice | None 
         *raised_ground_lines(report),
         *ruler_lines(report),
         *board_lines(report),
-        *calibration_lines(report.calibration),
+        *calibration_lines(report.calibration, told_unit(report.scene.state)),
         assumed_ground_line(report),
     ):
         console.print(line)
@@ -55,23 +55,24 @@ def print_report(report: Report, written: Sequence[Path], advice: Advice | None 
 def piece_table(report: Report) -> Table:
     """A table with a row for each piece: its position, the doubt of it, and what was visible."""
     table = Table("id", "base", box=None, header_style="bold", pad_edge=False)
-    for name in ("x mm", "y mm", "± mm (95 %)", "seen"):
+    unit = told_unit(report.scene.state)
+    for name in (f"x {unit}", f"y {unit}", f"± {unit} (95 %)", "seen"):
         table.add_column(name, justify="right")
     table.add_column("notes")
     sigmas = largest_sigmas_mm(report)
     for piece, detection, sigma in zip(report.scene.pieces, report.detections, sigmas, strict=True):
         style = "dim" if detection.visible < DIM_BELOW_VISIBLE_SHARE else ""
-        table.add_row(*_piece_cells(piece, detection, sigma), style=style)
+        table.add_row(*_piece_cells(piece, detection, sigma, unit), style=style)
     return table
 
 
-def _piece_cells(piece: Piece, detection: Detection, sigma_mm: float) -> tuple[str, ...]:
+def _piece_cells(piece: Piece, detection: Detection, sigma_mm: float, unit: str) -> tuple[str, ...]:
     return (
         piece.id,
         piece.base.name,
-        f"{piece.x_mm:.1f}",
-        f"{piece.y_mm:.1f}",
-        f"{SIGMAS_95 * sigma_mm:.1f}",
+        format_number(piece.x_mm, unit),
+        format_number(piece.y_mm, unit),
+        format_number(SIGMAS_95 * sigma_mm, unit),
         f"{detection.visible:.0%}",
         _piece_notes(piece, detection.alternative_bases),
     )
@@ -132,15 +133,21 @@ def _verdict_line(verdict: Verdict) -> str:
 def photo_lines(report: Report, advice: Advice | None) -> list[Text]:
     """What moved between several photos, and from where another photo would help."""
     names = [photo.frame.name for photo in report.photos]
+    unit = told_unit(report.scene.state)
     lines = []
     for moved in report.scene.extra.get("moved", ()):
-        place = f"({moved['x_mm']:.0f}, {moved['y_mm']:.0f}) mm"
+        x, y = (format_number(moved[key], unit, 0) for key in ("x_mm", "y_mm"))
+        place = f"({x}, {y}) {unit}"
         shown = f"{moved['id']} stands elsewhere in photo {moved['photo'] + 1}, at {place}"
         lines.append(Text(f"! {shown}: it is measured by the other photos", style="yellow"))
     if len(names) > 1:
         lines.append(Text(f"{len(names)} photos: {', '.join(names)}", style="dim"))
     if advice is not None:
-        change = f"± {SIGMAS_95 * advice.before_mm:.1f} → {SIGMAS_95 * advice.after_mm:.1f} mm"
+        before, after = (
+            format_number(SIGMAS_95 * sigma_mm, unit)
+            for sigma_mm in (advice.before_mm, advice.after_mm)
+        )
+        change = f"± {before} → {after} {unit}"
         lines.append(Text(f"{advice.text} ({change}, 95 %)", style="dim"))
     return lines
 
@@ -148,12 +155,14 @@ def photo_lines(report: Report, advice: Advice | None) -> list[Text]:
 def raised_ground_lines(report: Report) -> list[Text]:
     """A line for each raised area: the pieces on it, and its height."""
     pieces = [(piece.id, PieceRecord.from_json(piece.extra)) for piece in report.scene.pieces]
+    unit = told_unit(report.scene.state)
     lines = []
     for terrain in report.scene.terrain:
         record = TerrainRecord.from_json(terrain.extra)
         names = ", ".join(name for name, piece in pieces if piece.on == terrain.id) or "nothing"
-        doubt_mm = SIGMAS_95 * (record.sigma_mm or 0.0)
-        text = f"{names} on {terrain.id}, {terrain.top_z_mm:.0f} ± {doubt_mm:.0f} mm high (95 %)"
+        doubt = format_number(SIGMAS_95 * (record.sigma_mm or 0.0), unit, 0)
+        height = format_number(terrain.top_z_mm, unit, 0)
+        text = f"{names} on {terrain.id}, {height} ± {doubt} {unit} high (95 %)"
         if record.probability < SURELY_RAISED_PROBABILITY:
             text += " (perhaps only printed)"
         lines.append(Text(text))
@@ -162,13 +171,15 @@ def raised_ground_lines(report: Report) -> list[Text]:
 
 def ruler_lines(report: Report) -> list[Text]:
     """A line for each ruler in the photo: its scale, which is independent of the markers'."""
-    return [Text(_ruler_line(ruler)) for ruler in report.rulers]
+    unit = told_unit(report.scene.state)
+    return [Text(_ruler_line(ruler, unit)) for ruler in report.rulers]
 
 
-def _ruler_line(ruler: DetectedRuler) -> str:
+def _ruler_line(ruler: DetectedRuler, unit: str) -> str:
     doubt_mm = SIGMAS_95 * ruler.sigma_mm
-    text = f"the ruler reads {ruler.segment_mm:.2f} ± {doubt_mm:.2f} mm a segment (95 %)"
-    text += f", {ruler.nominal_mm:g} is right"
+    segment, doubt = (format_number(mm, unit, 2) for mm in (ruler.segment_mm, doubt_mm))
+    text = f"the ruler reads {segment} ± {doubt} {unit} a segment (95 %)"
+    text += f", {format_nominal(ruler.nominal_mm, unit).removesuffix(f' {unit}')} is right"
     if abs(ruler.segment_mm - ruler.nominal_mm) <= doubt_mm:
         text += ": the scale is confirmed"
     return text
@@ -181,13 +192,14 @@ def board_lines(report: Report) -> list[Text]:
     return [Text(f"board: {report.board.name}")]
 
 
-def calibration_lines(calibration: Calibration) -> list[Text]:
+def calibration_lines(calibration: Calibration, unit: str = MILLIMETRES) -> list[Text]:
     """The quality of the calibration, and its problems, the worst first."""
     count = len(calibration.markers)
     facts = [f"{count} markers" if count else "points given by hand"]
     facts.append(f"{calibration.rms_px:.2f} px")
     if calibration.left_out_mm is not None:
-        facts.append(f"each marker predicted by the others to {calibration.left_out_mm:.2f} mm")
+        left_out = format_number(calibration.left_out_mm, unit, 2)
+        facts.append(f"each marker predicted by the others to {left_out} {unit}")
     lines = [Text(f"calibration: {', '.join(facts)}")]
     return lines + [Text(f"! {problem.text}", style="yellow") for problem in calibration.problems]
 

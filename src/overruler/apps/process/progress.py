@@ -1,18 +1,20 @@
-"""Progress on standard error, where a person is watching."""
+"""Progress on standard error, where a person is watching, and in the log."""
 
+import logging
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
+logger = logging.getLogger("overruler.steps")
 
 
 @contextmanager
-def progress_display() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows what is being done."""
-    if not sys.stderr.isatty():
-        yield lambda text: None
+def progress_display(quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Yield a function that tells what is being done: to the log, and to whoever watches."""
+    if quiet or logger.isEnabledFor(logging.INFO) or not sys.stderr.isatty():
+        yield logger.info
         return
     from rich.console import Console
 
@@ -22,10 +24,25 @@ def progress_display() -> Iterator[Callable[[str], None]]:
 
 def with_progress_bar(items: Sequence[T], description: str) -> Iterator[T]:
     """Yield the items in turn, with a progress bar."""
-    if not sys.stderr.isatty():
+    yield from track_progress(items, len(items), description)
+
+
+def track_progress(items: Iterable[T], count: int, description: str) -> Iterator[T]:
+    """Yield `count` items in turn, with a progress bar; lines printed meanwhile stand above it."""
+    if not sys.stderr.isatty() or not count:
         yield from items
         return
     from rich.console import Console
-    from rich.progress import track
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    yield from track(items, description, console=Console(stderr=True), transient=True)
+    bar = Progress(
+        "{task.description}",
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=sys.stdout.isatty(),  # else its lines would leave a pipe
+    )
+    with bar:
+        yield from bar.track(items, total=count, description=description)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from overruler.apps.settings.config_path import config_path
 from overruler.errors import UnknownName
-from overruler.games import GAMES
+from overruler.games import GAMES, find_game
 from overruler.presets import Preset, load_presets, parse_preset, program_presets
 
 
@@ -42,21 +42,24 @@ def known_games() -> tuple[str, ...]:
 
 
 def choose_game(name: str | None, option: str = "--game") -> GameChoice:
-    """The game of a name, or of a preset as JSON; `UnknownName` where there is none."""
+    """The game of a name, however it is spelled, or of a preset as JSON; `UnknownName` where there is none."""
     if name is None or name in GAMES:
         return GameChoice(name)
+    if game := find_game(name):
+        return GameChoice(game)
     if name.lstrip().startswith("{"):
         preset = parse_preset(name, option)
         return GameChoice(preset.game, preset)
     presets = known_presets()
-    if name not in presets:
+    found = find_game(name, presets)
+    if found is None:
         raise UnknownName(option, name, known_games())
-    return GameChoice(presets[name].game, presets[name])
+    return GameChoice(presets[found].game, presets[found])
 
 
 def recorded_game(name: str | None, option: str = "--game") -> str | None:
     """A game as records keep it: a preset of the user's own as JSON, so that all machines know it."""
-    preset = choose_game(name, option).preset
+    game, preset = choose_game(name, option)
     if preset is None or preset == program_presets().get(preset.name):
-        return preset.name if preset else name
+        return preset.name if preset else game
     return json.dumps(preset.to_json(), separators=(",", ":"))

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from overruler.apps.settings.game_choice import GameChoice
 from overruler.bases import Base, catalogue
 from overruler.errors import BadInput, UnknownName
-from overruler.games import GAMES
+from overruler.games import GAMES, find_game
 from overruler.house_rules import OWNER_SIGNS, HouseRules
 from overruler.presets import Preset
 from overruler.reading import Node
 from overruler.rules import game_of
+from overruler.units import UNITS
 
 if TYPE_CHECKING:
     from overruler.apps.settings.measure_request import MeasureRequest
@@ -27,16 +28,20 @@ def add_house_arguments(parser: argparse.ArgumentParser) -> None:
     signs = ", ".join(OWNER_SIGNS)
     player = f"whose pieces are: by their ring's colour or their half of the board ({signs})"
     _add_repeatable(group, "--player", "SIGN=NAME", player)
-    add_house_rule_argument(parser)
+    add_house_rule_argument(group)
 
 
-def add_house_rule_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--house-rule`, for a command that answers questions."""
+def add_house_rule_argument(
+    parser: "argparse.ArgumentParser | argparse._ArgumentGroup",
+) -> None:
+    """Add `--house-rule` and `--units`, for a command that answers questions."""
     rule = (
         "what the table chose where a game leaves it open: "
         "legion.ranged_in_contact=false (overruler rules GAME)"
     )
     _add_repeatable(parser, "--house-rule", "GAME.SETTING=true|false", rule)
+    units = "tell lengths in mm or in inches (as the game reads them); files and JSON stay in mm"
+    parser.add_argument("--units", choices=UNITS, help=units)
 
 
 def _add_repeatable(
@@ -50,7 +55,8 @@ def read_house(
 ) -> HouseRules:
     """Read players and house rules from the options; `BadInput` names what is wrong."""
     players = _parse_players(getattr(args, "player", ()))
-    return HouseRules(players, dict(map(_parse_house_rule, args.house_rule)), preset)
+    rules = dict(map(_parse_house_rule, args.house_rule))
+    return HouseRules(players, rules, preset, _check_units(getattr(args, "units", None)))
 
 
 def read_own_bases(texts: Sequence[str]) -> dict[str, Base]:
@@ -108,6 +114,12 @@ def check_house_rule(where: str, game: str, setting: str) -> None:
         raise UnknownName(f"{where}: setting", setting, game_of(game).settings)
 
 
+def _check_units(units: str | None) -> str | None:
+    if units not in (None, *UNITS):
+        raise UnknownName("--units", units or "", UNITS)
+    return units
+
+
 def _parse_players(texts: Sequence[str]) -> dict[str, str]:
     players = dict(_parse_pairs("--player", texts))
     for sign in players:
@@ -119,6 +131,8 @@ def _parse_players(texts: Sequence[str]) -> dict[str, str]:
 def _parse_house_rule(text: str) -> tuple[str, bool | str]:
     [(name, value)] = _parse_pairs("--house-rule", [text])
     game, _, setting = name.partition(".")
+    game = find_game(game) or game
+    name = f"{game}.{setting}"
     check_house_rule("--house-rule", game, setting)
     if words := game_of(game).settings[setting].words:
         return name, Node(value, "--house-rule", name).choice(words)

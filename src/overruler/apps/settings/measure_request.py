@@ -47,6 +47,8 @@ class MeasureRequest:
     """Each as text: `SIGN=NAME`."""
     house_rule: tuple[str, ...] = ()
     """Each as text: `GAME.SETTING=true`."""
+    units: str | None = None
+    """Unit that lengths are told in: mm or in."""
     ask: tuple[str, ...] = ()
     """Questions as JSON text."""
     scene: Path | None = None
@@ -57,6 +59,8 @@ class MeasureRequest:
     """Map of the precision to write."""
     geojson: Path | None = None
     """File of the areas to write."""
+    csv: Path | None = None
+    """File of the pieces to write, as a table."""
     json: bool = False
     """Whether to print the scene only."""
 
@@ -119,7 +123,10 @@ class MeasureRequest:
                 yield each.name, value
 
 
-_FILE_FIELDS = {"photo", "board", "lens", "terrain", "fix", "scene", "picture", "doubt", "geojson"}
+_FILE_FIELDS = {
+    *("photo", "board", "lens", "terrain", "fix"),
+    *("scene", "picture", "doubt", "geojson", "csv"),
+}
 """Fields that hold one path."""
 _FILE_LIST_FIELDS = ("more", "beside")
 """Fields that hold any number of paths."""

@@ -16,10 +16,11 @@ from overruler.apps.settings.config_path import CONFIG_VARIABLE, config_path
 from overruler.apps.settings.game_choice import choose_game
 from overruler.apps.settings.house_options import check_house_rule, parse_own_base
 from overruler.errors import BadInput, did_you_mean
-from overruler.games import GAMES
+from overruler.games import GAMES, find_game
 from overruler.house_rules import OWNER_SIGNS
 from overruler.reading import Node, read_text
 from overruler.rules import game_of
+from overruler.units import UNITS
 
 SCALE_OPTIONS = ("board", "marker_mm", "point")
 """The options that set the scale of the photo, of which one is given."""
@@ -30,7 +31,7 @@ class Config:
     """The values of a file."""
 
     table: Mapping[str, Any] = field(default_factory=dict)
-    """Values of options by name: `game`, `board`, `marker_mm`, `dictionary`, `lens`, `bases`."""
+    """Values of options by name: `game`, `board`, `marker_mm`, `dictionary`, `lens`, `bases`, `units`."""
     bases: Mapping[str, str] = field(default_factory=dict)
     """Sizes of the table's own bases by name."""
     players: Mapping[str, str] = field(default_factory=dict)
@@ -81,6 +82,7 @@ class Config:
             for name in ("board", "lens"):
                 if self.table.get(name):
                     getattr(args, name).append(self.table[name])
+            args.units = args.units or self.table.get("units")
         else:
             self._fill_table_options(args)
         sections: dict[str, Mapping[str, str | bool]] = {
@@ -135,8 +137,11 @@ class _LocatedFile:
         """The keys and values of a section. Those of `rules` lie one level deeper, by game."""
         section = self.node(value, path)
         if path == "rules":
-            for game in self.check_keys(section, GAMES):
-                for key, node in self._children(self.node(section.value[game], f"{path}.{game}")):
+            games = {find_game(key) or key: key for key in section.object().value}
+            self.check_keys(Node(games, section.name, path), GAMES)
+            for game, spelled in games.items():
+                rules = self.node(section.value[spelled], f"{path}.{spelled}")
+                for key, node in self._children(rules):
                     yield f"{game}.{key}", node
             return
         if path == "table":
@@ -212,6 +217,7 @@ _TABLE_READERS: Mapping[str, Callable[[Node, str], Any]] = {
     "dictionary": _read_dictionary,
     "lens": _read_file_path,
     "bases": _read_bases,
+    "units": lambda node, key: node.choice(UNITS),
 }
 """The reader of each key of `table`; each key is an option of the commands."""
 _SECTION_READERS: Mapping[str, Callable[[Node, str], Any]] = {

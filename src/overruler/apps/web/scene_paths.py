@@ -29,7 +29,7 @@ from overruler.picture.svg import path_data
 from overruler.picture.view import View, offset_outline
 from overruler.rules import clause_text
 from overruler.scene import Piece, Scene
-from overruler.units import SIGMAS_95, format_length, inches_from_mm
+from overruler.units import SIGMAS_95, format_length, inches_from_mm, told_unit
 from overruler.verdict import Shade, Verdict
 
 RING_POINTS = 360
@@ -60,6 +60,7 @@ def table_json(scene: Scene, photo: int = 0) -> dict[str, Any]:
     record = CalibrationRecord.from_json(scene.extra["calibration"])
     return {
         "game": scene.game,
+        "unit": told_unit(scene.state),
         "preset": scene.state.get("preset"),
         "size_px": list(view.size_px),
         "board_mm": [scene.board.width_mm, scene.board.height_mm],

@@ -63,12 +63,20 @@ def draw_gaussian(covariance: Array, count: int | None = None) -> Array:
     kept = values > RANK_TOLERANCE * max(values[-1], 0.0)
     root = (vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1]  # the largest axis first
     rank = root.shape[1]
-    if rank <= 2:
-        standard = _sunflower_normal_points(count or DRAWS_IN_2D)[:, :rank]
-    else:
-        default = DRAWS_IN_4D if rank <= 4 else DRAWS_IN_MANY_DIMENSIONS
-        standard = _lattice_normal_points(count or default, rank)
-    return np.asarray(standard @ root.T)
+    if not count:
+        few = DRAWS_IN_2D if rank <= 2 else DRAWS_IN_4D
+        count = few if rank <= 4 else DRAWS_IN_MANY_DIMENSIONS
+    return np.asarray(standard_normal_points(count, rank) @ root.T)
+
+
+def standard_normal_points(count: int, dimension: int) -> Array:
+    """Return equally likely standard normal points (count, dimension), the same at every call.
+
+    `count` is a power of 2. The first axes are filled most evenly.
+    """
+    if dimension <= 2:
+        return _sunflower_normal_points(count)[:, :dimension]
+    return _lattice_normal_points(count, dimension)
 
 
 def count_rows(rows: NDArray[np.integer[Any]]) -> tuple[NDArray[np.integer[Any]], NDArray[np.intp]]:
@@ -97,13 +105,19 @@ def _sunflower_normal_points(count: int) -> Array:
 
 
 @lru_cache(maxsize=4)
+def _normal_quantiles(count: int) -> Array:
+    """Return the quantiles (count,) of the standard normal distribution at even steps."""
+    return np.array([NormalDist().inv_cdf((k + 0.5) / count) for k in range(count)])
+
+
+@lru_cache(maxsize=4)
 def _lattice_normal_points(count: int, dimension: int) -> Array:
     """Return standard normal points (count, dimension) in a lattice's order.
 
     Every axis has the same quantiles. Axes beyond the lattice's own, which carry little uncertainty,
     are shuffled. Second moments are made exact.
     """
-    quantiles = np.array([NormalDist().inv_cdf((k + 0.5) / count) for k in range(count)])
+    quantiles = _normal_quantiles(count)
     random = np.random.default_rng(20240229)
     orders = [np.arange(count) * step % count for step in LATTICE_GENERATOR[:dimension]]
     orders += [random.permutation(count) for _ in range(dimension - len(orders))]

@@ -21,8 +21,10 @@ from overruler.geometry.batched.vectors import (
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Polygon, Shape
 
-MAX_CELL_DIVISIONS = 60
+MAX_CELL_DIVISIONS = 30
 """Most rounds of branch and bound."""
+CELL_PARTS = 4
+"""Each round divides a cell into so many parts both ways."""
 MAX_CELLS = 4096
 """More cells than this remain only if a whole line is equally far; the best value lies on it."""
 CURVED_PIECES = 6
@@ -35,8 +37,10 @@ TRISECTIONS = 30
 """Steps by thirds round a maximum, to 1e-5 mm."""
 
 
-def farthest_from_all(shapes: Sequence[Shape], b: Shape) -> float:
+def farthest_from_all(shapes: Sequence[Shape], b: Shape, floor_mm: float = 0.0) -> float:
     """Return the largest distance of any point of `b` from the nearest of `shapes`, to 1e-9 mm.
+
+    It is `floor_mm` if no point is farther.
 
     Branch and bound over `b`. The distance to a convex shape is convex, so over a cell it is largest
     at a corner of the cell's hull. The least of these maxima over the shapes bounds the cell. The
@@ -45,7 +49,7 @@ def farthest_from_all(shapes: Sequence[Shape], b: Shape) -> float:
     """
     rim = RimCells(b)
     cells = np.array([[0.0, 1.0, k, k + 1.0] for k in range(rim.pieces)])
-    best = 0.0
+    best = floor_mm
     for _ in range(MAX_CELL_DIVISIONS):
         corners = rim.cell_hulls(cells).reshape(-1, 2)
         distances = distance_matrix(shapes, corners).reshape(len(shapes), len(cells), 5)
@@ -53,7 +57,7 @@ def farthest_from_all(shapes: Sequence[Shape], b: Shape) -> float:
         cells = cells[distances.max(2).min(0) > best + 1e-9]
         if not 0 < len(cells) <= MAX_CELLS:
             break
-        cells = _quarter_cells(cells)
+        cells = _divide_cells(cells)
     return best
 
 
@@ -109,12 +113,14 @@ class RimCells:
         return np.stack([*corners, tip], 1) + self.shape.center
 
 
-def _quarter_cells(cells: Array) -> Array:
-    s0, s1, t0, t1 = cells.T
-    s = (s0 + s1) / 2
-    t = (t0 + t1) / 2
-    parts = [(s0, s, t0, t), (s0, s, t, t1), (s, s1, t0, t), (s, s1, t, t1)]
-    return np.concatenate([np.stack(part, 1) for part in parts])
+def _divide_cells(cells: Array) -> Array:
+    """Divide each cell into a grid of `CELL_PARTS` times as many."""
+    s0, s1, t0, t1 = (column[:, None] for column in cells.T)
+    near, along = np.divmod(np.arange(CELL_PARTS**2), CELL_PARTS)
+    s = (s1 - s0) / CELL_PARTS
+    t = (t1 - t0) / CELL_PARTS
+    parts = [s0 + near * s, s0 + (near + 1) * s, t0 + along * t, t0 + (along + 1) * t]
+    return np.stack([part.ravel() for part in parts], 1)
 
 
 def rim_farthest_from_all(

@@ -17,11 +17,12 @@ from overruler.picture.sheets.marker_cards import (
     marker_pattern,
     trace_outlines,
 )
+from overruler.units import MM_PER_INCH
 
 if TYPE_CHECKING:
     from fpdf import FPDF
 
-PAPERS_MM = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
+PAPERS_MM = {"a4": (210.0, 297.0), "letter": (215.9, 279.4), "a3": (297.0, 420.0)}
 """Width and height of each paper in mm, upright."""
 
 MARGIN_MM = 8.0
@@ -34,13 +35,16 @@ CARD_GAP_MM = 3.0
 """Gap between two cards, in mm."""
 CHECK_BAR_MM = 100.0
 """Length of a check bar, in mm."""
+BAR_INCHES = 3
+"""Inches that the other side of a check bar is marked with."""
 CARD_TEXT_PT = 7.0
 """Font size on a card, in points."""
 TEXT_GREY = 110
 
 STEPS = (
     "Print at 100 % (actual size). Never 'fit to page', never 'shrink to printable area'.",
-    "Measure both bars on every page with a good ruler: 100 mm along and 100 mm up. If one differs, "
+    "Measure both bars on every page with a good ruler: 100 mm along and 100 mm up, or 3 inches on "
+    "their other side. If one differs, "
     "printing scaled the page: print again, or give the black squares' measured side as the "
     "markers' size.",
     "Cut along the thin lines. Keep the white border: the camera needs it.",
@@ -66,7 +70,7 @@ def marker_sheet_pdf(cards: CardSet, paper: str) -> bytes:
         for slot, marker in enumerate(page):
             x = MARGIN_MM + BAR_STRIP_MM + slot % columns * step
             y = MARGIN_MM + slot // columns * step
-            _draw_card(pdf, cards, marker, x, y)
+            draw_card(pdf, cards, marker, x, y)
     return bytes(pdf.output())
 
 
@@ -109,7 +113,8 @@ def new_document(paper: str, title: str) -> "FPDF":
 # --- one card ---
 
 
-def _draw_card(pdf: "FPDF", cards: CardSet, marker: int, x_mm: float, y_mm: float) -> None:
+def draw_card(pdf: "FPDF", cards: CardSet, marker: int, x_mm: float, y_mm: float) -> None:
+    """Draw a card with its cut line; (x, y) is its upper left corner on the page."""
     _draw_cut_line(pdf, x_mm, y_mm, cards.card_mm)
     left = x_mm + cards.border_mm
     top = y_mm + cards.border_mm
@@ -176,13 +181,17 @@ def draw_check_bars(pdf: "FPDF") -> None:
     _draw_check_bar(pdf, (MARGIN_MM + 4, y), (0, -1))
     pdf.set_text_color(0)
     pdf.set_font("Helvetica", size=7)
-    pdf.text(x, y + 6.5, "Each bar must measure exactly 100 mm from end to end, along and up.")
+    pdf.text(
+        x,
+        y + 6.5,
+        "Each bar must measure exactly 100 mm from end to end, along and up (3 in to the 3).",
+    )
     pdf.set_font("Helvetica", style="B", size=8)
     pdf.text(x, y + 10.5, "Print at 100 % (actual size), not 'fit to page'.")
 
 
 def _draw_check_bar(pdf: "FPDF", start: tuple[float, float], way: tuple[int, int]) -> None:
-    """Draw a ruler of 100 mm from `start` along `way`, with a tick every 10 mm to its right."""
+    """Draw a ruler of 100 mm from `start` along `way`: ticks every 10 mm, and inches across them."""
     pdf.set_draw_color(0)
     pdf.set_line_width(0.25)
     (x, y), (dx, dy) = start, way
@@ -192,6 +201,13 @@ def _draw_check_bar(pdf: "FPDF", start: tuple[float, float], way: tuple[int, int
         tick_y = y + 10 * step * dy
         length = 3.0 if step % 5 == 0 else 1.8
         pdf.line(tick_x, tick_y, tick_x - length * dy, tick_y + length * dx)
+    pdf.set_font("Helvetica", size=5)
+    pdf.set_text_color(0)
+    for inches in range(1, BAR_INCHES + 1):
+        tick_x = x + inches * MM_PER_INCH * dx
+        tick_y = y + inches * MM_PER_INCH * dy
+        pdf.line(tick_x, tick_y, tick_x + 2.2 * dy, tick_y - 2.2 * dx)
+        pdf.text(tick_x + 0.6 * dx + 1.0 * dy, tick_y - 0.6 * dx + 2.0 * dy, f"{inches}")
 
 
 # --- the first page ---

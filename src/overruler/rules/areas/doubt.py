@@ -4,10 +4,11 @@ Alphabet: n draws, m pieces.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
 
 from overruler.geometry.batched.distances import (
     farthest_distances,
@@ -17,7 +18,11 @@ from overruler.geometry.batched.distances import (
 )
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Shape
-from overruler.rules.areas.outlined_doubt import may_cross_outline, shares_in_outlined
+from overruler.rules.areas.outlined_doubt import (
+    border_of,
+    may_cross_outline,
+    shares_in_outlined,
+)
 from overruler.rules.areas.tree import (
     Area,
     Hidden,
@@ -43,7 +48,7 @@ Shares = tuple[Told, Told]
 """Whether any part of a piece lies in an area, and whether all of it does."""
 FEW_DRAWS = 2048
 """Draws where farthest parts are sought, which takes long for each."""
-SHADOW_DRAWS = 128
+SHADOW_DRAWS = 4096
 """Draws where shadows are thrown anew in each."""
 
 
@@ -51,7 +56,10 @@ def list_probabilities(
     scene: Scene, area: Area, pieces: Sequence[Body], some: Sequence[bool]
 ) -> dict[str, float]:
     """The probability of each list of pieces with any part in an area; `some` are those as measured."""
-    unsure = [number for number, piece in enumerate(pieces) if _is_unsure(scene, area, piece)]
+    borders: dict[Leaf, BaseGeometry] = {
+        leaf: border_of(scene, leaf) for leaf in leaves_of(area) if not isinstance(leaf, Near)
+    }
+    unsure = [k for k, piece in enumerate(pieces) if _is_unsure(scene, area, borders, piece)]
     ids = [piece.id for piece in pieces]
     if not unsure:
         return {json.dumps([name for name, is_in in zip(ids, some, strict=True) if is_in]): 1.0}
@@ -62,7 +70,10 @@ def list_probabilities(
     shifts = dict(zip(indices, places.swapaxes(0, 1), strict=True))
     drawn = np.tile(np.array(some, bool), (len(places), 1))
     for number in unsure:
-        is_in, _ = _shares_in(scene, area, pieces[number], shifts, not isinstance(area, Near))
+        piece = pieces[number]
+        on_board = _shares_on_board(scene, piece.parts[0], shifts[piece.index])
+        inside = _shares_in(scene, area, piece, shifts, not on_board[1].all())
+        is_in, _ = _shares_in_all([inside, on_board])
         drawn[:, number] = np.where(is_in == UNTOLD, some[number], is_in == 1)
     rows, counts = np.unique(drawn, axis=0, return_counts=True)
     probability = {}
@@ -72,14 +83,41 @@ def list_probabilities(
     return probability
 
 
-def _is_unsure(scene: Scene, area: Area, piece: Body) -> bool:
-    """Whether a piece's closest or farthest part may cross a line of an area."""
-    return any(_may_cross(scene, leaf, piece) for leaf in leaves_of(area))
+def _is_unsure(scene: Scene, area: Area, borders: Mapping[Leaf, BaseGeometry], piece: Body) -> bool:
+    """Whether a piece's closest or farthest part may cross a line of an area, or the board's edge."""
+    reach_mm = max_relative_shift_mm(scene, None, piece.index) + CONTACT_TOLERANCE_MM
+    left, bottom, right, top = _margins_mm(scene, piece.parts[0])
+    if min(left, bottom, right, top) < reach_mm:
+        return reach_mm > CONTACT_TOLERANCE_MM
+    return any(
+        _may_cross(scene, leaf, piece)
+        if isinstance(leaf, Near)
+        else may_cross_outline(scene, leaf, borders[leaf], piece)
+        for leaf in leaves_of(area)
+    )
 
 
-def _may_cross(scene: Scene, near: Leaf, piece: Body) -> bool:
-    if not isinstance(near, Near):
-        return may_cross_outline(scene, near, piece)
+def _margins_mm(scene: Scene, shape: Shape) -> tuple[float, float, float, float]:
+    """How far the left, lower, right and upper edge of the board lie beyond a shape's own."""
+    width, height = scene.board.width_mm, scene.board.height_mm
+    left, bottom = shape.support_point(-1, 0)[0], shape.support_point(0, -1)[1]
+    right, top = shape.support_point(1, 0)[0], shape.support_point(0, 1)[1]
+    return left, bottom, width - right, height - top
+
+
+def _shares_on_board(scene: Scene, shape: Shape, own: Array) -> Shares:
+    """Whether any part and whether all of a piece, moved by (n, 2), lies on the board."""
+    moves = np.hstack([own, -own])  # towards each edge's inside
+    margins = np.array(_margins_mm(scene, shape)) + moves
+    (low_x, high_x), (low_y, high_y) = (
+        (shape.support_point(-x, -y), shape.support_point(x, y)) for x, y in ((1, 0), (0, 1))
+    )
+    sizes = np.array([high_x[0] - low_x[0], high_y[1] - low_y[1]] * 2)
+    some = (margins + sizes >= -CONTACT_TOLERANCE_MM).all(1)
+    return some.astype(int), (margins >= -CONTACT_TOLERANCE_MM).all(1).astype(int)
+
+
+def _may_cross(scene: Scene, near: Near, piece: Body) -> bool:
     reach_mm = max(max_relative_shift_mm(scene, body.index, piece.index) for body in near.bodies)
     reach_mm += CONTACT_TOLERANCE_MM
     lines_mm = (near.low_mm, near.high_mm) if near.low_mm else (near.high_mm,)
@@ -96,8 +134,9 @@ def _draw_count(area: Area) -> int:
     """How many draws an area is worth."""
     if any(isinstance(leaf, Hidden) for leaf in leaves_of(area)):
         return SHADOW_DRAWS
+    nears = [leaf for leaf in leaves_of(area) if isinstance(leaf, Near)]
     needs_farthest = not isinstance(area, Near) or area.low_mm > 0
-    return FEW_DRAWS if needs_farthest else DRAW_COUNT
+    return FEW_DRAWS if nears and needs_farthest else DRAW_COUNT
 
 
 def _shares_in(
@@ -113,7 +152,7 @@ def _shares_in(
         some, whole = _shares_in(scene, area.area, piece, shifts, True)
         return _negated(whole), _negated(some)
     if isinstance(area, InArc | Hidden | Zone):
-        return shares_in_outlined(scene, area, piece, shifts)
+        return shares_in_outlined(scene, area, piece, shifts, joined)
     assert isinstance(area, Joined)
     parts = [_shares_in(scene, part, piece, shifts, True) for part in area.parts]
     if area.is_all:

@@ -8,7 +8,7 @@ into faces, and all of a face is hidden or none of it is. One point of each face
 Along lines from a point that meet two convex shapes apart from each other, the same shape always
 comes first, so one direction tells whether an obstacle stands before the base.
 
-Alphabet: n points of an outline, p places tried.
+Alphabet: n points of an outline, p places tried, k obstacles.
 """
 
 import math
@@ -18,26 +18,28 @@ from itertools import combinations
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
+from overruler.geometry.batched.distances import gaps_at_shifts
 from overruler.geometry.batched.offset_outlines import grown_sum_outline
+from overruler.geometry.batched.vectors import Mask, vector_lengths
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Point, Polygon, Shape
 from overruler.geometry.tangents import inner_tangents, outer_tangents, widest_separation
 from overruler.rules.areas.tree import Hidden
+from overruler.rules.areas.views import lie_inside, view_of, wrap_turn
 from overruler.units import CONTACT_TOLERANCE_MM
 
 RIM_SAGITTA_MM = 1e-3
-"""How far chords lie inside the rims that decide whether a place is hidden."""
+"""How far chords lie inside the rims of round obstacles."""
 LEAST_FACE_MM2 = 1e-4
 """Smaller faces are rounding."""
 SAME_TURN_RAD = 1e-12
 """A gap between obstacles that is narrower, seen from a place, is rounding."""
 INSIDE_MM = 1e-6
 """How far inside its obstacle a border begins, so that it surely crosses the rim."""
-MAX_KEPT = 512
-"""Rims, and obstacles as a base meets them, that are kept: those of all drawn places."""
+MAX_KEPT = 64
+"""Rims, and obstacles as a base meets them, that are kept."""
 Border = tuple[Point, Point, Point]
 """From inside an obstacle over the tangent point on its rim to beyond the frame."""
 
@@ -45,13 +47,17 @@ Border = tuple[Point, Point, Point]
 class Obstacle:
     """A convex obstacle, apart from the base that looks past it."""
 
-    __slots__ = ("body_id", "outline", "rim", "shape", "towards")
+    __slots__ = ("body_id", "may_overlap", "outline", "rim", "shape", "towards")
 
-    def __init__(self, body_id: str, shape: Shape, towards: float) -> None:
+    def __init__(
+        self, body_id: str, shape: Shape, towards: float, may_overlap: bool = False
+    ) -> None:
         self.body_id = body_id
         self.shape = shape
         self.towards = towards
         """The direction from the base that separates the two."""
+        self.may_overlap = may_overlap
+        """Whether the base may come to overlap the body."""
         self.rim = _rim_of(shape)
         self.outline: list[Point] = []
         """The rim with the points that borders touch."""
@@ -74,24 +80,26 @@ def shadow_past(leaf: Hidden, base: Shape, frame: shapely.Polygon) -> BaseGeomet
     return ground.intersection(frame)
 
 
-def hidden_places(leaf: Hidden, base: Shape, places: Array) -> NDArray[np.bool_]:
-    """Whether each of some places (p, 2) sees no part of a viewer's base."""
-    return are_hidden(base, _obstacles_before(leaf, base), places)
+def hidden_places(leaf: Hidden, base: Shape, places: Array, moves: Array) -> Mask:
+    """Whether each of some places (p, 2) sees no part of a viewer's base, moved by (p, 2) for each."""
+    reach_mm = float(vector_lengths(moves).max(initial=0.0))
+    return are_hidden(base, _obstacles_before(leaf, base, reach_mm), places, moves)
 
 
 @lru_cache(maxsize=MAX_KEPT)
-def _obstacles_before(leaf: Hidden, base: Shape) -> tuple[Obstacle, ...]:
-    """The convex parts of all that stands apart from a base.
+def _obstacles_before(leaf: Hidden, base: Shape, reach_mm: float = 0.0) -> tuple[Obstacle, ...]:
+    """The convex parts of all that stands apart from a base, wherever it is moved so far.
 
     What overlaps the base hides nothing, as in the rules of sight.
     """
     found = []
     for body in leaf.obstacles:
         separations = [widest_separation(base, part) for part in body.parts]
-        if min(each.signed_gap_mm for each in separations) < -CONTACT_TOLERANCE_MM:
+        apart_mm = min(each.signed_gap_mm for each in separations)
+        if apart_mm < -CONTACT_TOLERANCE_MM - reach_mm:
             continue
         for part, separation in zip(body.parts, separations, strict=True):
-            found.append(Obstacle(body.id, part, separation.angle))
+            found.append(Obstacle(body.id, part, separation.angle, apart_mm < reach_mm))
     return tuple(found)
 
 
@@ -161,61 +169,53 @@ def _faces(
 # --- which faces are hidden ---
 
 
-def are_hidden(base: Shape, obstacles: Sequence[Obstacle], places: Array) -> NDArray[np.bool_]:
+def are_hidden(
+    base: Shape, obstacles: Sequence[Obstacle], places: Array, moves: Array | None = None
+) -> Mask:
     """Whether each of some places (p, 2) sees no part of a base past the obstacles.
 
-    A body that a place stands on hides nothing from it, as in the rules of sight.
+    For each place the base is moved by `moves` (p, 2). A body that a place stands on hides nothing
+    from it, as in the rules of sight.
     """
-    middle = np.arctan2(*(np.array(base.center) - places).T[::-1])
-    first, last = _angles_from(places, _rim_of(base), middle)
-    found = np.zeros(len(places), bool)
-    intervals = [_blocked(obstacle, places, middle, first, last) for obstacle in obstacles]
-    stood_on = _stood_on(obstacles, places)
-    for place in range(len(places)):
-        shut = sorted(
-            (low[place], high[place])
-            for (low, high, blocks), obstacle in zip(intervals, obstacles, strict=True)
-            if blocks[place] and obstacle.body_id not in stood_on[place]
-        )
-        found[place] = _covers(shut, first[place], last[place])
-    inside = shapely.contains_xy(shapely.MultiPoint(_rim_of(base)).convex_hull, places)
-    return np.asarray(found & ~inside)
+    moves = np.zeros_like(places) if moves is None else moves
+    middle, first, last = view_of(base, places - moves)
+    shut = [_blocked(obstacle, places, middle, first, last) for obstacle in obstacles]
+    blocks = np.array([one[2] for one in shut]).reshape(-1, len(places))
+    bodies = np.array([obstacle.body_id for obstacle in obstacles])
+    for body_id in dict.fromkeys(bodies.tolist()):
+        parts = [obstacle for obstacle in obstacles if obstacle.body_id == body_id]
+        blocks[bodies == body_id] &= ~_hides_nothing(base, parts, places, moves)
+    low = np.where(blocks, np.array([one[0] for one in shut]).reshape(blocks.shape), np.inf)
+    high = np.array([one[1] for one in shut]).reshape(blocks.shape)
+    return _cover(low, high, first, last) & ~lie_inside(base, places - moves)
 
 
-def _stood_on(obstacles: Sequence[Obstacle], places: Array) -> list[set[str]]:
-    """The bodies that each place stands on."""
-    found: list[set[str]] = [set() for _ in places]
-    for obstacle in obstacles:
-        ground = shapely.MultiPoint(obstacle.rim).convex_hull
-        for place in np.flatnonzero(shapely.contains_xy(ground, places)):
-            found[place].add(obstacle.body_id)
-    return found
+def _hides_nothing(base: Shape, parts: Sequence[Obstacle], places: Array, moves: Array) -> Mask:
+    """Whether each place stands on a body, or the base as it is moved overlaps it."""
+    found = np.any([lie_inside(part.shape, places) for part in parts], 0)
+    for part in parts:
+        if part.may_overlap:
+            found |= gaps_at_shifts(part.shape, base, moves) == 0
+    return np.asarray(found)
 
 
-def _covers(shut: Sequence[tuple[float, float]], first: float, last: float) -> bool:
-    """Whether intervals in ascending order cover one from first to last."""
-    for low, high in shut:
-        if low > first + SAME_TURN_RAD:
-            return False
-        first = max(first, high)
-    return first >= last - SAME_TURN_RAD
-
-
-def _angles_from(places: Array, rim: Array, middle: Array) -> tuple[Array, Array]:
-    """The least and largest direction (p,) of a rim (n, 2), as turns from the direction `middle`."""
-    x, y = np.moveaxis(rim[None] - places[:, None], 2, 0)
-    turn = np.arctan2(y, x) - middle[:, None]
-    turn = (turn + np.pi) % (2 * np.pi) - np.pi
-    return turn.min(1), turn.max(1)
+def _cover(low: Array, high: Array, first: Array, last: Array) -> Mask:
+    """Whether intervals from low to high (k, p) cover those from first to last (p,)."""
+    order = low.argsort(0)
+    low, high = np.take_along_axis(low, order, 0), np.take_along_axis(high, order, 0)
+    covered = first.copy()
+    for start, end in zip(low, high, strict=True):
+        follows = start <= covered + SAME_TURN_RAD
+        np.maximum(covered, end, out=covered, where=follows)
+    return np.asarray(covered >= last - SAME_TURN_RAD)
 
 
 def _blocked(
     obstacle: Obstacle, places: Array, middle: Array, first: Array, last: Array
-) -> tuple[Array, Array, NDArray[np.bool_]]:
+) -> tuple[Array, Array, Mask]:
     """The turns (p,) between which an obstacle stands before the base, and whether it does."""
-    own = np.arctan2(*(np.array(obstacle.shape.center) - places).T[::-1])
-    low, high = _angles_from(places, obstacle.rim, own)
-    offset = (own - middle + np.pi) % (2 * np.pi) - np.pi
+    own, low, high = view_of(obstacle.shape, places)
+    offset = wrap_turn(own - middle)
     low, high = low + offset, high + offset
     common = middle + (np.maximum(low, first) + np.minimum(high, last)) / 2
     is_before = np.cos(common - obstacle.towards) < 0

@@ -1,261 +1,220 @@
-"""The probability that all of some bases lies near enough to others, where distances are linear.
+"""The probability that all of some bases lies between two lines, where distances are linear.
 
-A base lies within a line if every point of its rim does. The distance of a point of the rim from a
-body is linear in the places over all their displacements, but for a bend that is checked. Which body
-is nearest, and which point is farthest, may change from draw to draw: both are looked up in every
-draw. The axis that changes the distances most is summed in closed form, and only the others are
-drawn.
+A base lies within the upper line if every point of its rim does, and past the lower one if its
+closest point does. Over all displacements these distances are linear in the places, but for a bend
+that is checked and whose mean is allowed for. So each draw is a few sums. Which body is nearest, and
+which point is farthest, is looked up in every draw. Few draws tell which points and bodies matter;
+only those are looked at in the many.
 
-Alphabet: n draws, m bodies of the first side, k points of a rim, r axes.
+Alphabet: n draws, m parts of the first side, k points of a rim, s stretches of p points, r axes.
+Lengths are in mm.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.geometry.batched.draws import draw_gaussian
-from overruler.geometry.batched.farthest_of_union import RimCells, rim_farthest_from_all
-from overruler.geometry.batched.point_distances import distance_matrix
+from overruler.geometry.batched.draws import difference_covariance, standard_normal_points
 from overruler.geometry.batched.vectors import SMALLEST_DIVISOR
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Shape
-from overruler.rules.bodies import Body
 from overruler.rules.measure import Measure
-from overruler.rules.sampling import max_relative_shift_mm
+from overruler.rules.sampled.rims import NearRim, near_rims
+from overruler.rules.sampling import ClosestCandidate
 from overruler.scene import Scene
+from overruler.units import CONTACT_TOLERANCE_MM
 
-LINEAR_DRAWS = 1024
-"""Draws over all axes but the first."""
-RIM_STEPS = 8
-"""Points of each piece of a rim."""
+LINEAR_DRAWS = 8192
+"""Draws, which give a probability to 0.004."""
+FEW_DRAWS = 256
+"""Draws that tell which points matter."""
+FEW_DRAWS_WIDTH = 1.5
+"""How much wider they spread, so that rare draws are among them."""
 LIVE_SIGMAS = 5.0
 """A point nearer to the line than this many σ may cross it."""
 MAX_BEND_SHARE = 0.02
 """The largest bend of a distance that passes for linear, in its own σ."""
-MAX_HOLE_MM = 1e-6
-"""A point inside a base that is this much farther than its rim is a hole, for which this is not."""
-GRADIENT_STEP_MM = 1e-3
-"""Half the width of a difference quotient, in mm."""
+MAX_SAG_SHARE = 0.02
+"""The largest bend between two neighbours on a rim that passes for none, in σ."""
 MIN_AXIS_SHARE = 1e-12
 """Axes whose variance is a smaller share of the largest are rounding."""
-SHARES = np.linspace(0.0, 1.0, 9)
-"""Places between two points of a rim that are tried, and then between two of those."""
+MIN_PRINCIPAL_SHARE = 1e-5
+"""Axes with a smaller share of the largest change of distances change no probability."""
+
+Axes = Mapping[int | None, Array]
+"""The displacement (2, r) of each body, by its index, by independent standard Gaussians."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RimDistances:
-    """Distances of points of one rim from the bodies that may be nearest, linear in the places."""
+class Rooms:
+    """What is left between distances and their line: linear in the places, and never to be below 0."""
 
     means_mm: Array
-    """(m, k), the bend allowed for."""
-    sags_mm: Array
-    """(m, k) how much farther the middle between a point and the next is than their mean."""
+    """(m, ...), the bend allowed for."""
     slopes: Array
-    """(m, k, r) the change of each distance along each axis."""
-    follows: NDArray[np.bool_]
-    """(k,) whether the next point is the next one of the rim."""
+    """(m, ..., r) the change of each along each axis."""
+    is_bent: bool = False
+    """Whether one bends too much to pass for linear."""
 
-    def runs(self) -> "list[RimDistances]":
-        """The parts of the rim that hang together."""
-        ends = np.flatnonzero(~self.follows)
-        if not len(ends):
-            return [self]
-        order = np.roll(np.arange(len(self.follows)), -1 - int(ends[0]))
-        lengths = np.diff(ends, append=ends[0] + len(self.follows))
-        rows = np.split(order, np.cumsum(lengths)[:-1])
-        return [self._select_points(run) for run in rows]
+    @classmethod
+    def below(
+        cls, line_mm: float, distances: Array, directions: Array, moves: Array, radii: Array
+    ) -> "Rooms":
+        """Of distances (m, k) that grow in directions (m, k, 2), where parts move by (m, 2, r).
 
-    def _select_points(self, run: NDArray[np.intp]) -> "RimDistances":
-        means, sags = self.means_mm[:, run], self.sags_mm[:, run]
-        return RimDistances(means, sags, self.slopes[:, run], self.follows[run])
+        `radii` (m, 1) are those of curvature. A move across the direction adds a mean bend.
+        """
+        slopes = directions @ moves
+        variance = (slopes**2).sum(2)
+        across = np.maximum((moves**2).sum((1, 2))[:, None] - variance, 0.0)
+        bends = across / (2 * np.maximum(distances + radii, SMALLEST_DIVISOR))
+        is_bent = bool((bends > MAX_BEND_SHARE * np.sqrt(variance)).any())
+        return cls(line_mm - distances - bends, -slopes, is_bent)
 
-
-def probability_all_near(scene: Scene, measure: Measure, line_mm: float) -> float | None:
-    """The probability that all of the second side lies within a line; None where it is not linear."""
-    axes = _axes(scene)
-    rims = []
-    for body, part, far_mm in measure.farthest_by_part:
-        reach_mm = max(
-            max_relative_shift_mm(scene, a.index, body.index) for a in measure.from_bodies
-        )
-        if far_mm + reach_mm <= line_mm:
-            continue
-        if far_mm - reach_mm > line_mm:
+    @property
+    def largest_step_mm(self) -> float:
+        """What no room falls from a point (m, s, p) to the next; 0 where one part is nearest."""
+        if len(self.means_mm) == 1 or self.means_mm.shape[2] == 1:
             return 0.0
-        rim = _rim_distances(scene, axes, measure, (body, part, far_mm), line_mm)
-        if rim is None:
-            return None
-        rims += rim.runs()
-    return _probability_below(rims, line_mm) if rims else 1.0
+        falls = np.abs(np.diff(self.means_mm, axis=2))
+        turns = np.sqrt((np.diff(self.slopes, axis=2) ** 2).sum(3))
+        return float((falls + LIVE_SIGMAS * turns).max())
+
+    def drawn(self, draws: Array) -> Array:
+        """The rooms (n, m, ...) in draws (n, r)."""
+        flat = self.slopes.reshape(-1, self.slopes.shape[-1])
+        return (draws @ flat.T).reshape(-1, *self.means_mm.shape) + self.means_mm
 
 
-def _axes(scene: Scene) -> Array:
-    """The displacements (2 N, r) by independent standard Gaussians."""
-    assert scene.covariance is not None
-    values, vectors = np.linalg.eigh(scene.covariance.array)
-    kept = values > MIN_AXIS_SHARE * values[-1]
-    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
-
-
-def _rim_distances(
+def probability_all_between(
     scene: Scene,
-    axes: Array,
     measure: Measure,
-    farthest: tuple[Body, Shape, float],
-    line_mm: float,
-) -> RimDistances | None:
-    """The distances of the points of a part's rim that may cross the line; None if not linear."""
-    body, part, far_mm = farthest
-    froms = [(a, shape) for a in measure.from_bodies for shape in a.parts]
-    shapes = [shape for _, shape in froms]
-    if len(shapes) > 1 and _hole_mm(shapes, part, far_mm) > MAX_HOLE_MM:
+    candidates: Sequence[ClosestCandidate],
+    lower_mm: float | None,
+    upper_mm: float,
+    reach_mm: float,
+) -> float | None:
+    """The probability that all of the second side lies past the lower and not past the upper line.
+
+    `candidates` are the pairs that may be the closest, and no displacement exceeds `reach_mm`. None:
+    the distances are not linear.
+    """
+    upper_mm += CONTACT_TOLERANCE_MM
+    rims = near_rims(measure, upper_mm, reach_mm * LIVE_SIGMAS / REACH_SIGMAS)
+    if rims is None:
         return None
-    sigmas = np.array([_sigma_mm(scene, a, body) for a, _ in froms])
-    rim = RimCells(part)
-    t = np.arange(rim.pieces * RIM_STEPS) / RIM_STEPS
-    points = rim.rim_offset(t) + part.center
-    distances = distance_matrix(shapes, points)
-    reach_mm = LIVE_SIGMAS * float(sigmas.max())
-    live = np.flatnonzero(distances.min(0) > line_mm - reach_mm)
-    live = live if len(live) else np.array([distances.min(0).argmax()])
-    near = np.flatnonzero((distances[:, live] <= line_mm + reach_mm).any(1))
-    if not len(near):
+    if not all(rim.froms for rim in rims):
+        return 0.0
+    pairs = [] if lower_mm is None else candidates
+    if not rims and not pairs:
+        return 1.0
+    axes = _axes(scene, rims, pairs)
+    rooms = []
+    for rim in rims:
+        coarse = _rim_rooms(axes, rim, upper_mm)
+        rooms += [coarse if coarse.is_bent else _fine_rooms(axes, rim, coarse, upper_mm)]
+    if pairs:
+        rooms.append(_pair_rooms(axes, pairs, (lower_mm or 0.0) + CONTACT_TOLERANCE_MM))
+    if any(one.is_bent for one in rooms):
         return None
-    shapes, froms = [shapes[i] for i in near], [froms[i] for i in near]
-    means = distances[np.ix_(near, live)]
-    middles = rim.rim_offset(t[live] + 0.5 / RIM_STEPS) + part.center
-    following = distances[np.ix_(near, (live + 1) % len(t))]
-    sags = distance_matrix(shapes, middles) - (means + following) / 2
-    directions = _gradients(shapes, points[live])
-    slopes = np.stack(
-        [
-            directions[row] @ (_rows_of(axes, body) - _rows_of(axes, a))
-            for row, (a, _) in enumerate(froms)
-        ]
-    )
-    along = np.sqrt((slopes**2).sum(2))
-    radii = means + [[_radius_mm(shape)] for shape in shapes]
-    bends = np.maximum(sigmas[near, None] ** 2 - along**2, 0.0) / (2 * radii)
-    if (bends > MAX_BEND_SHARE * along).any():
-        return None
-    follows = np.append(live[1:] == live[:-1] + 1, (live[-1] + 1) % len(t) == live[0])
-    return RimDistances(means + bends, sags, slopes, follows)
+    return _share_with_room(rooms)
 
 
-def _hole_mm(shapes: Sequence[Shape], part: Shape, far_mm: float) -> float:
-    """How much farther a point inside a part is than its rim."""
-    rim_mm = rim_farthest_from_all(shapes, part, np.zeros((len(shapes), 1, 2)))[0]
-    return far_mm - float(rim_mm)
-
-
-def _sigma_mm(scene: Scene, a: Body, b: Body) -> float:
-    """The largest σ of a displacement of one body against the other, along both axes together."""
+def _axes(scene: Scene, rims: Sequence[NearRim], pairs: Sequence[ClosestCandidate]) -> Axes:
+    """The displacements of the bodies that matter."""
     assert scene.covariance is not None
-    (xx, _), (_, yy) = scene.covariance.of_difference(a.index, b.index)
-    largest_mm = max_relative_shift_mm(scene, a.index, b.index) / REACH_SIGMAS
-    return max(largest_mm, float(np.sqrt(max(xx + yy, 0.0))))
+    indices = [index for pair in pairs for index in (pair.i, pair.j)]
+    for rim in rims:
+        indices += [rim.body.index, *(body.index for body, _ in rim.froms)]
+    places = [*dict.fromkeys(indices)]
+    joint = difference_covariance(scene.covariance.array, [(None, index) for index in places])
+    values, vectors = np.linalg.eigh(joint)
+    kept = values > MIN_AXIS_SHARE * max(values[-1], SMALLEST_DIVISOR)
+    rows = (vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1].reshape(len(places), 2, -1)
+    return dict(zip(places, rows, strict=True))
 
 
-def _radius_mm(shape: Shape) -> float:
+def _rim_rooms(axes: Axes, rim: NearRim, line_mm: float) -> Rooms:
+    """Of the points of a rim below a line."""
+    moves = np.stack([axes[rim.body.index] - axes[body.index] for body, _ in rim.froms])
+    radii = np.array([[_least_radius_mm(shape)] for _, shape in rim.froms])
+    distances, directions = rim.measure()
+    count = len(rim.froms)
+    places = distances.reshape(count, -1), directions.reshape(count, -1, 2)
+    found = Rooms.below(line_mm, *places, moves, radii)
+    shape = distances.shape
+    return Rooms(found.means_mm.reshape(shape), found.slopes.reshape(*shape, -1), found.is_bent)
+
+
+def _pair_rooms(axes: Axes, pairs: Sequence[ClosestCandidate], line_mm: float) -> Rooms:
+    """Of the closest distances past a line."""
+    distances = np.array([[pair.gap.distance_mm] for pair in pairs])
+    ends = np.array([(pair.gap.from_point, pair.gap.to_point) for pair in pairs])
+    directions = (ends[:, 1] - ends[:, 0])[:, None] / (distances[..., None] + SMALLEST_DIVISOR)
+    moves = np.stack([axes[pair.j] - axes[pair.i] for pair in pairs])
+    radii = np.array([[_least_radius_mm(pair.a) + _least_radius_mm(pair.b)] for pair in pairs])
+    below = Rooms.below(line_mm, distances, directions, moves, radii)
+    past = -below.means_mm.T[..., None], -below.slopes.swapaxes(0, 1)[:, :, None]
+    return Rooms(*past, below.is_bent)
+
+
+def _least_radius_mm(shape: Shape) -> float:
     """The least radius of curvature of an outline; 0 where it may have corners."""
     return shape.radius_mm if isinstance(shape, Disc) else 0.0
 
 
-def _rows_of(axes: Array, body: Body) -> Array:
-    """The displacement (2, r) of a body by the axes."""
-    if body.index is None:
-        return np.zeros((2, axes.shape[1]))
-    return axes[2 * body.index : 2 * body.index + 2]
+def _fine_rooms(axes: Axes, rim: NearRim, coarse: Rooms, line_mm: float) -> Rooms:
+    """Of finer points (s, p), along the stretches of a rim where its farthest point may be."""
+    drawn = coarse.drawn(
+        FEW_DRAWS_WIDTH * standard_normal_points(FEW_DRAWS, coarse.slopes.shape[2])
+    )
+    least = drawn.max(1).min(1)
+    # Along a stretch a part leaves at least as much room as at one of its ends.
+    along = np.minimum(drawn, np.roll(drawn, -1, 2)).max(1)
+    matters = (along <= least[:, None]).any(0)
+    matters |= np.roll(matters, 1) | np.roll(matters, -1)
+    ends = matters | np.roll(matters, 1)
+    nearest = drawn[:, :, ends].argmax(1)
+    kept = np.isin(np.arange(len(rim.froms)), nearest)
+    sizes = np.sqrt((coarse.slopes[:, ends] ** 2).sum(2))
+    sigma_mm = float(np.min(sizes[sizes > 0], initial=1.0))
+    fine = rim.divide(matters & rim.is_followed, kept, MAX_SAG_SHARE * sigma_mm)
+    return _rim_rooms(axes, fine, line_mm)
 
 
-def _gradients(shapes: Sequence[Shape], points: Array) -> Array:
-    """The directions (m, k, 2) in which the distances of points from shapes grow."""
-    step = GRADIENT_STEP_MM
-    moved = [points + offset for offset in ((step, 0), (-step, 0), (0, step), (0, -step))]
-    distances = distance_matrix(shapes, np.concatenate(moved)).reshape(len(shapes), 4, -1)
-    along_x = distances[:, 0] - distances[:, 1]
-    along_y = distances[:, 2] - distances[:, 3]
-    return np.stack([along_x, along_y], -1) / (2 * step)
+def _share_with_room(rooms: Sequence[Rooms]) -> float:
+    """The share of draws that leave room everywhere."""
+    slopes = [one.slopes.reshape(-1, one.slopes.shape[-1]) for one in rooms]
+    square = np.concatenate(slopes).T @ np.concatenate(slopes)
+    values, vectors = np.linalg.eigh(square)
+    principal = vectors[:, values > MIN_PRINCIPAL_SHARE * values[-1]][:, ::-1]
+    draws = standard_normal_points(LINEAR_DRAWS, principal.shape[1])
+    for one in rooms:
+        turned = Rooms(one.means_mm, one.slopes @ principal)
+        draws = draws[_have_room(turned.drawn(draws), one.largest_step_mm)]
+    return len(draws) / LINEAR_DRAWS
 
 
-# --- summed over one axis, drawn over the others ---
+def _have_room(drawn: Array, step_mm: float) -> NDArray[np.bool_]:
+    """Whether some part (n, m, s, p) leaves room at every point, and between neighbours too."""
+    least = drawn.max(1).min((1, 2))
+    found = least >= 0
+    rows = np.flatnonzero(found & (least < step_mm))
+    if len(rows):
+        found[rows] = _least_at_crossings(drawn[rows]) >= 0
+    return np.asarray(found)
 
 
-def _probability_below(rims: Sequence[RimDistances], line_mm: float) -> float | None:
-    """The probability that every rim lies within a line; None where an axis pulls one both ways.
-
-    In each draw the rims lie within the line along one stretch of the first axis.
-    """
-    from scipy.special import ndtr
-
-    turned = _turn_axes(rims, line_mm)
-    count = turned[0].slopes.shape[2] - 1
-    draws = draw_gaussian(np.eye(count), LINEAR_DRAWS) if count else np.zeros((1, 0))
-    low, high = np.full(len(draws), -np.inf), np.full(len(draws), np.inf)
-    for rim in turned:
-        first = rim.slopes[..., 0]
-        if (first > 0).all():
-            high = np.minimum(high, _last_within(rim, first, draws, line_mm))
-        elif (first < 0).all():
-            low = np.maximum(low, -_last_within(rim, -first, draws, line_mm))
-        else:
-            return None
-    return float(np.maximum(ndtr(high) - ndtr(low), 0.0).mean())
-
-
-def _turn_axes(rims: Sequence[RimDistances], line_mm: float) -> list[RimDistances]:
-    """The rims by other axes, the first being what changes the distances near the line most.
-
-    All distances of one rim depend on its base, so their mean change suits each of them.
-    """
-    common = np.array([_mean_slope(rim, line_mm) for rim in rims])
-    _, vectors = np.linalg.eigh(common.T @ common)
-    axes = vectors[:, ::-1]
-    return [RimDistances(rim.means_mm, rim.sags_mm, rim.slopes @ axes, rim.follows) for rim in rims]
-
-
-def _mean_slope(rim: RimDistances, line_mm: float) -> Array:
-    """The mean change (r,) of a rim's distances, those near the line counting most."""
-    variance = (rim.slopes**2).sum(2)
-    weights = np.exp(-((rim.means_mm - line_mm) ** 2) / (2 * variance + SMALLEST_DIVISOR))
-    return np.asarray((weights[..., None] * rim.slopes).sum((0, 1)))
-
-
-def _last_within(rim: RimDistances, first: Array, draws: Array, line_mm: float) -> Array:
-    """The largest value (n,) of the first axis with all of a rim within the line, in each draw.
-
-    `first` (m, k) is how fast each distance grows along that axis, or falls for the smallest.
-    """
-    others = rim.slopes[..., 1:].reshape(first.size, -1)
-    drawn = (draws @ others.T).reshape(-1, *first.shape)
-    crossings = (line_mm - rim.means_mm - drawn) / first
-    by_point = crossings.max(1)
-    best = by_point.argmin(1)
-    last = by_point[np.arange(len(best)), best]
-    sags = rim.sags_mm / first
-    points = first.shape[1]
-    for start in (best, (best - 1) % points):
-        rows = np.flatnonzero(rim.follows[start])
-        k = start[rows]
-        ends = crossings[rows, :, k], crossings[rows, :, (k + 1) % points]
-        last[rows] = np.minimum(last[rows], _least_between(*ends, sags[:, k].T))
-    return np.asarray(last)
-
-
-def _least_between(start: Array, end: Array, sag: Array) -> Array:
-    """The least value (n,) of the largest of m parabolas (n, m) between two points."""
-    low, width = np.zeros(len(start)), 1.0
-    least = np.full(len(start), np.inf)
-    for _ in range(2):
-        share = np.clip(low[:, None] + width * SHARES, 0.0, 1.0)[:, None]  # (n, 1, places)
-        values = start[..., None] * (1 - share) + end[..., None] * share
-        values -= 4 * share * (1 - share) * sag[..., None]
-        largest = values.max(1)
-        place = largest.argmin(1)
-        least = np.minimum(least, largest.min(1))
-        low = low + width * (SHARES[place] - SHARES[1])
-        width *= 2 * SHARES[1]
-    return least
+def _least_at_crossings(drawn: Array) -> Array:
+    """The least room (n,) where the nearest part (n, m, s, p) changes between two neighbours."""
+    start, end = drawn[..., :-1], drawn[..., 1:]
+    first, last = start.argmax(1)[:, None], end.argmax(1)[:, None]
+    p, q = start.max(1), end.max(1)
+    p_last = np.take_along_axis(start, last, 1)[:, 0]
+    q_first = np.take_along_axis(end, first, 1)[:, 0]
+    fall = p + q - p_last - q_first
+    at_crossing = (p * q - p_last * q_first) / np.where(fall > 0, fall, 1.0)
+    return np.asarray(np.where(fall > 0, at_crossing, p).min((1, 2)))

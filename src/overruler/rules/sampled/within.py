@@ -35,17 +35,19 @@ def probability_within(
     if not reach or min(map(abs, margins)) > reach:
         below_upper = measure.farthest_mm <= upper_mm + CONTACT_TOLERANCE_MM
         return float(below_upper and measure.distance_mm > lower + CONTACT_TOLERANCE_MM)
+    from overruler.rules.sampled.linear_within import probability_all_between
+
     candidates = closest_candidates(scene, measure)
     one_pair = len(measure.pairs) == 1 and len(candidates) == 1
     if one_pair and len(measure.pairs[0].b.parts) == 1 and scene.covariance:
         slices = _slice_displacement(scene.covariance, candidates[0])
         return _pair_probability_within(slices, candidates[0], lower_mm, upper_mm)
-    if lower_mm is None or measure.distance_mm - lower_mm > reach:
-        from overruler.rules.sampled.linear_within import probability_all_near
-
-        linear = probability_all_near(scene, measure, upper_mm + CONTACT_TOLERANCE_MM)
-        if linear is not None:
-            return linear
+    near_lower = lower_mm is not None and measure.distance_mm - lower_mm <= reach
+    linear = probability_all_between(
+        scene, measure, candidates, lower_mm if near_lower else None, upper_mm, reach
+    )
+    if linear is not None:
+        return linear
     from overruler.rules.sampled.closest import probability_all_within
 
     return probability_all_within(scene, measure, candidates, (lower, upper_mm), reach)

@@ -32,15 +32,22 @@ def piece_probabilities(detections: Sequence[Detection]) -> list[float]:
     """The probability that each finding of one photo is a piece; 1 where a person said so.
 
     The score of a plate or another rectangle is such a probability already: its rivals are in it.
+    An oval's score is so on tables with many lookalikes, too: few of these are oval.
     """
     judged = [one for one in detections if not (one.is_confirmed or one.base.shape == "rectangle")]
-    scores = np.array([_score(one) for one in judged])
+    scores = np.array([round_score(one) for one in judged])
     found = dict(zip(map(id, judged), probabilities_of_scores(scores).tolist(), strict=True))
-    usual = (1.0 if one.is_confirmed else one.score for one in detections)
-    return [found.get(id(one), value) for one, value in zip(detections, usual, strict=True)]
+    return [_probability(one, found.get(id(one))) for one in detections]
 
 
-def _score(one: Detection) -> float:
+def _probability(one: Detection, among_others: float | None) -> float:
+    if among_others is None:
+        return 1.0 if one.is_confirmed else one.score
+    return max(among_others, one.score) if one.base.shape == "oval" else among_others
+
+
+def round_score(one: Detection) -> float:
+    """The lower of the finder's score and of the one that was fitted on tables with clutter."""
     return one.score if one.clutter_score is None else min(one.score, one.clutter_score)
 
 

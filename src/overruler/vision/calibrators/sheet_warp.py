@@ -17,7 +17,7 @@ MAX_RADIAL = 0.6
 DIFFERENCE_STEP = 1e-3
 """Step of the radial coefficients for the numerical Jacobian."""
 CUBIC_REGULARIZATION = 1e-2
-"""Regularization of the cubic in informations of a corner: few corners do not determine it."""
+"""Regularization of the cubic in information of a corner: few corners do not determine it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.bases import Base
 from overruler.detections import Detection
@@ -40,13 +41,15 @@ SIZE_SIGMA_INFLATION = 2.0
 """Inflation of the stated σ of a traced half length or half width."""
 MAX_SIZE_CHI2 = 12.0
 """Largest squared distance, in σ, of a fitted size from the traced one."""
-MAX_RETRACE_CHI2 = 200.0
-"""Largest squared distance of a traced size from one that is tried where none is near.
+MIN_GROWN_SCORE = 0.6
+"""Smallest score of a trace of no catalogue size that is tried as a part of a larger oval.
 
 Beside other bases a trace holds to figures and neighbours. Started as large as the base, it follows
 the rim; other things then no longer look like an oval."""
-MIN_RETRACED_SCORE = 0.8
-"""Smallest score of a trace that is tried so."""
+LEAST_GROWTH = 0.8
+"""Smallest ratio of a catalogue size's length, and width, to those of a trace that may be its part."""
+LARGEST_GROWTH = 2.2
+"""Largest such ratio."""
 MAX_FITTED_SIZES = 2
 """Largest number of sizes fitted to a candidate."""
 SAME_OVAL_HALF_WIDTHS = 0.25
@@ -119,26 +122,51 @@ def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
 def _fit_catalogue_sizes(
     frame: Frame, camera: Camera, bases: Sequence[Base], traced: TracedOvals
 ) -> list[tuple[OvalFit, float]]:
-    """Fit the sizes that the traced ovals may have; return fits and probabilities.
+    """Fit the sizes that the traced ovals likely have; return fits and probabilities.
 
     Each is traced again as one of that size, and scored there.
     """
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
     chi2 = _size_chi2(sizes, traced)
-    pairs = _plausible_sizes(chi2, traced.score)
-    which, size = np.array(pairs, int).reshape(-1, 2).T
-    ovals = traced.ovals[which]
-    resized = np.column_stack([ovals[:, :2], sizes[size], ovals[:, 4]])
     pyramid = photo_pyramid(frame)
+    which, size = _plausible_sizes(chi2)
+    ovals = _resized(traced.ovals[which], sizes[size])
+    parts = np.flatnonzero((chi2.min(1) >= MAX_SIZE_CHI2) & (traced.score > MIN_GROWN_SCORE))
+    of_part, grown_size, grown = _grow_parts(pyramid, camera, traced.ovals[parts], sizes)
+    which = np.concatenate([which, parts[of_part]])
+    size = np.concatenate([size, grown_size])
+    resized = np.concatenate([ovals, grown])
     poses, sigmas = trace_ovals_of_known_size(pyramid, camera, resized)
     misfit = _misfit_of_size(pyramid, camera, poses, traced[which], chi2[which, size])
+    scores = [_oval_probability(*of_one) for of_one in zip(*misfit, strict=True)]
     fitted = []
-    for j, (_, i) in enumerate(pairs):
+    for j in np.flatnonzero(np.array(scores) > MIN_SCORE).tolist():
         columns = poses[j, POSE_COLUMNS], TRACE_SIGMA_INFLATION * sigmas[j, POSE_COLUMNS]
-        fit = fit_oval(frame.pixels, camera, PosePrior(*columns), bases[i], 0.0)
+        fit = fit_oval(frame.pixels, camera, PosePrior(*columns), bases[size[j]], 0.0)
         if fit is not None:
-            fitted.append((fit, _oval_probability(*(column[j] for column in misfit))))
+            fitted.append((fit, scores[j]))
     return fitted
+
+
+def _resized(ovals: Array, half_sizes: Array) -> Array:
+    """Return ovals (N, 5) with other half lengths and widths (N, 2)."""
+    return np.column_stack([ovals[:, :2], half_sizes, ovals[:, 4]])
+
+
+def _grow_parts(
+    pyramid: list[Picture], camera: Camera, parts: Array, sizes: Array
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Place ovals of half `sizes` (C, 2) that each of the `parts` (N, 5) may be a part of.
+
+    Returns part, size and oval (M, 5). The network moves each by up to half its length.
+    """
+    growth = sizes[None] / parts[:, None, 2:4]
+    part, size = np.nonzero(((growth > LEAST_GROWTH) & (growth < LARGEST_GROWTH)).all(2))
+    grown = _resized(parts[part], sizes[size])
+    if len(grown):
+        for _ in range(2):
+            grown[:, :2] = score_ovals(pyramid, camera, grown).ovals[:, :2]
+    return part, size, grown
 
 
 def _misfit_of_size(
@@ -170,19 +198,12 @@ def _size_chi2(sizes: Array, traced: TracedOvals) -> Array:
     return np.asarray(np.sum(residual**2, axis=2))
 
 
-def _plausible_sizes(chi2: Array, score: Array) -> list[tuple[int, int]]:
-    """Return the pairs of oval and size to fit, by their squared distances (N, C) and scores (N,).
-
-    Where no size is near, what looks like an oval is tried in the nearest.
-    """
+def _plausible_sizes(chi2: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return oval and size (M,) of the pairs to fit, by their squared distances (N, C)."""
     nearest = np.argsort(chi2, axis=1, kind="stable")[:, :MAX_FITTED_SIZES]
-    pairs = []
-    for k, sizes in enumerate(nearest.tolist()):
-        near = [(k, i) for i in sizes if chi2[k, i] < MAX_SIZE_CHI2]
-        if not near and score[k] > MIN_RETRACED_SCORE and chi2[k, sizes[0]] < MAX_RETRACE_CHI2:
-            near = [(k, sizes[0])]
-        pairs += near
-    return pairs
+    is_near = np.take_along_axis(chi2, nearest, 1) < MAX_SIZE_CHI2
+    oval, rank = np.nonzero(is_near)
+    return oval, nearest[oval, rank]
 
 
 def _oval_probability(score: float, from_above: float, chi2: float) -> float:

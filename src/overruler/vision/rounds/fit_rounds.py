@@ -70,11 +70,11 @@ def fit_rounds(
     sigmas = _centre_sigma_mm(guesses)[:, None]
     fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
     scores = base_probabilities(guesses, fits, from_above)
+    on_clutter = _scores_on_clutter(guesses, fits, from_above)
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
     _refit_hidden_rims(frame, camera, guesses, found, fits, plausible, radii)
     shares = size_probabilities(add_fit_likelihoods(likelihoods, fits)[found], priors)
-    on_clutter = _scores_on_clutter(guesses, fits, from_above)
     detections = []
     for k, share in zip(found, shares, strict=True):
         net_mm = float(guesses.radius_mm[k]), float(guesses.sigma_radius_mm[k])

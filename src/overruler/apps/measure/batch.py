@@ -1,0 +1,258 @@
+"""Many photos, each of a table of its own: measured one after another by a few processes.
+
+A photo that cannot be measured costs one line, and the others are measured all the same.
+"""
+
+import argparse
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overruler.apps.measure import measuring
+from overruler.apps.measure.options import MeasureOptions, load_options, read_request
+from overruler.apps.measure.photo_paths import (
+    NO_PHOTO,
+    FolderWatch,
+    check_name_fields,
+    named_for,
+    photos_of,
+)
+from overruler.apps.process.progress import track_progress
+from overruler.apps.settings.measure_request import MeasureRequest
+from overruler.errors import BadInput, CannotMeasure, OverrulerError
+from overruler.writing import check_writable, write_atomically
+
+if TYPE_CHECKING:
+    from overruler.report import Report
+
+MAX_JOBS = 32
+"""Most processes that `--jobs` takes."""
+USUAL_JOBS = 4
+"""Most processes that are started unasked: each takes half a gigabyte."""
+POLL_INTERVAL_S = 0.5
+"""Time between two looks into a watched folder."""
+PER_PHOTO_OUTPUTS = ("scene", "picture", "doubt", "geojson")
+"""Outputs of which each photo has one."""
+
+
+logger = logging.getLogger("overruler.batch")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a photo came to."""
+
+    photo: Path
+    error: str = ""
+    """Why it could not be measured; empty where it was."""
+    line: str = ""
+    """The result in one line."""
+    scene: str = ""
+    """What `--json` prints, where it is asked for."""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """Its rows for `--csv`."""
+
+
+def run_batch(args: argparse.Namespace) -> int:
+    """Measure the photos, and those that land in a watched folder; the exit status."""
+    check_batch(args)
+    watch = FolderWatch(args.watch) if args.watch else None
+    photos = photos_of(args.photo) if args.photo else []
+    base = read_request(argparse.Namespace(**{**vars(args), "photo": [Path()], "csv": None}))
+    check_name_fields([(f"--{name}", getattr(base, name)) for name in PER_PHOTO_OUTPUTS], photos)
+    load_options(request_for(base, photos[0] if photos else Path("photo.jpg")))
+    results = Results(args.json, args.csv, args.quiet)
+    requests = [request_for(base, photo) for photo in photos]
+    jobs = job_count(args.jobs, len(requests))
+    for outcome in track_progress(measure_all(requests, jobs), len(requests), "measuring"):
+        results.take(outcome)
+    if watch is not None:
+        _watch(watch, base, results, args.watch)
+    return results.finish()
+
+
+def check_batch(args: argparse.Namespace) -> None:
+    """Raise `BadInput` for options that do not go with many photos."""
+    if not args.photo and not args.watch:
+        raise BadInput(NO_PHOTO)
+    if any(str(path) == "-" for path in args.photo):
+        raise BadInput("-: standard input holds one photo: leave --each and --watch away")
+    if args.watch and not args.watch.is_dir():
+        raise BadInput(f"--watch: {args.watch} is no folder: make it first, or name another")
+    if args.jobs is not None and not 1 <= args.jobs <= MAX_JOBS:
+        raise BadInput(f"--jobs: must be from 1 to {MAX_JOBS}, is {args.jobs}")
+    if args.csv:
+        check_writable(args.csv)
+
+
+def request_for(base: MeasureRequest, photo: Path) -> MeasureRequest:
+    """The request for one of the photos."""
+    files: dict[str, Any] = {}
+    for name in PER_PHOTO_OUTPUTS:
+        files[name] = named_for(getattr(base, name), photo)
+    return replace(base, photo=photo, **files)
+
+
+def job_count(wanted: int | None, photos: int) -> int:
+    """The number of processes: as wanted, or one for each processor, up to `USUAL_JOBS`."""
+    processors = os.cpu_count() or 1
+    return max(1, min(wanted or min(processors, USUAL_JOBS), photos))
+
+
+# --- measuring ---
+
+
+def measure_all(requests: Sequence[MeasureRequest], jobs: int) -> Iterator[Outcome]:
+    """Measure photos in some processes; yield the outcomes in the photos' order."""
+    if jobs == 1:
+        yield from map(measure_one, requests)
+        return
+    waiting = list(requests)
+    while waiting:
+        spawn = get_context("spawn")
+        with ProcessPoolExecutor(jobs, spawn, initializer=_prepare_worker) as pool:
+            futures = [pool.submit(measure_one, request) for request in waiting]
+            for future in futures:
+                request = waiting.pop(0)
+                try:
+                    yield future.result()
+                except BrokenProcessPool:
+                    yield Outcome(
+                        request.photo,
+                        "the process that measured it ended, for want of memory perhaps: "
+                        "measure it alone, or give --jobs 1",
+                    )
+                    break  # and go on with another pool
+
+
+def _prepare_worker() -> None:
+    """Leave Ctrl-C to the parent, and the processors to the other workers."""
+    import signal
+
+    from overruler.apps.process.memory import keep_memory
+    from overruler.vision.imaging.opencv_threads import limit_opencv_to_one_thread
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    keep_memory()
+    limit_opencv_to_one_thread()
+
+
+def measure_one(request: MeasureRequest) -> Outcome:
+    """Measure a photo and write its files; whatever is wrong with it is its outcome."""
+    import gc
+
+    try:
+        return _measure(request)
+    except OverrulerError as error:
+        text = " ".join(str(error).split())
+        return Outcome(request.photo, text.removeprefix(f"{request.photo}: "))
+    except MemoryError:
+        return Outcome(request.photo, "needs more memory than there is: save it smaller")
+    except Exception as error:  # one photo must not end the work on all others
+        name = type(error).__name__
+        return Outcome(request.photo, f"this should not have happened ({name}): please report it")
+    finally:
+        gc.collect()
+
+
+def _measure(request: MeasureRequest) -> Outcome:
+    from overruler.apps.measure.outputs import json_values, piece_rows, render_outputs
+
+    options = load_options(request)
+    report = measuring.measure_photo(options, lambda text: None)
+    for path, data in render_outputs(options, report):
+        write_atomically(path, data)
+    scene = ""
+    if options.json:
+        scene = json.dumps({"file": str(request.photo), **json_values(options, report)})
+    rows = piece_rows(report, request.photo)
+    return Outcome(request.photo, "", _in_one_line(options, report), scene, rows)
+
+
+def _in_one_line(options: MeasureOptions, report: "Report") -> str:
+    from overruler.apps.measure.summary import ruling_lines
+
+    shown = ruling_lines(report) if options.questions else ruling_lines(report)[:1]
+    count = len(report.scene.pieces)
+    pieces = f"{count} piece{'s' if count != 1 else ''}"
+    return "; ".join([pieces, *(line.plain for line in shown)])
+
+
+# --- what comes out ---
+
+
+@dataclass(slots=True)
+class Results:
+    """Prints each outcome as it comes, and keeps the CSV file up to date."""
+
+    as_json: bool
+    csv: Path | None
+    quiet: bool
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    measured: int = 0
+    failed: int = 0
+    started_s: float = field(default_factory=time.monotonic)
+
+    def take(self, outcome: Outcome) -> None:
+        """Print an outcome; a photo that failed is told on standard error."""
+        if outcome.error:
+            self.failed += 1
+            print(f"overruler: {outcome.photo}: {outcome.error}", file=sys.stderr, flush=True)
+            logger.warning("%s: %s", outcome.photo, outcome.error)
+            if self.as_json:
+                failure = {"file": str(outcome.photo), "error": outcome.error}
+                print(json.dumps(failure), flush=True)
+            return
+        self.measured += 1
+        self.rows += outcome.rows
+        logger.info("%s: %s", outcome.photo, outcome.line)
+        if self.as_json:
+            print(outcome.scene, flush=True)
+        elif not self.quiet:
+            print(f"{outcome.photo}: {outcome.line}", flush=True)
+        if self.csv:
+            from overruler.apps.measure.outputs import csv_text
+
+            write_atomically(self.csv, csv_text(self.rows))
+
+    def finish(self) -> int:
+        """Print the count; the exit status."""
+        if not (self.quiet or self.as_json):
+            took_s = time.monotonic() - self.started_s
+            count = self.measured + self.failed
+            print(f"{self.measured} of {count} photos measured in {took_s:.0f} s")
+        return CannotMeasure.exit_code if self.failed else 0
+
+
+# --- a folder that photos land in ---
+
+
+def _watch(watch: FolderWatch, base: MeasureRequest, results: Results, folder: Path) -> None:
+    """Measure each photo as it lands, until Ctrl-C."""
+    if not (results.quiet or results.as_json):
+        print(f"watching {folder}; Ctrl-C ends", flush=True)
+    try:
+        watch_photos(watch, lambda photo: results.take(measure_one(request_for(base, photo))))
+    except KeyboardInterrupt:
+        return
+
+
+def watch_photos(
+    watch: FolderWatch,
+    handle: Callable[[Path], None],
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Hand each photo on as it lands, for ever."""
+    while True:
+        for photo in watch.poll():
+            handle(photo)
+        sleep(POLL_INTERVAL_S)

@@ -1,0 +1,78 @@
+"""One measurement: from the options to the report with its rulings."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from overruler.apps.measure.options import MeasureOptions
+from overruler.errors import CannotMeasure, WrongBoard
+
+if TYPE_CHECKING:
+    from overruler.board import Board
+    from overruler.frame import Frame
+    from overruler.report import Report
+
+
+def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "Report":
+    """Measure the photo and answer the questions, or the most likely ones where none is asked."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from overruler.sources.photo import load_photo
+    from overruler.vision.learned.warm_up import warm_up_libraries
+
+    progress("reading the photo")
+    pool = ThreadPoolExecutor()
+    paths = (options.photo, *options.more)
+    reading = [pool.submit(load_photo, path) for path in paths]  # during the imports below
+    pool.submit(
+        warm_up_libraries
+    )  # nobody waits for it: what it has not loaded is loaded when used
+    from overruler.apps.rulings import rule_on_questions
+    from overruler.referee import Referee
+
+    frames = [each.result() for each in reading]
+    pool.shutdown(wait=False)
+    referee = Referee(
+        board=_find_board(frames[0], options),
+        points=options.points,
+        lens=options.lens,
+        game=options.game,
+        bases=options.bases,
+        terrain=options.terrain,
+        flat=options.flat,
+        fixes=options.fixes,
+        house=options.house,
+        beside=tuple(load_photo(path) for path in options.beside),
+        lenses=options.lenses,
+    )
+    try:
+        report = referee.look(frames if len(frames) > 1 else frames[0], progress)
+    except CannotMeasure:
+        check_other_boards(frames[0], options.board)
+        raise
+    return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
+
+
+def _find_board(frame: "Frame", options: MeasureOptions) -> "Board | None":
+    """The board of the options, or the known one that the photo shows."""
+    if not options.known_boards:
+        return options.board
+    from overruler.vision.markers.recognize import recognize_board
+
+    return recognize_board(frame, options.known_boards)
+
+
+def check_other_boards(frame: "Frame", board: "Board | None") -> None:
+    """Raise `WrongBoard` where a photo that does not fit its board fits another known one."""
+    if board is None or not board.layout_known:
+        return
+    from overruler.apps.settings.known_boards import known_boards
+    from overruler.vision.markers.recognize import is_same_layout, recognize_board
+
+    try:
+        fits = recognize_board(frame, known_boards())
+    except CannotMeasure:
+        return
+    if not is_same_layout(fits, board):
+        text = f"{frame.name}: the markers lie as on the board {fits.name}, not as on {board.name}"
+        raise WrongBoard(f"{text}: choose {fits.name}", fits.name)

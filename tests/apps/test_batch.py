@@ -1,0 +1,181 @@
+"""Many photos, each of a table of its own: folders, patterns, a folder that photos land in, CSV and a log."""
+
+import argparse
+import csv
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from overruler.apps import measure
+from overruler.apps.cli import main
+from overruler.apps.measure import MeasureOptions, batch, measuring
+from overruler.apps.measure.batch import measure_all, watch_photos
+from overruler.apps.measure.photo_paths import FolderWatch, expand_patterns, photos_of
+from overruler.errors import BadInput, CannotMeasure
+from overruler.report import Report
+from tests.reports import report
+
+SCALE = ("--marker-mm", "60", "--jobs", "1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with three photos, one of them of no table, and what is no photo."""
+    for name in ("turn10.jpg", "turn2.JPG", "blank.png", "notes.txt", "._turn2.jpg"):
+        (tmp_path / name).write_bytes(b"x")
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def look(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Replaces the slow work; holds the photos that were looked at. `blank.png` shows no marker."""
+    seen: list[Path] = []
+
+    def pretend(given: MeasureOptions, say: Callable[[str], None]) -> Report:
+        seen.append(given.photo)
+        if given.photo.stem == "blank":
+            raise CannotMeasure(f"{given.photo}: no marker was found: light the table")
+        return report()
+
+    monkeypatch.setattr(measuring, "measure_photo", pretend)
+    return seen
+
+
+def test_a_folder_is_a_table_a_photo(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", str(folder), *SCALE]) == 3
+    out, err = capsys.readouterr()
+    photos = [line.partition(": ")[0] for line in out.splitlines()[:-1]]
+    assert [Path(photo).name for photo in photos] == ["turn2.JPG", "turn10.jpg"]
+    assert out.splitlines()[-1].startswith("2 of 3 photos measured in ")
+    assert err == f"overruler: {folder / 'blank.png'}: no marker was found: light the table\n"
+
+
+def test_each_photo_writes_files_of_its_own(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photos = [str(folder / "turn2.JPG"), str(folder / "turn10.jpg")]
+    table = folder / "all.csv"
+    files = ("--scene", str(folder / "{name}.json"), "--csv", str(table))
+    assert main(["measure", "--each", "-q", *photos, *SCALE, *files]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert json.loads((folder / "turn2.json").read_text())["pieces"]
+    assert (folder / "turn10.json").exists()
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert {row["photo"] for row in rows} == set(photos)
+    assert len(rows) == 2 * len(report().scene.pieces)
+    assert float(rows[0]["x_mm"]) == report().scene.pieces[0].x_mm
+
+
+def test_json_is_a_line_a_photo(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", str(folder), *SCALE, "--json"]) == 3
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [("error" in line, "pieces" in line) for line in lines] == [
+        (True, False),
+        (False, True),
+        (False, True),
+    ]
+    assert all(Path(line["file"]).parent == folder for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--scene", "one.json"], r"--scene: every photo needs a file of its own.*'{name}.json'"),
+        (["--jobs", "0"], "--jobs: must be from 1 to 32, is 0"),
+        (["--watch", "nowhere"], "--watch: nowhere is no folder"),
+        (["-"], "standard input holds one photo"),
+        (["--game", "legoin"], "did you mean 'legion'"),
+    ],
+)
+def test_a_wrong_option_is_told_before_the_work(
+    options: list[str], complaint: str, folder: Path, look: list[Path]
+) -> None:
+    parser = argparse.ArgumentParser()
+    measure.add_arguments(parser)
+    words = [*options, str(folder), "--marker-mm=60"]
+    with pytest.raises(BadInput, match=complaint):
+        measure.run(parser.parse_args(words))
+    assert look == []
+
+
+def test_two_photos_of_one_name_are_not_written_over_each_other(folder: Path) -> None:
+    (folder / "turn2.png").write_bytes(b"x")
+    arguments = ["measure", str(folder), "--marker-mm=60", "--scene", str(folder / "{name}.json")]
+    assert main(arguments) == 2
+
+
+def test_patterns_are_expanded_where_no_shell_did(folder: Path) -> None:
+    assert expand_patterns([folder / "turn*.jpg"]) == [folder / "turn10.jpg"]
+    assert photos_of([folder / "turn10.jpg", folder / "*.png", folder]) == [
+        folder / name for name in ("turn10.jpg", "blank.png", "turn2.JPG")
+    ]
+    with pytest.raises(BadInput, match="no file is named so"):
+        expand_patterns([folder / "*.gif"])
+    (folder / "odd[1].jpg").write_bytes(b"x")
+    assert expand_patterns([folder / "odd[1].jpg"]) == [folder / "odd[1].jpg"]
+
+
+def test_a_photo_is_taken_once_it_stands_still(folder: Path) -> None:
+    watch = FolderWatch(folder)
+    assert watch.poll() == []  # what lay there is old
+    landing = folder / "new.jpg"
+    landing.write_bytes(b"")
+    assert [watch.poll(), watch.poll(), watch.poll()] == [[], [], []]  # nothing in it yet
+    landing.write_bytes(b"half")
+    assert watch.poll() == []
+    landing.write_bytes(b"the whole photo")
+    assert watch.poll() == []
+    assert watch.poll() == [landing]
+    assert watch.poll() == []
+    os.utime(landing, ns=(1, 1))  # another photo under the same name
+    assert [watch.poll(), watch.poll()] == [[], [landing]]
+
+
+def test_watching_goes_on_until_it_is_interrupted(
+    folder: Path,
+    look: list[Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def sleep(seconds: float) -> None:
+        if not (folder / "new.jpg").exists():
+            (folder / "new.jpg").write_bytes(b"photo")
+        elif look:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(
+        batch, "watch_photos", lambda watch, handle: watch_photos(watch, handle, sleep)
+    )
+    assert main(["measure", "--watch", str(folder), *SCALE]) == 0
+    assert look == [folder / "new.jpg"]
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == f"watching {folder}; Ctrl-C ends"
+    assert out[1].startswith(f"{folder / 'new.jpg'}: ")
+
+
+def test_processes_yield_the_photos_in_order() -> None:
+    """Real processes, on files that are no photos: what fails is told for each."""
+    from overruler.apps.settings.measure_request import MeasureRequest
+
+    names = [Path(f"no-such-{k}.jpg") for k in range(3)]
+    requests = [MeasureRequest(name, marker_mm=60.0) for name in names]
+    outcomes = list(measure_all(requests, 2))
+    assert [outcome.photo for outcome in outcomes] == names
+    assert all("no such file" in outcome.error for outcome in outcomes)
+
+
+def test_the_log_has_steps_results_and_errors(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = folder / "log.txt"
+    assert main(["measure", str(folder), *SCALE, "--log", str(log), "-v"]) == 3
+    assert main(["measure", str(folder), *SCALE, "--log", str(log), "--lens", "none"]) == 2
+    text = log.read_text()
+    assert text.count(" INFO ") >= 2
+    assert "WARNING" in text
+    assert "ERROR none: " in text
+    assert capsys.readouterr().err.count("no marker was found") == 1
+    assert main(["measure", str(folder), *SCALE, "--log", str(folder / "no" / "log")]) == 2

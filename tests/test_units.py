@@ -1,0 +1,94 @@
+"""Lengths are told in the unit that the user asks for; files and JSON keep millimetres."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overruler.apps.cli import main
+from overruler.apps.measure.summary import calibration_lines, piece_table, ruling_lines
+from overruler.house_rules import HouseRules
+from overruler.picture.drawable_ruling import drawable_ruling
+from overruler.picture.report_drawing import draw_overlay
+from overruler.report import Report
+from overruler.rules import ask
+from overruler.units import INCHES, MILLIMETRES, format_number, told_unit
+from tests.reports import report
+
+SCENE = {
+    "schema": "overruler/scene/1",
+    "game": "legion",
+    "board": {"width_mm": 1800, "height_mm": 900},
+    "pieces": [
+        {
+            "id": name,
+            "base": {"shape": "circle", "diameter_mm": 27},
+            "x_mm": x_mm,
+            "y_mm": 100,
+            "covariance_mm2": [[0.04, 0], [0, 0.04]],
+        }
+        for name, x_mm in (("a", 100), ("b", 327))
+    ],
+}
+
+
+def report_in(unit: str) -> Report:
+    """The report on the small table, its lengths told in a unit, with one ruling."""
+    made = report()
+    scene = HouseRules(unit=unit).apply_to(made.scene)
+    ruling = ask(scene, {"question": "range", "from": "p01", "to": "p02"})
+    return replace(made, scene=scene, verdicts=(ruling,))
+
+
+def test_units_that_nobody_asks_for_are_millimetres() -> None:
+    assert told_unit({}) == told_unit({"unit": 5}) == MILLIMETRES
+    assert told_unit({"unit": "in"}) == INCHES
+
+
+@given(st.floats(0, 5000))
+def test_a_number_in_inches_is_the_same_length(length_mm: float) -> None:
+    assert float(format_number(length_mm, INCHES)) * 25.4 == pytest.approx(length_mm, abs=0.13)
+    assert float(format_number(length_mm, MILLIMETRES)) == pytest.approx(length_mm, abs=0.051)
+
+
+@pytest.mark.parametrize("unit", [MILLIMETRES, INCHES])
+def test_all_that_is_spoken_of_a_photo_has_one_unit(unit: str) -> None:
+    other = {MILLIMETRES: " in", INCHES: " mm"}[unit]
+    told = report_in(unit)
+    headers = [str(column.header) for column in piece_table(told).columns]
+    assert headers[2:5] == [f"x {unit}", f"y {unit}", f"± {unit} (95 %)"]
+    [ruling] = [line.plain for line in ruling_lines(told)]
+    assert f" {unit} " in ruling
+    assert f"{other} " not in ruling
+    calibration = replace(told.calibration, left_out_mm=0.254)
+    [facts, *_] = [line.plain for line in calibration_lines(calibration, unit)]
+    assert facts.endswith({MILLIMETRES: "0.25 mm", INCHES: "0.010 in"}[unit])
+
+
+def test_all_that_is_drawn_on_a_photo_has_one_unit() -> None:
+    told = report_in(INCHES)
+    ruling = drawable_ruling(told.scene, told.verdicts[0])
+    assert " in inside the line" in ruling.detail
+    assert "(95 %)" in ruling.detail
+    assert " mm" not in ruling.headline + ruling.detail + ruling.line_label
+    assert ruling.line_name(76.2) == "3 in"
+    drawn = draw_overlay(told)
+    assert ">6 in<" in drawn  # the scale bar
+    assert " mm<" not in drawn
+
+
+def test_an_answer_in_inches_is_not_rounded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "scene.json"
+    path.write_text(json.dumps(SCENE))
+    assert main(["ask", str(path), "range a b", "--units", "in"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["distance_in"] == told["distance_mm"] / 25.4 == pytest.approx(200 / 25.4)
+    assert told["margin_in"] == told["margin_mm"] / 25.4
+    assert main(["ask", str(path), "range a b"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert plain == {key: value for key, value in told.items() if not key.endswith("_in")}
