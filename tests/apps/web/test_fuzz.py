@@ -17,7 +17,7 @@ from tests.apps.web.live_table import Table, air, served, serving, until
 pytest.importorskip("schemathesis")
 
 KEY = "the key"
-ABOUT_SOME_TABLE = "/(ask|fixes|bands|arcs|bundle|picture|do/.*|fix|overlay.webm)$"
+ABOUT_SOME_TABLE = "/(ask|advice|photos|fixes|bands|arcs|bundle|picture|do/.*|fix|overlay.webm)$"
 """What can be asked there depends on what stands on the table: no document can say so, and 422 is then the answer."""
 CONFIG = f"""
 [[operations]]

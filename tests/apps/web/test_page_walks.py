@@ -18,6 +18,7 @@ from overruler.apps.web.phone.app import Settings, make_app
 from overruler.apps.web.phone.worker_tasks import SCENE_FILE, scene_text
 from overruler.scene import Scene
 from tests.apps.web.desk import OTHER_BOARD, OTHER_BOARD_PX, Ready, jpeg, scene, seen_twice
+from tests.apps.web.page_geometry import faults_of
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
 
@@ -223,6 +224,8 @@ def test_two_taps_set_a_front_and_the_attack_is_ruled(
     page.click("#questions >> text=Attack")
     rule(page, count=1)
     page.wait_for_selector("text=Tap its number")
+    page.wait_for_selector("#drawing .pin")
+    assert not faults_of(page)
     place = page.locator("#drawing .hand .handle circle").first.bounding_box()
     assert place
     fixes = page.expect_request(re.compile("/fixes$"))

@@ -5,14 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
 from overruler.apps import bundles
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.phone.endpoints import openapi_document
+from overruler.apps.web.phone.request_options import Choices, usual_boards
 from overruler.apps.web.phone.store import Store
 from overruler.apps.web.phone.worker_tasks import FIXES_FILE
+from overruler.lens import Lens, default_sigmas
 from overruler.rules import ask
 from overruler.scene import Scene
 from tests.apps.web.desk import UNREADABLE, Ready, client, ended, jpeg, measured, scene
@@ -157,6 +160,26 @@ def test_a_socket_tells_how_it_ended(api: TestClient) -> None:
         assert socket.receive_json()["state"] == "done"
     with api.websocket_connect("/api/measurements/nothing/watch", headers=headers) as socket:
         assert socket.receive_json()["state"] == "failed"
+
+
+def test_a_photo_measured_again_keeps_its_lens(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    matrix = np.array([[900.0, 0, 160], [0, 900, 120], [0, 0, 1]])
+    Lens((320, 240), matrix, np.zeros(5), np.diag(default_sigmas(matrix) ** 2)).save(
+        tmp_path / "phone.toml"
+    )
+    text = (tmp_path / "phone.toml").read_text()
+    choices = Choices(usual_boards(), {"phone": text})
+    with client(monkeypatch, tmp_path / "store", choices=choices) as api:
+        name = measured(api, lens="phone")
+        for lens, kept in (({}, True), ({"lens": ""}, False)):
+            wish = {"game": "legion", "marker_mm": "50", **lens}
+            answer = api.post(f"/api/measurements/{name}/again", params=wish)
+            ended(api, answer.json()["id"])
+            request = tasks(api)[-1][1][0]
+            assert (request.lens is not None) is kept
+            assert request.marker_mm == 50
 
 
 # --- questions ---

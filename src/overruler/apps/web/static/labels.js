@@ -2,9 +2,10 @@
 
 import { badge, pin, plate } from "./svg.js";
 
-const PIN_FAR = 20; // from the base's rim to the middle of its pin
+const PIN_FAR = [20, 48, 76]; // from the base's rim to the middle of its pin: the first that is free
 const PIN_R = 14;
 const BADGE_R = 9;
+const HANDLE_R = 17;
 const APART = 3;
 const AROUND = [-90, 180, 0, 90, -135, -45, 135, 45];
 
@@ -14,7 +15,8 @@ export class Labels {
   }
 
   // What is to be labelled: `a` and `b` the bases of the pair, `line` its ends, `tag` and `colour` the pill,
-  // `rings` the places that a ring's number may have, `unsure` the bases with a mark, `bases` all of them.
+  // `rings` the places that a ring's number may have, `unsure` the bases with a mark, `bases` all of them,
+  // `held` the handles that somebody is to tap.
   set(told) {
     this.told = told;
     this.place();
@@ -22,8 +24,8 @@ export class Labels {
 
   // Everything anew, as the photo lies on the screen now.
   place() {
-    const { a, b, line, tag, colour, rings = [], unsure = [] } = this.told;
-    this.taken = [];
+    const { a, b, line, tag, colour, rings = [], unsure = [], held = [] } = this.told;
+    this.taken = held.map((place) => around(...this.#screen(place), HANDLE_R, HANDLE_R));
     this.gap = line ? line.map((place) => this.#screen(place)) : null;
     const drawn = [];
     for (const [letter, piece] of [["A", a], ["B", b]]) if (piece) drawn.push(this.#pinned(letter, piece, letter === "A" ? b : a));
@@ -37,13 +39,15 @@ export class Labels {
   // A pin stands beside its base on the side away from the other one.
   #pinned(letter, piece, other) {
     const [x, y] = this.#screen(piece.center_px);
-    const far = piece.reach_px * this.stage.scale + PIN_FAR;
+    const rim = piece.reach_px * this.stage.scale;
     const away = other ? (Math.atan2(y - this.#screen(other.center_px)[1], x - this.#screen(other.center_px)[0]) * 180) / Math.PI : -90;
-    const box = (way) => around(x + far * cos(way), y + far * sin(way), PIN_R, PIN_R);
+    const box = ([way, far]) => around(x + (rim + far) * cos(way), y + (rim + far) * sin(way), PIN_R, PIN_R);
     const ways = [-90, ...AROUND.map((turn) => away + 90 + turn)].filter((one) => Math.abs(turned(one - away)) <= 100);
-    const way = [...ways, ...AROUND].find((one) => this.#free(box(one)) && this.#inSight(box(one))) ?? ways.find((one) => this.#free(box(one))) ?? -90;
-    this.taken.push(box(way));
-    return pin(letter, this.#photo([x + (far - PIN_FAR) * cos(way), y + (far - PIN_FAR) * sin(way)]), way, PIN_FAR);
+    const places = PIN_FAR.flatMap((far) => [...ways, ...AROUND].map((way) => [way, far]));
+    const place = places.find((one) => this.#free(box(one)) && this.#inSight(box(one))) ?? places.find((one) => this.#free(box(one))) ?? places[0];
+    this.taken.push(box(place));
+    const [way, far] = place;
+    return pin(letter, this.#photo([x + rim * cos(way), y + rim * sin(way)]), way, far);
   }
 
   // The pill lies beside the line, as near to its middle as there is room.

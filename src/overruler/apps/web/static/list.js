@@ -1,5 +1,7 @@
 // The bases as a list, for keyboards and screen readers, and for whoever prefers names.
 
+import { unit } from "./lengths.js";
+
 const element = (name, className, text = "") => Object.assign(document.createElement(name), { className, textContent: text });
 
 export function fill(table, dialog) {
@@ -8,7 +10,7 @@ export function fill(table, dialog) {
     const button = element("button");
     const words = element("span", "", piece.name);
     const letter = piece.id === table.a?.id ? "A" : piece.id === table.b?.id ? "B" : "";
-    words.append(element("small", "", about(piece, table.found.unit)));
+    words.append(element("small", "", about(piece, unit() || table.found.unit)));
     button.append(words);
     if (letter) button.append(element("span", "letter", letter));
     button.setAttribute("aria-pressed", Boolean(letter));
@@ -28,13 +30,13 @@ export function fill(table, dialog) {
   dialog.showModal();
 }
 
-function about(piece, unit) {
-  // In inches one more decimal: an inch is 25 mm.
-  const length = (mm, digits) => (unit === "in" ? (mm / 25.4).toFixed(digits + 1) : mm.toFixed(digits));
+function about(piece, told) {
   const numbered = piece.name === piece.id ? "" : `${piece.id}, `;
+  // In inches one more decimal: an inch is 25 mm.
+  const length = (mm, digits) => (told === "in" ? (mm / 25.4).toFixed(digits + 1) : mm.toFixed(digits));
   const seen = piece.doubt?.by_hand ? ", placed by hand" : piece.visible === undefined ? "" : `, ${Math.round(100 * piece.visible)} % seen`;
   const whose = [piece.player, piece.leader && "leader"].filter(Boolean).map((word) => `, ${word}`).join("");
-  return `${numbered}${piece.base.name}, at ${piece.place_mm.map((mm) => length(mm, 0)).join(" / ")} ${unit} ± ${length(piece.doubt_mm, 1)}${seen}${whose}${doubted(piece)}`;
+  return `${numbered}${piece.base.name}, at ${piece.place_mm.map((mm) => length(mm, 0)).join(" / ")} ${told} ± ${length(piece.doubt_mm, 1)}${seen}${whose}${doubted(piece)}`;
 }
 
 // Whether it may be no piece, in words.

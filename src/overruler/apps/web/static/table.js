@@ -330,7 +330,8 @@ export class Table {
   #mark(told) {
     const bases = this.found.pieces.filter((piece) => piece.center_px);
     const unsure = bases.filter((piece) => piece.doubt);
-    this.labels.set({ rings: this.rings || [], ...told, a: this.a?.center_px && this.a, b: this.b?.center_px && this.b, unsure, bases });
+    const held = this.fronts.sides.map(({ place }) => place);
+    this.labels.set({ rings: this.rings || [], ...told, held, a: this.a?.center_px && this.a, b: this.b?.center_px && this.b, unsure, bases });
   }
 
   // A sentence with the pieces' names in place of their ids.
