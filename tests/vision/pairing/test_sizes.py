@@ -9,7 +9,10 @@ from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see
 from overruler.bases import Base
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
-from overruler.vision.pairing.sizes import weigh_sizes
+from overruler.vision.pairing.merge import is_same_spot, merge_repeated
+from overruler.vision.pairing.sighting import Sighting
+from overruler.vision.pairing.size_by_place import _reweigh
+from overruler.vision.pairing.sizes import _find_offsets_mm, weigh_sizes
 
 RADII_MM = np.array([25, 27, 28.5, 30, 32]) / 2
 OTHERS: list[Truth] = [(200.0 + 90 * k, 150.0, 0.0, 27.0) for k in range(4)]
@@ -46,3 +49,49 @@ def test_a_photo_that_misreads_a_size_is_outvoted_by_sharper_ones(z_mm: float) -
 def test_an_even_reading_leaves_the_size_open() -> None:
     shares = sizes_of(0.0, [(27.7, 0.3), (27.8, 0.3)])
     assert 0.01 < shares[Base.circle(28.5)] < 0.99
+
+
+def test_a_photo_that_shows_all_rims_too_small_is_allowed_for() -> None:
+    bases = [(450.0, 350.0, 0.0, 32.0), *OTHERS]
+    photos = []
+    for k in range(3):
+        photo = see(k, camera_from(120.0 * k), bases)
+        read = [
+            replace(one, learned_radius_mm=(one.base.width_mm / 2 - 0.4 * (k == 2), 0.1))
+            for one in photo.detections
+        ]
+        photos.append(replace(photo, detections=tuple(read)))
+    findings = [Decided.of(each, ()) for each in associate(photos, BOARD_MM)]
+    offsets = _find_offsets_mm(findings)
+    assert offsets[2] - offsets[0] == pytest.approx(-0.4, abs=0.1)
+    assert offsets[0] == pytest.approx(offsets[1], abs=0.01)
+
+
+def test_a_base_has_the_size_in_which_cameras_agree_about_its_place() -> None:
+    """Fitted too small, it is seen too near by each camera."""
+    right, wrong = Base.circle(27), Base.circle(28.5)
+    photos = [see(k, camera_from(120.0 * k), [(450.0, 350.0, 0.0, 27.0)]) for k in range(3)]
+    good = {k: Sighting(photo, photo.detections[0]) for k, photo in enumerate(photos)}
+    bad = {}
+    for k, one in good.items():
+        nearer = one.detection.xy_mm - 1.2 * one.relief_at(0.0) / np.hypot(*one.relief_at(0.0))
+        bad[k] = one.with_detection(replace(one.detection, base=wrong, xy_mm=nearer))
+    finding = Decided.of(associate(photos, BOARD_MM)[0], ())
+    shares = _reweigh(finding, {wrong: 0.6, right: 0.4}, {wrong: bad, right: good})
+    assert next(iter(shares)) == right
+    assert shares[right] > 0.9
+    assert _reweigh(finding, {wrong: 0.6, right: 0.4}, {}) == {wrong: 0.6, right: 0.4}
+
+
+def test_what_photos_found_by_themselves_counts_before_what_they_were_asked_for() -> None:
+    """A photo's base that is asked for in another's place is not seen twice."""
+    photos = [see(k, camera_from(120.0 * k), [(450.0, 350.0, 0.0, 32.0)]) for k in range(3)]
+    own = [Sighting(photo, photo.detections[0]) for photo in photos]
+    step_mm = np.array([7.0, 0.0])
+    shifted = replace(photos[2].detections[0], xy_mm=photos[2].detections[0].xy_mm + step_mm)
+    strong = Decided.of(associate(photos[:2], BOARD_MM)[0], ())
+    asked = [replace(own[k], again=True) for k in range(2)]
+    weak = replace(strong, sightings=(Sighting(photos[2], shifted), *asked))
+    (kept,) = merge_repeated([weak, strong])
+    assert not any(one.again for one in kept.sightings)
+    assert is_same_spot(own[2], own[2].with_detection(shifted))

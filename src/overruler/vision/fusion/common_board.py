@@ -1,6 +1,7 @@
 """One board frame for photos of markers that lie anywhere: a map of the markers from all photos."""
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 import numpy as np
 
@@ -14,13 +15,16 @@ from overruler.vision.markers.marker import Marker
 
 MIN_SHARED_MARKERS = 3
 """Least number of markers that a photo shares with the others."""
+MIN_PHOTOS = 2
+"""Least number of photos that share as many."""
 
 
 def map_free_markers(frames: Sequence[Frame], board: Board) -> Board:
     """The board with its markers at the places that the photos show.
 
     Photos of one camera make a map; that of most markers, and the most precise of these, counts.
-    The other photos hang on it. `CannotMeasure` where a photo shows too few of its markers.
+    The other photos hang on it. `CannotMeasure` where fewer than two photos show enough of its
+    markers; one more that does not is measured by those it shows, or left out.
     """
     seen = [find_markers(frame, board) for frame in frames]
     cameras: dict[tuple[tuple[int, int], float | None], list[int]] = {}
@@ -31,8 +35,10 @@ def map_free_markers(frames: Sequence[Frame], board: Board) -> Board:
         return board
     maps = [_map_by_one_camera(frames, seen, group, board) for group in cameras.values()]
     layout = max(maps, key=_goodness)
-    for k, frame in enumerate(frames):
-        _check_shared(frame, seen[k], set(layout.corners_mm))
+    known = set(layout.corners_mm)
+    lacking = [k for k in range(len(frames)) if seen[k] and _lacks_shared(seen[k], known)]
+    if lacking and len(frames) - len(lacking) < MIN_PHOTOS:
+        _refuse(frames[lacking[0]], seen[lacking[0]], known)
     dictionary = next(markers[0].dictionary for markers in seen if markers)
     size = None
     if board.width_mm and board.height_mm:
@@ -52,11 +58,15 @@ def _goodness(layout: MarkerMapFit) -> tuple[int, float]:
     return len(layout.places), -float(np.mean(layout.distance_sigmas_mm()))
 
 
-def _check_shared(frame: Frame, markers: Sequence[Marker], known: set[int]) -> None:
-    shared = known & {marker.id for marker in markers}
+def _lacks_shared(markers: Sequence[Marker], known: set[int]) -> bool:
+    """Whether a photo shows too few of the known markers."""
+    return len(known & {marker.id for marker in markers}) < min(MIN_SHARED_MARKERS, len(known))
+
+
+def _refuse(frame: Frame, markers: Sequence[Marker], known: set[int]) -> NoReturn:
+    shared = len(known & {marker.id for marker in markers})
     needed = min(MIN_SHARED_MARKERS, len(known))
-    if markers and len(shared) < needed:
-        raise CannotMeasure(
-            f"{frame.name} shares {len(shared)} markers with the other photos, {needed} are needed: "
-            "is it of another table? Else have more markers in every photo"
-        )
+    raise CannotMeasure(
+        f"{frame.name} shares {shared} markers with the other photos, {needed} are needed: "
+        "is it of another table? Else have more markers in every photo"
+    )
