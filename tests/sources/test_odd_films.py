@@ -188,3 +188,55 @@ def test_a_picture_size_that_changes_is_read_to_the_end(tmp_path: Path) -> None:
     assert {shot.size_px for shot in shots} == {SIZE, (128, 96)}
     assert times == sorted(times)
     assert len(times) >= 18
+
+
+FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
+"""How phones and browsers record: each part of the film has its own index (`moof`)."""
+
+
+def noisy_pictures(count: int) -> list[Any]:
+    """Pictures that take many bytes each, so that a part of the file is a part of the film."""
+    random = np.random.default_rng(1)
+    return [
+        pixels - random.integers(0, 60, pixels.shape, np.uint8)
+        for pixels in corner_pictures(count, SIZE)
+    ]
+
+
+def test_a_film_in_fragments_is_read_whole_and_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = write_film(tmp_path / "a.mp4", noisy_pictures(40), container=FRAGMENTED)
+    data = path.read_bytes()
+    assert data.count(b"moof") > 2
+    times, _, problems = shown(path)
+    assert times == pytest.approx([k / 10 for k in range(40)])
+    assert not problems
+    (tmp_path / "cut.mp4").write_bytes(data[: len(data) // 2])
+    times, _, problems = shown(tmp_path / "cut.mp4")
+    assert 10 <= len(times) <= 25
+    assert any("can be read to" in problem for problem in problems)
+
+
+def test_a_fragment_that_is_missing_shifts_no_time_of_the_others(tmp_path: Path) -> None:
+    path = write_film(tmp_path / "a.mp4", noisy_pictures(40), container=FRAGMENTED)
+    data = path.read_bytes()
+    starts = [at - 4 for at in range(len(data)) if data[at : at + 4] == b"moof"]
+    (tmp_path / "b.mp4").write_bytes(data[: starts[1]] + data[starts[2] :])
+    times, shots, _ = shown(tmp_path / "b.mp4")
+    assert len(times) == pytest.approx(30, abs=2)
+    assert max(np.diff(times)) == pytest.approx(1.1, abs=0.15)
+    assert levels(shots)[-1] < levels(shots)[0]
+    assert times[-1] == pytest.approx(3.9, abs=0.05)
+
+
+@pytest.mark.parametrize("ending", [".ts", ".mkv"])
+def test_bytes_missing_in_the_middle_cost_their_pictures_and_are_told(
+    tmp_path: Path, ending: str
+) -> None:
+    data = write_film(tmp_path / f"a{ending}", noisy_pictures(40)).read_bytes()
+    hole = slice(int(0.4 * len(data)), int(0.6 * len(data)))
+    (tmp_path / f"b{ending}").write_bytes(data[: hole.start] + data[hole.stop :])
+    times, _, problems = shown(tmp_path / f"b{ending}")
+    assert 15 <= len(times) < 36
+    assert times == sorted(times)
+    assert times[-1] == pytest.approx(3.9, abs=0.15)
+    assert any("damaged" in problem for problem in problems)
