@@ -31,7 +31,8 @@ def write_film(
     import av
 
     options = stream_options.pop("options", {"crf": "10", "bf": "2", "g": "10"})
-    with av.open(str(path), "w", format=stream_options.pop("format", None)) as container:
+    kind, asked = stream_options.pop("format", None), stream_options.pop("container", {})
+    with av.open(str(path), "w", format=kind, options=asked) as container:
         stream: Any = container.add_stream(codec, rate=RATE, options=options)
         stream.height, stream.width = pictures[0].shape[:2]
         stream.pix_fmt = "yuv420p"

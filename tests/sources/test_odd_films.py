@@ -1,5 +1,6 @@
 """Films of odd make are shown as players show them, each picture at its own time."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -188,3 +189,60 @@ def test_a_picture_size_that_changes_is_read_to_the_end(tmp_path: Path) -> None:
     assert {shot.size_px for shot in shots} == {SIZE, (128, 96)}
     assert times == sorted(times)
     assert len(times) >= 18
+
+
+FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
+"""How phones and browsers record: each part of the film has its own index (`moof`)."""
+
+
+def noisy_pictures(count: int) -> list[Any]:
+    """Pictures that take many bytes each, so that a part of the file is a part of the film."""
+    random = np.random.default_rng(1)
+    return [
+        pixels - random.integers(0, 60, pixels.shape, np.uint8)
+        for pixels in corner_pictures(count, SIZE)
+    ]
+
+
+def test_a_film_in_fragments_is_read_whole_and_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = write_film(tmp_path / "a.mp4", noisy_pictures(40), container=FRAGMENTED)
+    data = path.read_bytes()
+    assert data.count(b"moof") > 2
+    times, _, problems = shown(path)
+    assert times == pytest.approx([k / 10 for k in range(40)])
+    assert not problems
+    (tmp_path / "cut.mp4").write_bytes(data[: len(data) // 2])
+    times, _, problems = shown(tmp_path / "cut.mp4")
+    assert 10 <= len(times) <= 25
+    assert any("can be read to" in problem for problem in problems)
+
+
+def test_fragments_that_are_missing_shift_no_time_of_the_others(tmp_path: Path) -> None:
+    path = write_film(tmp_path / "a.mp4", noisy_pictures(40), container=FRAGMENTED)
+    data = path.read_bytes()
+    starts = [at - 4 for at in range(len(data)) if data[at : at + 4] == b"moof"]
+    (tmp_path / "b.mp4").write_bytes(data[: starts[1]] + data[starts[3] :])
+    times, shots, problems = shown(tmp_path / "b.mp4")
+    (text,) = problems
+    assert re.match(
+        r"the film has no pictures from 0\.\d s to [23]\.\d s: moves were not seen", text
+    )
+    assert len(times) == pytest.approx(20, abs=2)
+    assert max(np.diff(times)) == pytest.approx(2.0, abs=0.15)
+    assert levels(shots)[-1] < levels(shots)[0]
+    assert times[-1] == pytest.approx(3.9, abs=0.05)
+
+
+@pytest.mark.parametrize("ending", [".ts", ".mkv"])
+@pytest.mark.parametrize(("start", "end"), [(0.4, 0.6), (0.3, 0.7)])
+def test_bytes_missing_in_the_middle_cost_their_pictures_and_are_told(
+    tmp_path: Path, ending: str, start: float, end: float
+) -> None:
+    data = write_film(tmp_path / f"a{ending}", noisy_pictures(40)).read_bytes()
+    hole = slice(int(start * len(data)), int(end * len(data)))
+    (tmp_path / f"b{ending}").write_bytes(data[: hole.start] + data[hole.stop :])
+    times, _, problems = shown(tmp_path / f"b{ending}")
+    assert 15 <= len(times) < 36
+    assert times == sorted(times)
+    assert times[-1] == pytest.approx(3.9, abs=0.15)
+    assert any("damaged" in text or "no pictures from" in text for text in problems)

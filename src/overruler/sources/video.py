@@ -4,7 +4,7 @@ Pictures are addressed by the stream's time stamps, never by counting: phones' f
 rate.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -39,6 +39,8 @@ EARLY_TOLERANCE = 1e-4
 """Rounding of times: a picture this early, as a share of the time between looks, is on time."""
 FROM_TOLERANCE_S = 1e-6
 """Rounding of the time from which pictures are shown."""
+MIN_PAUSE_S = 1.0
+"""Least time between two pictures that is told: within less nobody moves a piece and is gone."""
 MAX_GAPS_LISTED = 5
 MAX_DAMAGED_PACKETS = 10_000
 """With more damage than this, a film is read no further."""
@@ -70,6 +72,8 @@ class Film:
     """The time of the last picture read."""
     gaps_s: list[tuple[float, float]] = field(default_factory=list)
     """Start and end of each stretch without pictures: damaged ones, and all that refer to them."""
+    pauses_s: list[tuple[float, float]] = field(default_factory=list)
+    """Stretches between two pictures that are so long that pieces may have moved in them."""
     corrected_count: int = 0
     """Pictures that had no time of their own, or one that stepped back."""
     _container: Any = field(default=None, repr=False)
@@ -159,26 +163,29 @@ class Film:
         for picture, stamp in stamped_pictures(decoded, self._times.in_decoding_order):
             is_damaged = picture is None or picture.is_corrupt
             self.damaged_count += is_damaged
+            before_s = clock.last_s
             if picture is not None:
                 clock.advance(stamp if self._times.is_timed else None)
+            if clock.last_s - before_s > max(MIN_PAUSE_S, 3 / self.looks_per_s) and before_s >= 0:
+                self._note_gap(self.pauses_s, before_s, clock.last_s)
             last_s, self.corrected_count = clock.last_s, clock.corrected_count
             if is_damaged:
                 corrupted_from_s = min(corrupted_from_s, max(last_s, 0.0))
                 continue
             until_s = corrupted_from_s + MAX_CORRUPTED_S
             if last_s < corrupted_from_s or last_s > until_s or picture.key_frame:
-                self._note_gap(corrupted_from_s, last_s)
+                self._note_gap(self.gaps_s, corrupted_from_s, last_s)
                 corrupted_from_s = np.inf
                 yield last_s, picture
-        self._note_gap(corrupted_from_s, clock.last_s)
+        self._note_gap(self.gaps_s, corrupted_from_s, clock.last_s)
 
     def _assumed_frames_per_s(self) -> float:
         return self.frames_per_s or DEFAULT_FRAMES_PER_S
 
-    def _note_gap(self, start_s: float, end_s: float) -> None:
+    def _note_gap(self, gaps_s: list[tuple[float, float]], start_s: float, end_s: float) -> None:
         """Note a stretch without pictures, if any of it was asked for."""
         if start_s < end_s and end_s > self.from_s and start_s < self.to_s:
-            self.gaps_s.append((start_s, end_s))
+            gaps_s.append((start_s, end_s))
 
     # --- packets ---
 
@@ -242,20 +249,29 @@ class Film:
             found.append(f"{count}: the times of what happens there are unsure")
         if self.damaged_count:
             damage = f"{self.damaged_count} damaged pieces of the film were left out"
-            found.append(damage + self._gap_text())
+            text = f", and all that was made from them: nothing was seen from {_list(self.gaps_s)}"
+            found.append(damage + (text if self.gaps_s else ""))
+        pauses_s = [
+            pause for pause in self.pauses_s if not any(map(partial(_meet, pause), self.gaps_s))
+        ]
+        if pauses_s:
+            found.append(f"the film has no pictures from {_list(pauses_s)}: moves were not seen")
         duration_s = self.duration_s if self.to_s == float("inf") else None
         if duration_s and self.read_to_s < duration_s - self._end_tolerance_s():
             found.append(f"the film can be read to {self.read_to_s:.1f} s of {duration_s:.1f} s")
         return found
 
-    def _gap_text(self) -> str:
-        if not self.gaps_s:
-            return ""
-        gaps = ", ".join(f"{a:.1f} s to {b:.1f} s" for a, b in self.gaps_s[:MAX_GAPS_LISTED])
-        unlisted = len(self.gaps_s) - MAX_GAPS_LISTED
-        more = f" and {unlisted} times more" if unlisted > 0 else ""
-        return f", and all that was made from them: nothing was seen from {gaps}{more}"
-
     def _end_tolerance_s(self) -> float:
         """Return how long before the declared end a complete film's last picture may be."""
         return max(TRUNCATION_TOLERANCE_S, 3 / self._assumed_frames_per_s())
+
+
+def _meet(one_s: tuple[float, float], other_s: tuple[float, float]) -> bool:
+    return one_s[0] <= other_s[1] and other_s[0] <= one_s[1]
+
+
+def _list(stretches_s: Sequence[tuple[float, float]]) -> str:
+    """The first few stretches of time in words, and how many more there are."""
+    texts = [f"{a:.1f} s to {b:.1f} s" for a, b in stretches_s[:MAX_GAPS_LISTED]]
+    unlisted = len(stretches_s) - MAX_GAPS_LISTED
+    return ", ".join(texts) + (f" and {unlisted} times more" if unlisted > 0 else "")
