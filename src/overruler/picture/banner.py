@@ -93,10 +93,11 @@ def _draw_row(banner: Banner, claim: DrawableRuling, row: RowMetrics, top: float
     title, title_size = fit_text(claim.headline, row.title * unit, room)
     detail, detail_size = fit_text(claim.detail, row.detail * unit, room)
     detail_y = top + 0.82 * row.high * unit
+    title_y = top + (0.48 if detail else 0.64) * row.high * unit
     parts = (
         _draw_stripe(unit, row, claim.style, top),
         draw_icon(claim.style, 43.0 * unit, top + row.high / 2 * unit, row.icon * unit),
-        text_line(title, left, top + 0.48 * row.high * unit, title_size, "start"),
+        text_line(title, left, title_y, title_size, "start"),
         text_line(detail, left, detail_y, detail_size, "start", DETAIL_COLOUR),
     )
     return group(parts)

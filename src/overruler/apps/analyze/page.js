@@ -194,7 +194,8 @@ at("chart").addEventListener("click", e => { const box = at("chart").getBounding
 
 // --- the rest ---
 const about = (row, ...ids) => { row.dataset.about = JSON.stringify(ids); return row; };
-at("sub").textContent = [clock(film.length_s), film.pieces.length + " pieces", film.moves.length + " moves", film.rests.length + " moments of rest"].join(" · ");
+const count = (number, word) => number + " " + word + (number === 1 ? "" : "s");
+at("sub").textContent = [clock(film.length_s), count(film.pieces.length, "piece"), count(film.moves.length, "move"), film.rests.length === 1 ? "1 moment of rest" : film.rests.length + " moments of rest"].join(" · ");
 if (film.problems.length) { at("problems").hidden = false; for (const text of film.problems) { const li = document.createElement("li"); li.textContent = text; at("problems").querySelector("ul").append(li); } }
 function told(turn) {
   const moves = film.moves.filter(m => m.start_s >= turn.from_s && m.start_s < turn.to_s), item = document.createElement("li");
