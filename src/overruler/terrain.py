@@ -14,6 +14,8 @@ MIN_AREA_MM2 = 1e-6
 """Smallest area of a footprint."""
 AREA_TOLERANCE = 1e-9
 """Largest relative difference between two ways to compute the area of the same outline."""
+MAX_SIZE = 1000
+"""The largest size that a game may give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,9 @@ class Terrain:
 def read_half(node: Node) -> float:
     """Read a size: a multiple of 0.5."""
     value = node.number()
-    if value * 2 != int(value * 2):
+    if abs(value) > MAX_SIZE:
+        node.fail(f"must be {MAX_SIZE} at most, is {value:g}")
+    if value % 0.5:
         node.fail(f"must be a multiple of 0.5, is {value:g}")
     return int(value) if value == int(value) else value
 

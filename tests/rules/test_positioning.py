@@ -121,6 +121,7 @@ BAD_STATS = [
         {"question": "engaged", "piece": "a"},
         "scene: pieces[1].stats.size: must be a multiple of 0.5",
     ),
+    ({"size": 1e308}, BOTH, "scene: pieces[1].stats.size: must be 1000 at most"),
     ({"size": -1}, MOVE, "scene: pieces[1].stats.size: must not be less than 0, is -1"),
     (
         {"size": None},
