@@ -49,6 +49,7 @@ WORKERS = FLOORS[3]
 VISION_ROOMS = (
     "imaging",
     "learned",
+    "least_squares",
     "markers",
     "misfit",
     "camera",
@@ -61,6 +62,7 @@ VISION_ROOMS = (
     "terrain",
     "rulers",
     "assembly",
+    "pairing",
     "fusion",
     "tracking",
 )

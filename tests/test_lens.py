@@ -1,6 +1,7 @@
 """A lens file's numbers in the pixels of another picture: smaller, larger, turned, mirrored."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -98,3 +99,27 @@ def test_a_lens_is_read_back_exactly_as_it_was_written(tmp_path: Path) -> None:
     assert read.size_px == written.size_px
     for name in ("matrix", "distortion", "covariance"):
         assert np.array_equal(getattr(read, name), getattr(written, name))
+
+
+@pytest.mark.parametrize(
+    ("distortion", "sigmas", "words"),
+    [
+        ([-3.0, 0, 0, 0, 0], [1.0] * 4 + [1e-3] * 5, "distortion: bends the picture over"),
+        ([0.0, -9, 0, 0, 0], [1.0] * 4 + [1e-3] * 5, "distortion: bends the picture over"),
+        ([0.05, -0.1, 0, 0, 0], [1e15] * 9, "covariance: says nothing of the lens"),
+        ([0.05, -0.1, 0, 0, 0], [1.0, 1, 1, 1e4, *[1e-3] * 5], "covariance: says nothing"),
+    ],
+)
+def test_a_file_of_no_lens_is_refused(
+    tmp_path: Path, distortion: list[float], sigmas: list[float], words: str
+) -> None:
+    odd = replace(lens(), distortion=np.array(distortion), covariance=np.diag(sigmas) ** 2)
+    odd.save(tmp_path / "lens.toml")
+    with pytest.raises(BadInput, match=words):
+        Lens.load(tmp_path / "lens.toml")
+
+
+def test_a_wide_lens_whose_fit_folds_over_at_the_corners_is_one(tmp_path: Path) -> None:
+    wide = replace(lens(), distortion=np.array([-0.6, 0.0, 0, 0, 0]))
+    wide.save(tmp_path / "lens.toml")
+    assert Lens.load(tmp_path / "lens.toml").distortion[0] == -0.6

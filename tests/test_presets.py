@@ -63,9 +63,9 @@ def test_a_preset_brings_its_bases_its_ruler_and_its_defaults() -> None:
     scene = chosen.house.apply_to(Scene("bands", Table(900, 600), ()))
     assert scene.range_ruler is not None
     assert scene.range_ruler.names == ("close", "medium", "long")
-    assert not scene.is_in_inches
+    assert scene.unit == "mm"
     told = options("bands_8_to_96").house.apply_to(Scene("bands", Table(900, 600), ()))
-    assert told.is_in_inches
+    assert told.unit == "in"
     again = Scene.from_json(json.loads(json.dumps(told.to_json())))
     assert (again.state, again.ruler) == (told.state, told.ruler)
 

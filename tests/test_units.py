@@ -15,7 +15,7 @@ from overruler.picture.drawable_ruling import drawable_ruling
 from overruler.picture.report_drawing import draw_overlay
 from overruler.report import Report
 from overruler.rules import ask
-from overruler.units import INCHES, MILLIMETRES, format_number, told_unit
+from overruler.units import INCHES, MILLIMETRES, format_number
 from tests.reports import report
 
 SCENE = {
@@ -44,8 +44,11 @@ def report_in(unit: str) -> Report:
 
 
 def test_units_that_nobody_asks_for_are_millimetres() -> None:
-    assert told_unit({}) == told_unit({"unit": 5}) == MILLIMETRES
-    assert told_unit({"unit": "in"}) == INCHES
+    scene = report().scene
+    for state, unit in (({}, MILLIMETRES), ({"unit": 5}, MILLIMETRES), ({"unit": "in"}, INCHES)):
+        assert replace(scene, state=state).unit == unit
+    assert replace(scene, state={}, game="inches").unit == INCHES
+    assert replace(scene, state={"unit": "mm"}, game="inches").unit == MILLIMETRES
 
 
 @given(st.floats(0, 5000))
@@ -63,6 +66,9 @@ def test_all_that_is_spoken_of_a_photo_has_one_unit(unit: str) -> None:
     [ruling] = [line.plain for line in ruling_lines(told)]
     assert f" {unit} " in ruling
     assert f"{other} " not in ruling
+    margin_mm = told.verdicts[0].margin_mm
+    assert margin_mm is not None
+    assert f" {format_number(abs(margin_mm), unit)} {unit} inside the line" in ruling
     calibration = replace(told.calibration, left_out_mm=0.254)
     [facts, *_] = [line.plain for line in calibration_lines(calibration, unit)]
     assert facts.endswith({MILLIMETRES: "0.25 mm", INCHES: "0.010 in"}[unit])
@@ -76,7 +82,7 @@ def test_all_that_is_drawn_on_a_photo_has_one_unit() -> None:
     assert " mm" not in ruling.headline + ruling.detail + ruling.line_label
     assert ruling.line_name(76.2) == "3 in"
     drawn = draw_overlay(told)
-    assert ">6 in<" in drawn  # the scale bar
+    assert "6 in<" in drawn  # the scale bar
     assert " mm<" not in drawn
 
 

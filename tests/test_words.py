@@ -158,7 +158,7 @@ def test_names_in_files_are_told_the_nearest_too() -> None:
     ("arguments", "status", "said"),
     [
         (["measure", "nothing.jpg", "--marker-mm=60"], 2, "nothing.jpg: no such file"),
-        (["measure", ".", "--marker-mm=60"], 2, "is a folder: name a photo in it"),
+        (["measure", "bare", "--marker-mm=60"], 2, "bare: holds no photos"),
         (["measure", "empty.jpg", "--marker-mm=60"], 3, "empty.jpg: "),
         (
             ["measure", "text.jpg", "--marker-mm=60"],
@@ -206,6 +206,7 @@ def test_a_complaint_is_one_line_and_a_status(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "bare").mkdir()
     (tmp_path / "empty.jpg").touch()
     (tmp_path / "text.jpg").write_text("no picture = at all")
     assert main(arguments) == status

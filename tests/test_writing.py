@@ -74,6 +74,17 @@ def test_a_link_stays_one_and_its_file_is_written(tmp_path: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["file"]
 
 
+def test_a_link_that_leads_back_to_itself_is_told_and_stays(tmp_path: Path) -> None:
+    link, other = tmp_path / "a", tmp_path / "b"
+    link.symlink_to("b")
+    other.symlink_to("a")
+    for write in (check_writable, lambda path: write_atomically(path, "new")):
+        with pytest.raises(BadInput, match="leads back to itself"):
+            write(link)
+    assert link.is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
 def test_a_file_that_is_there_keeps_its_mode(mode: int, tmp_path: Path) -> None:
     path = tmp_path / "a"
@@ -159,6 +170,22 @@ def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
     assert Node.of_json('\ufeff{"a": 1}', "a")["a"].integer() == 1
 
 
+@pytest.mark.parametrize("mark", ["utf-16-le", "utf-16-be"])
+def test_a_text_of_two_bytes_a_letter_is_read_by_its_mark(tmp_path: Path, mark: str) -> None:
+    path = tmp_path / "a.toml"
+    path.write_bytes('\ufeffname = "ä€"\n'.encode(mark))
+    assert Node.of_toml(path)["name"].text() == "ä€"
+    path.write_bytes('name = "ä"\n'.encode(mark))
+    with pytest.raises(BadInput):
+        Node.of_toml(path)
+
+
+def test_letters_of_an_older_encoding_are_not_guessed(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_bytes(b'name = "\xe4"\n')
+    with pytest.raises(BadInput, match="not UTF-8"):
+        read_text(tmp_path / "a.toml")
+
+
 def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
@@ -219,3 +246,26 @@ def test_no_command_hangs_on_a_pipe_or_a_device(
     assert main([what if word == "FILE" else word for word in command]) in (2, 3)
     (line,) = capsys.readouterr().err.splitlines()
     assert "pipe" in line or "device" in line
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["measure", "a", "--marker-mm", "60"],
+        ["measure", "photo.jpg", "--marker-mm", "60", "--scene", "a"],
+        ["ask", "a", "range a b"],
+        ["analyze", "a", "--marker-mm", "60", "--out", "out"],
+    ],
+)
+def test_links_that_lead_round_in_a_circle_are_one_line(
+    command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a").symlink_to("b")
+    Path("b").symlink_to("a")
+    assert main(command) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "symbolic links" in line or "leads back to itself" in line

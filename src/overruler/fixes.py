@@ -35,6 +35,8 @@ class Fix:
     """Centre of the base's underside in the board frame."""
     xy_px: Point | None = None
     """The same point in the photo, instead of `xy_mm`."""
+    photo: int = 0
+    """Index of the photo that `xy_px` is in, where there are several."""
     sigma_px: float = CLICK_SIGMA_PX
     """1 σ of either coordinate of `xy_px`."""
     base: Base | None = None
@@ -97,10 +99,10 @@ PLACE_KEYS = {"xy_mm", "xy_px"}
 LABEL_KEYS = ("new_id", "unit", "player", "leader", "kind", "stats")
 """The keys of a piece's names and game values, which no measurement changes."""
 KEYS_BY_ACTION: Mapping[str, tuple[set[str], set[str]]] = {
-    "move": ({"id"} | PLACE_KEYS, {"sigma_px", "heading_deg"}),
+    "move": ({"id"} | PLACE_KEYS, {"sigma_px", "photo", "heading_deg"}),
     "add": (
         {"base"} | PLACE_KEYS,
-        {"id", "sigma_px", "heading_deg", "z_mm", "sigma_mm", *LABEL_KEYS[1:]},
+        {"id", "sigma_px", "photo", "heading_deg", "z_mm", "sigma_mm", *LABEL_KEYS[1:]},
     ),
     "remove": ({"id"}, set()),
     "resize": ({"id", "base"}, {"sigma_px", "heading_deg"}),
@@ -114,6 +116,7 @@ READER_BY_KEY: Mapping[str, Any] = {
     "id": _read_name,
     "xy_mm": read_point,
     "xy_px": lambda node: node.vector(2),
+    "photo": Node.integer,
     "sigma_px": read_length,
     "base": _read_base,
     "heading_deg": Node.number,

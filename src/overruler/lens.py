@@ -29,6 +29,13 @@ MAX_ASPECT = 2.5
 """Largest ratio of fx to fy; anamorphic pictures have 2 at most."""
 MAX_DISTORTION = 1000.0
 """Largest coefficient. Fits of long lenses, which bend next to nothing, reach some tens."""
+MIN_REACH_SHARE = 0.5
+"""A lens's model holds to here at least, as a share of the way to the picture's farthest corner.
+
+Fits of wide lenses fold over beyond what they were fitted to, but not in the middle of pictures."""
+MAX_SIGMA_SHARES = (1.0, 1.0, 1.0, 1.0, 100.0, 100.0, 100.0, 100.0, 100.0)
+"""Largest σ of fx and fy as shares of them, of cx and cy as shares of the longer side, and of the
+distortion. What is less sure is no knowledge of a lens."""
 COEFFICIENTS_BY_AXIS = (7, 6)
 """Index of the coefficient that mirroring along u or v negates: p2 goes with u, p1 with v."""
 
@@ -55,7 +62,9 @@ class Lens:
         matrix = _read_intrinsic_matrix(node["matrix"])
         _check_possible(matrix, size_px, node["matrix"])
         covariance = node.get("covariance", _read_covariance, _default_covariance(matrix))
+        _check_sigmas(covariance, matrix, size_px, node)
         distortion = _read_distortion(node["distortion"])
+        _check_reach(distortion, matrix, size_px, node["distortion"])
         return cls(size_px, matrix, distortion, covariance)
 
     def to_toml(self) -> str:
@@ -157,6 +166,25 @@ def _check_possible(matrix: Array, size_px: tuple[int, int], node: Node) -> None
         node.fail(f"fx {fx:g} and fy {fy:g} differ more than any camera's: {remedy}")
     if not (0 <= cx <= size_px[0] and 0 <= cy <= size_px[1]):
         node.fail(f"the principal point ({cx:g}, {cy:g}) lies outside the picture: {remedy}")
+
+
+def _check_reach(distortion: Array, matrix: Array, size_px: tuple[int, int], node: Node) -> None:
+    """Refuse a distortion that folds the picture over between its middle and its corners."""
+    far_px = np.maximum(matrix[:2, 2], np.array(size_px) - matrix[:2, 2])
+    corner = float(np.linalg.norm(far_px / matrix[[0, 1], [0, 1]]))
+    square = (np.linspace(0, MIN_REACH_SHARE * corner, 50)) ** 2
+    k1, k2, _, _, k3 = distortion
+    slope = 1 + square * (3 * k1 + square * (5 * k2 + square * 7 * k3))
+    if slope.min() <= 0:
+        node.fail("bends the picture over at its middle: make it anew (overruler calibrate lens)")
+
+
+def _check_sigmas(covariance: Array, matrix: Array, size_px: tuple[int, int], node: Node) -> None:
+    """Refuse a covariance so large that the file says nothing of its lens."""
+    longer_px = max(size_px)
+    units = np.array([matrix[0, 0], matrix[1, 1], longer_px, longer_px, 1, 1, 1, 1, 1])
+    if np.any(np.sqrt(np.diag(covariance)) > units * MAX_SIGMA_SHARES):
+        node["covariance"].fail("says nothing of the lens, so large it is: leave --lens out")
 
 
 def _read_intrinsic_matrix(node: Node) -> Array:

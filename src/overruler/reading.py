@@ -4,6 +4,7 @@ node = Node.of_json(text, "scene.json")
 node["pieces"].items()[0]["x_mm"].number()  # BadInput: scene.json: pieces[0].x_mm: expected a number, found text
 """
 
+import codecs
 import json
 import math
 import os
@@ -20,14 +21,12 @@ from overruler.errors import BadInput, did_you_mean
 T = TypeVar("T")
 
 _TYPE_NAMES = {
-    dict: "an object",
-    list: "an array",
-    str: "text",
-    bool: "true or false",
-    type(None): "null",
-}
+    dict: "an object", list: "an array", str: "text", bool: "true or false", type(None): "null"
+}  # fmt: skip
 BYTE_ORDER_MARK = "\ufeff"
 """Begins texts that editors on Windows save."""
+UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""First bytes of the texts that PowerShell's `>` writes."""
 _MAX_SHOWN_CHARS = 60
 """Characters of a wrong value that an error message shows."""
 MAX_TEXT_BYTES = 64_000_000
@@ -58,11 +57,17 @@ def parse_json(text: str, name: str) -> Any:
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 text file, with or without a byte order mark; `BadInput` where that fails."""
+    """Read a text file (`decode_text`); `BadInput` where that fails."""
+    return decode_text(read_bytes(path, MAX_TEXT_BYTES), str(path))
+
+
+def decode_text(data: bytes, name: str) -> str:
+    """Decode UTF-8, and UTF-16 that begins with its mark; `BadInput` with `name` for anything else."""
+    encoding = "utf-16" if data.startswith(UTF_16_MARKS) else "utf-8"
     try:
-        return read_bytes(path, MAX_TEXT_BYTES).decode().removeprefix(BYTE_ORDER_MARK)
+        return data.decode(encoding).removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError:
-        raise BadInput(f"{path}: is not UTF-8 text: save it as such") from None
+        raise BadInput(f"{name}: is not UTF-8 text: save it as such") from None
 
 
 def read_bytes(path: Path, most_bytes: int) -> bytes:

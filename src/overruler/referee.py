@@ -127,11 +127,11 @@ class Referee:
             from overruler.vision.fusion.owners import apply_house_rules_by_photo
 
             known = TableKnowledge(self.board, self.game, round_radii_mm(self._known_bases()))
-            report = look_at_all(tuple(frame), self._look_at_one_of_several, known, progress)
+            report = look_at_all(tuple(frame), self.look_at_one_of_several, known, progress)
             report = apply_house_rules_by_photo(report, self.house)
         return apply_corrections(report, self.fixes)
 
-    def _look_at_one_of_several(self, frame: Frame, index: int, board: Board | None) -> Report:
+    def look_at_one_of_several(self, frame: Frame, index: int, board: Board | None) -> Report:
         """Measure one of several photos by a board that may come from all of them."""
         lens = self.lenses[index] if self.lenses else self.lens
         anywhere = board is not self.board

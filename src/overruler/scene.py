@@ -16,6 +16,7 @@ from overruler.geometry.shapes import Polygon, Shape
 from overruler.pieces import ROUNDING_SHARE, Grid, Piece, Table
 from overruler.reading import MAX_LENGTH_MM, Node, merge_keys, read_text, unknown_keys
 from overruler.terrain import Terrain
+from overruler.units import INCHES, MILLIMETRES, UNITS
 from overruler.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -180,9 +181,10 @@ class Scene:
         return self.ruler or facts_of(self.game).ruler
 
     @property
-    def is_in_inches(self) -> bool:
-        """Whether people read its distances in inches: by `state.unit`, else by its game."""
-        return bool(self.state.get("unit", "in" if facts_of(self.game).in_inches else "mm") == "in")
+    def unit(self) -> str:
+        """The unit that people read its distances in: by `state.unit`, else by its game."""
+        told = self.state.get("unit")
+        return told if told in UNITS else INCHES if facts_of(self.game).in_inches else MILLIMETRES
 
     def kind_of(self, piece: Piece) -> str:
         """The kind of a piece: its own or the game's default."""

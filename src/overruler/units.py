@@ -3,9 +3,6 @@
 Only the rules and the display use inches; everything else is in millimetres.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 MM_PER_INCH = 25.4
 """Exact by definition (international inch, 1959)."""
 
@@ -30,11 +27,6 @@ def inches_from_mm(length_mm: float) -> float:
     return length_mm / MM_PER_INCH
 
 
-def told_unit(state: Mapping[str, Any]) -> str:
-    """The unit that a scene's `state.unit` wants lengths to be told in; mm where it wants none."""
-    return INCHES if state.get("unit") == INCHES else MILLIMETRES
-
-
 def format_number(length_mm: float, unit: str, mm_digits: int = 1) -> str:
     """Format a length as a number in a unit: with `mm_digits` decimals in mm, one more in inches."""
     if unit == INCHES:
@@ -49,13 +41,10 @@ def format_nominal(length_mm: float, unit: str) -> str:
     return f"{length_mm:g} mm"
 
 
-def format_length(length_mm: float, reach_mm: float, in_inches: bool) -> str:
+def format_length(length_mm: float, reach_mm: float, unit: str) -> str:
     """Format a length with the half-width of its 95 % interval, which is omitted where it is 0."""
-    unit, digits, length, reach = "mm", 1, float(length_mm), float(reach_mm)
-    if in_inches:
-        unit, digits = "in", 2
-        length, reach = inches_from_mm(length_mm), inches_from_mm(reach_mm)
-    text = f"{length:.{digits}f}"
+    length = f"{format_number(length_mm, unit)}"
     if not reach_mm:
-        return f"{text} {unit}"
-    return f"{text} ± {max(reach, 10**-digits):.{digits}f} {unit} (95 %)"
+        return f"{length} {unit}"
+    least_mm = mm_from_inches(0.01) if unit == INCHES else 0.1
+    return f"{length} ± {format_number(max(reach_mm, least_mm), unit)} {unit} (95 %)"

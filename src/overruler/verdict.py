@@ -3,10 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, NoReturn
 
 from overruler.geometry.shapes import Point
-from overruler.units import INCHES, MILLIMETRES, format_number, inches_from_mm
+from overruler.units import MILLIMETRES, format_number, inches_from_mm
 
 CERTAIN = "certain"
 LIKELY = "likely"
@@ -97,7 +98,9 @@ class Verdict:
     rests_on: tuple[Mapping[str, Any], ...] = ()
     """The pieces it is about that may be none: each `id` with its `probability` or `by_hand`."""
     unit: str = MILLIMETRES
-    """The unit of lengths in its sentence; in inches, its JSON has them in inches too."""
+    """The unit of lengths in its sentence."""
+    also_in_inches: bool = False
+    """Whether its JSON has lengths in inches, too."""
     is_vague: bool = False
     """Whether a position that it rests on is so unsure that no answer is certain."""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -148,6 +151,11 @@ class Verdict:
         return replace(self, answer=answer, is_vague=True)
 
     @property
+    def tightness_mm(self) -> float:
+        """Distance to the nearest line that changes the answer; infinite where there is no such line."""
+        return inf if self.margin_mm is None else abs(self.margin_mm)
+
+    @property
     def likeliest(self) -> str | None:
         """The most probable answer, as JSON text."""
         return max(self.probability, key=self.probability.__getitem__) if self.probability else None
@@ -174,7 +182,7 @@ class Verdict:
         for key in OPTIONAL_JSON_KEYS:
             if (value := getattr(self, key)) is not None:
                 values[key] = value
-        if self.unit == INCHES:
+        if self.also_in_inches:
             values |= self._lengths_in_inches()
         if self.pair:
             values["from"], values["to"] = self.pair

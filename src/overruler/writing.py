@@ -69,7 +69,7 @@ def check_writable(path: str | Path) -> None:
         raise BadInput(f"{path}: is a folder: name a file in it")
     if _is_stream(path):
         return
-    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    target = _final_target(path) if path.is_symlink() else path
     if not target.parent.is_dir():
         raise BadInput(
             f"{path}: there is no folder {target.parent}: make it first, or name another"
@@ -88,7 +88,7 @@ def _replacing_file(path: Path) -> Iterator[Path]:
     """Yield a temporary file beside the file that `path` leads to, and replace that one at the end."""
     import tempfile  # many commands write nothing
 
-    target = Path(os.path.realpath(path))
+    target = _final_target(path)
     mode = _mode_to_have(target)
     prefix = f".{target.name[:MAX_PREFIX_CHARS]}."
     handle, temporary = tempfile.mkstemp(prefix=prefix, dir=target.parent)
@@ -101,6 +101,14 @@ def _replacing_file(path: Path) -> Iterator[Path]:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def _final_target(path: Path) -> Path:
+    """The file that a path leads to, through links; `WriteFailed` where they lead round in a circle."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise WriteFailed(path, "is a link that leads back to itself: name another file")
+    return target
 
 
 def _mode_to_have(target: Path) -> int:

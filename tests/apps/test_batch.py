@@ -41,6 +41,7 @@ def look(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         return report()
 
     monkeypatch.setattr(measuring, "measure_photo", pretend)
+    monkeypatch.setattr(measure, "measure_photo", pretend)
     return seen
 
 
@@ -69,6 +70,13 @@ def test_each_photo_writes_files_of_its_own(
     assert float(rows[0]["x_mm"]) == report().scene.pieces[0].x_mm
 
 
+def test_a_single_photo_gives_its_name_too(folder: Path) -> None:
+    photo = folder / "turn2.JPG"
+    scene = str(folder / "{name}.json")
+    assert main(["measure", str(photo), "--marker-mm=60", "-q", "--scene", scene]) == 0
+    assert (folder / "turn2.json").exists()
+
+
 def test_json_is_a_line_a_photo(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["measure", str(folder), *SCALE, "--json"]) == 3
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -88,6 +96,7 @@ def test_json_is_a_line_a_photo(folder: Path, capsys: pytest.CaptureFixture[str]
         (["--watch", "nowhere"], "--watch: nowhere is no folder"),
         (["-"], "standard input holds one photo"),
         (["--game", "legoin"], "did you mean 'legion'"),
+        (["--watch", ".", "--picture", "./{name}.png"], "would land in the watched folder"),
     ],
 )
 def test_a_wrong_option_is_told_before_the_work(

@@ -86,3 +86,7 @@ def test_wrong_arguments_are_one_line() -> None:
         overruler.measure("table.jpg", board="6x3", marker_mm=60)
     with pytest.raises(overruler.BadInput, match="did you mean 'legion'"):
         overruler.measure("table.jpg", board="6x3", game="legoin")
+    with pytest.raises(overruler.BadInput, match="no photo is given"):
+        overruler.measure([], board="6x3")
+    with pytest.raises(overruler.BadInput, match=r"b\.jpg: no such file|a\.jpg: no such file"):
+        overruler.measure(["a.jpg", "b.jpg"], board="6x3")

@@ -247,6 +247,7 @@ BEYOND = re.compile(
     r"repeats|unknown name|crosses itself|different points|on one line|symmetric|semi-definite|lies below"
     r"|does not lie above|covariance.*expected \d+ (rows|numbers)|expected \d+ places|its sides are|counter-clockwise"
     r"|can have been printed|is no base|is that of no camera|is no table|lies outside the picture"
+    r"|says nothing of the lens|bends the picture over"
 )
 """What no schema says: how the parts of a document hang together. A base's spelling is only looked at roughly."""
 

@@ -1,15 +1,19 @@
-"""What is drawn keeps clear of what it is about: numbers off bases, labels off what the words hide."""
+"""What is drawn keeps clear of what it is about: numbers off bases, and words and magnifier off every base."""
 
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 
-from overruler.picture import annotated_svg, report_drawing
+from overruler.geometry.pose import Array
+from overruler.picture import annotated_pixels, report_drawing
 from overruler.picture.drawable_ruling import drawable_ruling, drawable_rulings
 from overruler.picture.label_placement import LabelLayout
-from overruler.picture.painters import base_outline, draw_range_lines, range_arcs
+from overruler.picture.painters import draw_range_lines, range_arcs
 from overruler.picture.view import View
-from tests.reports import RULINGS, SIZE_PX, camera, report
+from overruler.scene import Scene, Table
+from tests.reports import RULINGS, SIZE_PX, camera, pieces, report
 
 
 def test_contact_is_no_line_of_the_ruler() -> None:
@@ -29,20 +33,53 @@ def test_a_number_of_a_range_line_covers_no_base_where_its_other_end_is_free() -
     assert all(np.linalg.norm(middles - last, axis=1).min() < 1e-6 for _, last in ends)
 
 
-def test_who_stands_under_the_words_has_no_label() -> None:
-    table = report()
-    shown, view = annotated_svg(table), View(camera(), SIZE_PX)
-    room = report_drawing._reserve_pieces(
-        view, table, drawable_rulings(table.scene, table.verdicts)
+@pytest.mark.parametrize("count", [1, 3, 9])
+def test_no_plate_covers_a_base_however_full_the_table_is_and_every_ruling_is_told(
+    count: int,
+) -> None:
+    """Bases all over the photo: the words stand below it."""
+    spots = [(u, v) for v in range(90, 960, 110) for u in range(90, 1280, 110)]
+    crowd = pieces()[:2] + tuple(
+        replace(pieces()[0], id=f"q{i}", x_mm=float(x), y_mm=float(y))
+        for i, (x, y) in enumerate(camera().unproject(spots))
     )
-    for piece in table.scene.pieces:
-        hidden = [
-            np.array(
-                [*(base_outline(view, piece).mean(0) - 5), *(base_outline(view, piece).mean(0) + 5)]
-            )
-        ]
-        labels = report_drawing._draw_labels(view, table, room, {}, [], hidden)
-        assert {one.id for one in table.scene.pieces if f">{one.id}<" in labels} == {
-            one.id for one in table.scene.pieces if one is not piece
-        }
-        assert f">{piece.id}<" in shown
+    told = [replace(RULINGS[0], lines_mm=(445.0,))] * count
+    table = replace(report(*told), scene=Scene("legion", Table(900, 600), crowd))
+    view = View(camera(), SIZE_PX)
+    drawing = report_drawing.draw_on_photo(table)
+    assert drawing.strip_px > 0
+    assert drawing.size_px == (SIZE_PX[0], SIZE_PX[1] + drawing.strip_px)
+    assert annotated_pixels(table).shape[:2] == drawing.size_px[::-1]
+    room = report_drawing._reserve_pieces(view, table, drawable_rulings(table.scene, told))
+    bases = np.array(room.boxes[: len(crowd)])
+    plates = report_drawing._place_plates(view, table, room, drawable_rulings(table.scene, told))
+    for box in room.boxes[len(bases) :]:
+        if (box[2:] - box[:2]).min() > 100:  # a plate
+            assert not overlaps(box, bases).any()
+    assert len(plates.parts) == 2
+    headlines = [text for text in texts(drawing.document()) if text.startswith("p01 →")]
+    assert len(headlines) == count
+
+
+def test_the_tightest_ruling_leads_and_the_magnifier_shows_it() -> None:
+    far, near = RULINGS[1], replace(RULINGS[0], lines_mm=(445.0,), margin_mm=1.0)
+    table = report(far, near)
+    view, told = View(camera(), SIZE_PX), drawable_rulings(table.scene, table.verdicts)
+    assert [claim.to_piece.id for claim in told if claim.to_piece] == ["p02", "p03"]
+    room = report_drawing._reserve_pieces(view, table, told)
+    plates = report_drawing._place_plates(view, table, room, told)
+    assert plates.loupe is not None
+    assert np.allclose(plates.loupe.source, view.to_px(told[0].to_mm))
+    wide = [replace(far, margin_mm=0.5, lines_mm=(2000.0,)), near]  # the first needs no magnifier
+    told = drawable_rulings(table.scene, wide)
+    assert report_drawing._place_plates(view, table, room, told).loupe is None
+
+
+def overlaps(box: Array, others: Array) -> Array:
+    """Whether a box (4,) lies on others (N, 4)."""
+    apart = (others[:, :2] >= box[2:]) | (others[:, 2:] <= box[:2])
+    return np.asarray(~apart.any(1))
+
+
+def texts(drawing: str) -> list[str]:
+    return [text.text or "" for text in ElementTree.fromstring(drawing).iter()]

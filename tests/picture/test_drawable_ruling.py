@@ -65,15 +65,11 @@ def test_an_answer_of_no_is_out_and_zero_is_not() -> None:
     assert drawable_ruling(SCENE, zero).style is YES_STYLE
 
 
-def test_a_plain_distance_is_measured_and_says_what_it_lies_between() -> None:
-    plain = Verdict({}, "98.4 ± 0.2 mm", (), 98.4, 0.25, (0, 0), (98.4, 0), ("p01", "p02"))
+@pytest.mark.parametrize(("sigma_mm", "said"), [(0.25, "98.4 ± 0.5 mm (95 %)"), (0.0, "98.4 mm")])
+def test_a_plain_distance_is_said_once(sigma_mm: float, said: str) -> None:
+    plain = Verdict({}, said, (), 98.4, sigma_mm, (0, 0), (98.4, 0), ("p01", "p02"))
     told = drawable_ruling(SCENE, plain)
-    assert (told.style, told.headline) == (MEASURED_STYLE, "p01 → p02: 98.4 ± 0.2 mm")
-    assert told.detail == "95 %: between 97.9 mm and 98.9 mm"
-    exact = drawable_ruling(
-        SCENE, Verdict({}, "98.4 mm", (), 98.4, 0.0, (0, 0), (98.4, 0), ("p01", "p02"))
-    )
-    assert (exact.headline, exact.detail) == ("p01 → p02: 98.4 mm", "")  # said once
+    assert (told.style, told.headline, told.detail) == (MEASURED_STYLE, f"p01 → p02: {said}", "")
 
 
 def test_a_ruling_without_places_is_not_drawn() -> None:
@@ -91,14 +87,15 @@ def test_a_ruling_without_places_is_not_drawn() -> None:
     ],
 )
 def test_lengths(distance_mm: float, reach_mm: float, game: str, said: str) -> None:
-    in_inches = Scene(game, Table(900, 600), ()).is_in_inches
-    assert format_length(distance_mm, reach_mm, in_inches) == said
+    assert format_length(distance_mm, reach_mm, Scene(game, Table(900, 600), ()).unit) == said
 
 
 def test_lines_are_named_by_the_ruler_s_segments() -> None:
     told = drawable_ruling(SCENE, RULINGS[0])
     assert [told.line_name(line) for line in told.lines_mm] == ["1", "2", "3", "4", "5"]
     assert told.line_name(76.2) == "76.2 mm"
+    inches = drawable_ruling(Scene("skirmish", Table(900, 600), pieces()), RULINGS[0])
+    assert inches.line_name(76.2) == "3 in"
     assert told.nearest_line_mm == pytest.approx(457.2)
 
 

@@ -1,7 +1,7 @@
 """Labels find room, and say no to what is taken."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overruler.picture.label_placement import LabelLayout
@@ -83,3 +83,22 @@ def test_where_no_place_is_free_the_least_taken_one_is_given() -> None:
     below = middles + np.array([0.0, 30.0])
     assert room.reserve_uncovered((10, 10), below, 0.4).tolist() == below.tolist()
     assert len(room.boxes) == 3 + 1 + 3
+
+
+@settings(max_examples=20)
+@given(st.integers(2, 16), st.integers(0, 10_000))
+def test_a_free_place_covers_nothing_or_there_is_none(count: int, seed: int) -> None:
+    """Bases anywhere, also over each other: a label that has a place lies on no base and no label."""
+    middles = np.random.default_rng(seed).uniform(30, 200, (count, 2))
+    outlines = [middle + 12 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) for middle in middles]
+    room = LabelLayout((230.0, 230.0), 2.0)
+    for outline in outlines:
+        room.reserve_points(outline)
+    places = [room.place_free_beside((34, 15), outline) for outline in outlines]
+    labels = room.boxes[count:]
+    assert len(labels) == sum(place is not None for place in places)
+    for number, label in enumerate(labels):
+        assert all(overlap(label, other) == 0 for other in room.boxes[: count + number])
+        assert (label[:2] >= 2).all()
+    nowhere = np.full((4, 2), np.nan)
+    assert room.place_free_beside((34, 15), nowhere) is None

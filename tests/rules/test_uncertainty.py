@@ -9,14 +9,21 @@ import numpy as np
 import pytest
 
 from overruler.geometry.batched.distances import gaps_at_shifts
+from overruler.geometry.batched.point_distances import point_distances
+from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.pose import Array
+from overruler.geometry.shapes import gap
 from overruler.rules import ask
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 from tests.rules.scenes import disc as disc_of
 from tests.rules.scenes import scene_of
 
-scene = partial(scene_of, game="legion", board_mm=(1800, 900))
+
+def scene(*args: Any, **more: Any) -> Scene:
+    return scene_of(*args, **({"game": "legion", "board_mm": (1800, 900)} | more))
+
+
 disc = partial(disc_of, diameter_mm=27)
 DRAWS = 1_000_000
 AGREED = 0.005
@@ -188,6 +195,49 @@ def test_within_of_a_unit_agrees_with_draws() -> None:
     verdict = ask(found, {"question": "within", "from": "pair", "to": "b", "range": [1]})
     assert verdict.probability is not None
     assert verdict.probability["true"] == pytest.approx(np.mean(away <= edge + 0.2), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("shape", "first", "draws"),
+    [("circle", 1, 8000), ("circle", 2, 8000), ("oval", 1, 1000), ("rectangle", 2, 1000)],
+)
+def test_within_of_two_units_agrees_with_the_rims_of_drawn_bases(
+    shape: str, first: int, draws: int
+) -> None:
+    """Three bases to two; the far line cuts the farthest rim, the near one the closest."""
+    base = {"shape": shape, "width_mm": 30, "length_mm": 44}
+    if shape == "circle":
+        base = {"shape": shape, "diameter_mm": 30}
+    pieces: list[dict[str, Any]] = []
+    for k, (x, y) in enumerate([(0, 0), (-8, 55), (3, -50), (200, 20), (195, -28)]):
+        own = {"id": f"p{k}", "base": base, "x_mm": x, "y_mm": y, "heading_deg": 40 * k}
+        pieces.append(own | {"unit": "ab"[k > 2], "leader": k in (0, 3)})
+    bare = scene(pieces)
+    closest = min(gap(a, b).distance_mm for a in bare.shapes[:3] for b in bare.shapes[3:])
+    covariance = joint(5, 0.5)
+    root = np.linalg.cholesky(covariance)
+    drawn = (np.random.default_rng(6).standard_normal((draws, 10)) @ root.T).reshape(-1, 5, 2)
+    turn = np.radians(np.arange(-70, 70, 1.0))  # the far side
+    rims = [bare.shapes[k].support_points(unit_vectors(turn)) for k in (3, 4)]
+    away = np.zeros(len(drawn))
+    near = np.full(len(drawn), np.inf)
+    for k, rim in zip((3, 4), rims, strict=True):
+        moved = [rim + (drawn[:, k] - drawn[:, a])[:, None] for a in range(3)]
+        by_part = [
+            point_distances(bare.shapes[a], points.reshape(-1, 2)).reshape(len(drawn), -1)
+            for a, points in enumerate(moved)
+        ]
+        away = np.maximum(away, np.min(by_part, 0).max(1))
+        for a in range(3):
+            gaps = gaps_at_shifts(bare.shapes[a], bare.shapes[k], drawn[:, k] - drawn[:, a])
+            near = np.minimum(near, gaps)
+    far_line = float(np.quantile(away, 0.7))
+    lines = [closest, far_line] if first == 2 else [far_line]
+    found = scene(pieces, covariance, game="bands", ruler={"lines_mm": lines})
+    verdict = ask(found, {"question": "within", "from": "a", "to": "b", "range": [first]})
+    expected = np.mean((away <= far_line) & ((near > closest) | (first == 1)))
+    assert verdict.probability is not None
+    assert verdict.probability["true"] == pytest.approx(expected, abs=1.4 / draws**0.5)
 
 
 @pytest.mark.parametrize("shape", ["rectangle", "oval"])

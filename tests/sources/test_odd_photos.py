@@ -136,11 +136,25 @@ def boxed(*brands: bytes) -> bytes:
         (boxed(b"mif1", b"miaf", b"avif"), "AVIF|damaged"),
         (b"\xff\x0a" + bytes(100), "JPEG XL"),
         (b"II*\0\x10\0\0\0CR\2\0" + bytes(100), "raw picture|damaged"),
+        (b"FUJIFILMCCD-RAW 0201" + bytes(100), "raw picture"),
+        (b"IIRO\x08\0\0\0" + bytes(100), "raw picture"),
+        (b"RIFF\0\1\0\0AVI LIST" + bytes(100), "is a film"),
+        (b"\x1a\x45\xdf\xa3" + bytes(100), "is a film"),
+        (b"%PDF-1.7\n" + bytes(100), "a PDF file; save the photo itself as JPEG"),
+        (b"\xef\xbb\xbf <!DOCTYPE html>" + bytes(100), "a web page"),
+        (b"\0\0\0\x0cjP  \r\n\x87\n" + bytes(100), "JPEG 2000"),
     ],
 )
 def test_other_kinds_are_named_by_what_they_are(tmp_path: Path, data: bytes, words: str) -> None:
     with pytest.raises(CannotMeasure, match=words):
         loaded(tmp_path, data)
+
+
+@pytest.mark.parametrize("kind", ["BMP", "GIF"])
+def test_old_kinds_that_every_viewer_opens_are_read(tmp_path: Path, kind: str) -> None:
+    grey = Image.fromarray(rough_picture()).convert("L")
+    grey.save(tmp_path / "a", kind)
+    assert np.array_equal(load_photo(tmp_path / "a").pixels[..., 0], np.asarray(grey))
 
 
 def test_an_avif_picture_is_read_where_pillow_can(tmp_path: Path) -> None:

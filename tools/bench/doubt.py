@@ -4,7 +4,8 @@ uv run tools/bench/speed.py doubt
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,16 @@ from overruler.scene import Scene
 
 DRAWS = 1000
 """Draws of a loop over shapely: they give a probability to 0.03."""
+FEW_DRAWS = 100
+"""Draws of a loop whose draws take long: they give a probability to 0.1."""
 SIGMA_MM = 0.3
+UNITS_APART_MM = 304.6
+"""So far apart that the farthest part of one unit is 0.2 mm nearer to the other than the line."""
 PIECES = 200
 MANY_PIECES = 2000
 RANGE = {"question": "range", "from": "p0", "to": "p1"}
 WITHIN = {"question": "within", "from": "a", "to": "b", "range": [1, 2]}
+SHADOW = {"question": "area", "hidden_from": "p0"}
 TARGETS = {"question": "targets", "unit": "p0"}
 
 
@@ -28,15 +34,19 @@ def doubt_tasks() -> dict[str, Callable[[], object]]:
     """Each row with the loop that it stands beside."""
     pair, units, shooters = _pair(), _units(), _shooters()
     crowd, many = _crowd(PIECES, 1.0), _crowd(MANY_PIECES, 0.0)
+    hall = _hall()
     discs = [shapely.Point(shape.center).buffer(20) for shape in crowd.shapes]
     return {
         "pair near a line: shapely, 1000 draws": _pair_loop,
         "pair near a line": lambda: ask(pair, RANGE),
+        f"within of units near a line: shapely, {FEW_DRAWS} draws": lambda: _units_loop(units),
         "within of units near a line": lambda: ask(units, WITHIN),
         "targets among ten in doubt": lambda: ask(shooters, TARGETS),
         "200 mixed: shapely, loop": lambda: [shapely.distance(a, b) for a in discs for b in discs],
         "200 mixed: matrix, with doubt": lambda: matrix(crowd),
         "2000 mixed: Scene.distances": many.distances,
+        "shadow past 6 terrains, 20 pieces": lambda: ask(replace(hall, covariance=None), SHADOW),
+        "the same with doubt": lambda: ask(hall, SHADOW),
     }
 
 
@@ -63,10 +73,41 @@ def _units() -> Scene:
     pieces = []
     for k in range(12):
         unit, place = divmod(k, 6)
-        x, y = 100 + 366 * unit + place % 2 * 45, 100 + 60 * (place // 2)
+        x, y = 100 + UNITS_APART_MM * unit + place % 2 * 45, 100 + 60 * (place // 2)
         more = {"heading_deg": 17 * place, "unit": "ab"[unit], "leader": place == 0}
         pieces.append(_piece(k, bases[k % 3], x, y) | more)
     return _scene("legion", pieces, _joint(12))
+
+
+def _units_loop(scene: Scene) -> float:
+    """How often all of unit b lies within two segments of unit a."""
+    assert scene.covariance is not None
+    draw = np.random.default_rng(1)
+    shapes = [*_polygons(scene)]
+    near = 0
+    for shifts in draw.multivariate_normal(np.zeros(24), scene.covariance.array, FEW_DRAWS):
+        moved = [translate(one, *xy) for one, xy in zip(shapes, shifts.reshape(-1, 2), strict=True)]
+        ground = shapely.union_all(shapely.buffer(moved[:6], 304.8, quad_segs=48))
+        near += ground.covers(shapely.union_all(moved[6:]))
+    return near / FEW_DRAWS
+
+
+def _polygons(scene: Scene) -> Iterator[shapely.Geometry]:
+    turns = np.linspace(0, math.tau, 96, endpoint=False)
+    for shape in scene.shapes:
+        rim = shape.support_points(np.stack([np.cos(turns), np.sin(turns)], -1))
+        yield shapely.MultiPoint(rim).convex_hull
+
+
+def _hall() -> Scene:
+    """Pieces between ruins."""
+    draw = np.random.default_rng(3)
+    ruins = []
+    for k in range(6):
+        x, y, width, depth = draw.uniform((200, 200, 60, 60), (1200, 600, 160, 160)).tolist()
+        corners = [[x, y], [x + width, y], [x + width, y + depth], [x, y + depth]]
+        ruins.append({"id": f"ruin{k}", "footprint_mm": corners, "top_z_mm": 80})
+    return Scene.from_json(_crowd(20, 1.0).to_json() | {"terrain": ruins})
 
 
 def _shooters() -> Scene:

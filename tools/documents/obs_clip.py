@@ -163,6 +163,20 @@ def pair_of(home: str, truth: Any) -> tuple[str, str]:
     return pieces[one]["id"], pieces[other]["id"]
 
 
+def tell_show(home: str, one: str, other: str) -> None:
+    """Give the two pieces names and players, and the players a score."""
+    named = [
+        {"do": "name", "id": name, "unit": unit, "player": player}
+        for name, unit, player in ((one, "Rebels", "green"), (other, "Empire", "red"))
+    ]
+    body = json.dumps({"schema": "overruler/fix/1", "fix": named}).encode()
+    urllib.request.urlopen(
+        urllib.request.Request(f"{home}/api/live/fix", body, method="POST")
+    ).close()
+    for told in ("score?player=green&score=2", "score?player=red&score=1", "round?text=Round+2"):
+        call(f"{home}/api/live/do/{told}", post=True)
+
+
 def lettered(pixels: Any) -> int:
     """How many pixels (H, W, 3), red green blue, have the colour of a ruling's line or its icon."""
     return int(np.sum([np.abs(pixels.astype(int) - colour).max(-1) < 40 for colour in LOOKS]))
@@ -238,6 +252,7 @@ def main() -> None:
         until(lambda: call(f"{home}/api/live")["calibrated"], 120, "the table's first look")
         stack.enter_context(running(lay, env=own))
         one, other = pair_of(home, json.loads(args.film.with_suffix(".json").read_text()))
+        tell_show(home, one, other)
         call(f"{home}/api/live/do/pick?from={one}&to={other}", post=True)
         obs.request("StartRecord")
         print("\n".join(watched(obs, scene, home, args.minutes)))

@@ -96,6 +96,8 @@ def sound_files() -> dict[str, bytes]:
         ".png": photo_bytes("PNG"),
         ".webp": photo_bytes("WEBP"),
         ".tif": photo_bytes("TIFF"),
+        ".bmp": photo_bytes("BMP"),
+        ".gif": photo_bytes("GIF"),
     }
     makers: dict[str, Callable[[], bytes]] = {
         ".heic": partial(photo_bytes, "HEIF"),

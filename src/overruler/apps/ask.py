@@ -10,7 +10,7 @@ from overruler.apps.geojson import add_geojson_argument, check_geojson_path, wri
 from overruler.apps.settings.game_choice import choose_game
 from overruler.apps.settings.house_options import add_house_rule_argument, read_house
 from overruler.errors import BadInput, OverrulerError
-from overruler.reading import MAX_TEXT_BYTES, Node
+from overruler.reading import MAX_TEXT_BYTES, Node, decode_text
 from overruler.rules import ask, read_question
 from overruler.scene import Scene
 from overruler.verdict import Verdict
@@ -68,7 +68,7 @@ def _read_scene(args: argparse.Namespace) -> Scene:
     data = sys.stdin.buffer.read(MAX_TEXT_BYTES + 1)
     if len(data) > MAX_TEXT_BYTES:
         raise BadInput(f"-: is larger than {MAX_TEXT_BYTES / 1e6:g} MB: give another scene")
-    return Scene.from_json(Node.of_json(data.decode("utf-8", "replace"), "-"))
+    return Scene.from_json(Node.of_json(decode_text(data, "-"), "-"))
 
 
 def _ask(scene: Scene, text: str, name: str) -> Verdict:
@@ -89,7 +89,8 @@ def _answer_lines(scene: Scene, verdicts: list[Verdict]) -> int:
         if not line.strip():
             continue
         try:
-            verdict = _ask(scene, line.decode("utf-8", "replace"), f"line {number}")
+            name = f"line {number}"
+            verdict = _ask(scene, decode_text(line, name), name)
             answer = _answer_text(verdict)
             if verdict.shades:
                 verdicts.append(verdict)

@@ -35,6 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_table_arguments(parser)
     add_network_arguments(parser, DEFAULT_PORT)
     group = parser.add_argument_group("what comes out")
+    look = "the overlay's colours, size, players and logos; read again whenever you save it"
+    group.add_argument("--look", type=Path, metavar="LOOK.toml", help=look)
+    names = "keeps the pieces' names, the players and the scores from one start to the next"
+    group.add_argument("--names", type=Path, metavar="NAMES.json", help=names)
     record = "write what overruler analyze writes, when it ends"
     group.add_argument("--record", type=Path, metavar="DIR", help=record)
 
@@ -61,17 +65,24 @@ def _assemble_server(
     from overruler.apps.web.guard import AccessPolicy
     from overruler.apps.web.live.app import LiveServices
     from overruler.apps.web.live.desk import Desk
+    from overruler.apps.web.live.look import LookFile, read_look
+    from overruler.apps.web.live.names_file import read_names
     from overruler.apps.web.live.watcher import TableWatcher
     from overruler.sources.live import LiveReader, parse_source
 
-    referee, desk = make_referee(args), Desk()
+    if args.look is not None:
+        read_look(args.look)  # a wrong one is told before the camera is opened
+    names = (args.names, read_names(args.names)) if args.names is not None else None
+    referee = make_referee(args)
+    signs = {player: sign for sign, player in referee.house.players.items()}
+    desk = Desk(LookFile(args.look), signs)
     record_tick, finish = _make_recorder(args)
     reader = LiveReader(parse_source(args.source, args.loop))
     watcher = TableWatcher(
         reader, referee, lambda seen: desk.update_table(seen, watcher.shot), record_tick
     )
     policy = AccessPolicy(address.accepted_hosts(args.name), address.key)
-    return LiveServices(desk, watcher, policy, overlay_key), finish
+    return LiveServices(desk, watcher, policy, overlay_key, names), finish
 
 
 def _make_recorder(args: argparse.Namespace) -> "tuple[Callable[[Tick], None], Callable[[], None]]":

@@ -23,12 +23,16 @@ PiecePair = tuple[Piece, Piece]
 
 
 def rule_on_questions(scene: Scene, questions: Sequence[dict[str, Any]]) -> tuple[Verdict, ...]:
-    """Answer the questions; if there are none, give the range (or distance) of the closest opponents."""
+    """Answer the questions; if there are none, give the range (or distance) of the closest opponents.
+
+    Where nobody asked, the ruling nearest to a line that changes it comes first.
+    """
     if questions:
         return tuple(ask(scene, question) for question in questions)
     name = "range" if _has_ranges(scene) else "distance"
     pairs = closest_opponents(scene)
-    return tuple(ask(scene, {"question": name, "from": a.id, "to": b.id}) for a, b in pairs)
+    rulings = [ask(scene, {"question": name, "from": a.id, "to": b.id}) for a, b in pairs]
+    return tuple(sorted(rulings, key=lambda ruling: ruling.tightness_mm))
 
 
 def _has_ranges(scene: Scene) -> bool:
@@ -72,6 +76,22 @@ def group_by_cohesion(pieces: Sequence[Piece]) -> list[list[Piece]]:
                 others.append(group)
         groups = [*others, [*merged, piece]]
     return groups
+
+
+def side_numbers(pieces: Sequence[Piece]) -> dict[str, int]:
+    """A number for the side of each piece: its player's, else its unit's, else its group's.
+
+    Groups count only where no player is known.
+    """
+    sides = group_by_player(pieces) or group_by_cohesion(pieces)
+    numbers = {piece.id: number for number, side in enumerate(sides) for piece in side}
+    units: dict[str, int] = {}
+    for number, piece in enumerate(pieces, len(sides)):
+        fallback = number if piece.unit is None else units.setdefault(piece.unit, number)
+        numbers.setdefault(piece.id, fallback)
+        if piece.unit is not None:
+            numbers[piece.id] = units.setdefault(piece.unit, numbers[piece.id])
+    return numbers
 
 
 def closest_pair(first: Sequence[Piece], second: Sequence[Piece]) -> PiecePair:

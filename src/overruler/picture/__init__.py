@@ -36,9 +36,10 @@ def annotated_pixels(report: "Report") -> "Pixels":
     """Return the annotated photo as pixels (H, W, 3), blue green red, no larger than a screen."""
     from overruler.picture import raster, report_drawing
 
-    pixels = report.frame.pixels
-    size_px = raster.output_size((pixels.shape[1], pixels.shape[0]))
-    return raster.composite_pixels(report_drawing.draw_overlay(report), pixels, size_px)
+    drawing = report_drawing.draw_on_photo(report)
+    pixels = raster.extend_below(report.frame.pixels, drawing.strip_px)
+    size_px = raster.output_size(drawing.size_px)
+    return raster.composite_pixels(drawing.document(), pixels, size_px)
 
 
 def annotated_bytes(report: "Report", ending: str) -> bytes:
@@ -47,7 +48,7 @@ def annotated_bytes(report: "Report", ending: str) -> bytes:
 
     if ending == ".svg":
         return report_drawing.draw_report(report).encode()
-    return raster.composite_bytes(report_drawing.draw_overlay(report), report.frame.pixels, ending)
+    return raster.encode_image(ending, annotated_pixels(report))
 
 
 def save(report: "Report", path: str | Path) -> None:

@@ -14,7 +14,6 @@ from overruler.picture.text_layout import fit_text, text_width
 DETAIL_COLOUR = "#d5dce4"
 SAFE_SHARE = 0.05
 """Share of the picture's size that stays free at every edge, where screens and phones crop."""
-MAX_ROWS = 4
 TEXT_INDENT = 76.0
 """Left edge of the words, in units of the view."""
 TEXT_BORDER = 20.0
@@ -36,7 +35,6 @@ class RowMetrics:
 
 FIRST_ROW = RowMetrics(58.0, 25.0, 15.0, 19.0)
 LATER_ROW = RowMetrics(44.0, 16.5, 12.5, 12.5)
-MORE_ROW = RowMetrics(22.0, 12.5, 12.5, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +42,6 @@ class Banner:
     """A plate of rows: the first ruling is large, later ones are small."""
 
     claims: tuple[DrawableRuling, ...]
-    hidden_count: int
-    """Number of rulings that have no row."""
     unit: float
     """Pixels in a unit of the view."""
     wide: float
@@ -59,8 +55,7 @@ class Banner:
     @property
     def high(self) -> float:
         """The plate's height in pixels."""
-        more = MORE_ROW.high if self.hidden_count else 0.0
-        return (sum(row.high for row in self.rows) + more + 14.0) * self.unit
+        return (sum(row.high for row in self.rows) + 14.0) * self.unit
 
     def to_svg(self, left: float, top: float) -> str:
         """Draw the banner with its upper left corner at (left, top)."""
@@ -68,24 +63,20 @@ class Banner:
         parts = [_draw_plate(self)]
         for claim, row, row_top in zip(self.claims, self.rows, tops[:-1], strict=True):
             parts.append(_draw_row(self, claim, row, row_top))
-        if self.hidden_count:
-            parts.append(_draw_hidden_count(self, float(tops[-1])))
         return group(parts, transform=f"translate({left:.2f} {top:.2f})")
 
 
-def build_banner(
-    claims: Sequence[DrawableRuling], size_px: tuple[int, int], most: int = MAX_ROWS
-) -> Banner:
-    """Build a banner of the first `most` rulings that keeps a picture's safe border."""
+def build_banner(claims: Sequence[DrawableRuling], size_px: tuple[int, int]) -> Banner:
+    """Build a banner of rulings that keeps a picture's safe border at either side."""
     unit = max(size_px) / 1000
     room = size_px[0] * (1 - 2 * SAFE_SHARE)
-    shown = tuple(claims[:most])
     widths = []
-    for claim, row in zip(shown, (FIRST_ROW, LATER_ROW, LATER_ROW, LATER_ROW), strict=False):
+    for number, claim in enumerate(claims):
+        row = LATER_ROW if number else FIRST_ROW
         widths.append(text_width(claim.headline) * row.title)
         widths.append(text_width(claim.detail) * row.detail)
     wide = min(room, (max(widths) + TEXT_INDENT + 26.0) * unit)
-    return Banner(shown, len(claims) - len(shown), unit, wide)
+    return Banner(tuple(claims), unit, wide)
 
 
 def _draw_plate(banner: Banner) -> str:
@@ -109,13 +100,6 @@ def _draw_row(banner: Banner, claim: DrawableRuling, row: RowMetrics, top: float
         text_line(detail, left, detail_y, detail_size, "start", DETAIL_COLOUR),
     )
     return group(parts)
-
-
-def _draw_hidden_count(banner: Banner, top: float) -> str:
-    unit = banner.unit
-    left, size = TEXT_INDENT * unit, MORE_ROW.title * unit
-    text = f"and {banner.hidden_count} more"
-    return text_line(text, left, top + 14.0 * unit, size, "start", DETAIL_COLOUR)
 
 
 def _draw_stripe(unit: float, row: RowMetrics, look: AnswerStyle, top: float) -> str:

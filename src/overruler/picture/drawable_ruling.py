@@ -1,7 +1,7 @@
 """The content of a picture: each ruling as words, a look, and places on the board."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,8 +15,9 @@ from overruler.picture.answer_style import (
     YES_STYLE,
     AnswerStyle,
 )
+from overruler.picture.piece_names import piece_label
 from overruler.scene import Piece, Scene
-from overruler.units import MILLIMETRES, SIGMAS_95, format_length, format_nominal, told_unit
+from overruler.units import MILLIMETRES, SIGMAS_95, format_length, format_nominal
 from overruler.verdict import TOO_CLOSE, Shade, Verdict
 
 ORIGIN = (0.0, 0.0)
@@ -28,7 +29,8 @@ class DrawableRuling:
     """One ruling, ready to be drawn."""
 
     style: AnswerStyle
-    headline: str
+    answer: str
+    """The answer in a few words."""
     detail: str
     line_label: str
     """A few words for the measured line."""
@@ -40,6 +42,8 @@ class DrawableRuling:
     """(2,): its end."""
     from_piece: Piece | None
     to_piece: Piece | None
+    unit: str = MILLIMETRES
+    """Whether the game's people read lengths in inches."""
     lines_mm: tuple[float, ...] = ()
     """The distances from the first piece at which the answer changes, ascending."""
     ruler: Ruler | None = None
@@ -50,8 +54,13 @@ class DrawableRuling:
     """The ground in question."""
     has_line: bool = True
     """Whether it concerns two places, with a line between them."""
-    unit: str = MILLIMETRES
-    """The unit that lengths are told in."""
+    between: tuple[str, str] | None = None
+    """The labels of the two pieces or terrains that it is about."""
+
+    @property
+    def headline(self) -> str:
+        """What it is about, and the answer."""
+        return f"{' → '.join(self.between)}: {self.answer}" if self.between else self.answer
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -75,8 +84,9 @@ class DrawableRuling:
 
 
 def drawable_rulings(scene: Scene, verdicts: Sequence[Verdict]) -> list[DrawableRuling]:
-    """Return the rulings that concern two places on the board, or some ground, in order."""
-    located = map(_with_drawn_points, verdicts)
+    """Return the rulings that concern two places on the board, or some ground, the tightest first."""
+    tightest_first = sorted(verdicts, key=lambda verdict: verdict.tightness_mm)
+    located = map(_with_drawn_points, tightest_first)
     return [drawable_ruling(scene, v) for v in located if v.shades or _has_line(v)]
 
 
@@ -96,33 +106,39 @@ def drawable_ruling(scene: Scene, verdict: Verdict) -> DrawableRuling:
     """Return a ruling as it is drawn."""
     pieces = {piece.id: piece for piece in scene.pieces}
     first, second = verdict.pair or ("", "")
-    headline, reason = split_sentence(verdict)
-    measure = _measure_text(verdict, scene.is_in_inches, bool(reason))
+    answer, reason = split_sentence(verdict)
+    measure = _measure_text(verdict, scene.unit)
     names = [shade.name for shade in verdict.shades]
     return DrawableRuling(
         style=style_of(verdict),
-        headline=f"{first} → {second}: {headline}" if verdict.pair else headline,
+        answer=answer,
         detail="  ·  ".join(part for part in (*names, reason, measure) if part),
-        line_label=_line_label(verdict, headline, reason),
+        line_label=_line_label(verdict, answer, reason),
         distance_mm=verdict.distance_mm or 0.0,
         sigma_mm=verdict.sigma_mm or 0.0,
         from_mm=np.array(verdict.from_point_mm or ORIGIN),
         to_mm=np.array(verdict.to_point_mm or ORIGIN),
         from_piece=pieces.get(first),
         to_piece=pieces.get(second),
+        unit=scene.unit,
         lines_mm=verdict.lines_mm,
         ruler=scene.range_ruler,
         arc_mm=tuple(map(np.array, verdict.borders_mm)),
         shades=verdict.shades,
         has_line=_has_line(verdict),
-        unit=told_unit(scene.state),
+        between=(_label_of(pieces, first), _label_of(pieces, second)) if verdict.pair else None,
     )
 
 
-def _line_label(verdict: Verdict, headline: str, reason: str) -> str:
+def _label_of(pieces: Mapping[str, Piece], name: str) -> str:
+    """The label of a piece; of terrain its name."""
+    return piece_label(pieces[name]) if name in pieces else name
+
+
+def _line_label(verdict: Verdict, answer: str, reason: str) -> str:
     if verdict.call == TOO_CLOSE:
         return re.sub(r" \(\d+ %\)", "", reason.removesuffix(f", {verdict.doubt_text}"))
-    return headline.removesuffix(" (95 %)")
+    return answer.removesuffix(" (95 %)")
 
 
 def split_sentence(verdict: Verdict) -> tuple[str, str]:
@@ -134,18 +150,13 @@ def split_sentence(verdict: Verdict) -> tuple[str, str]:
     return verdict.headline, sentence
 
 
-def _measure_text(verdict: Verdict, in_inches: bool, after_reason: bool) -> str:
-    """Return the measured distance; if the headline is the distance itself, its 95 % interval."""
+def _measure_text(verdict: Verdict, unit: str) -> str:
+    """Return the measured distance, unless the headline is the distance itself."""
     if verdict.distance_mm is None:
         return ""
-    distance = verdict.distance_mm
-    reach = SIGMAS_95 * (verdict.sigma_mm or 0.0)
-    if after_reason or not reach:
-        text = format_length(distance, reach, in_inches)
-        return "" if verdict.headline == text else text
-    low = format_length(max(distance - reach, 0.0), 0.0, in_inches)
-    high = format_length(distance + reach, 0.0, in_inches)
-    return f"95 %: between {low} and {high}"
+    reach_mm = SIGMAS_95 * (verdict.sigma_mm or 0.0)
+    text = format_length(verdict.distance_mm, reach_mm, unit)
+    return "" if verdict.headline == text else text
 
 
 def style_of(verdict: Verdict) -> AnswerStyle:

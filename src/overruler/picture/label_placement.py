@@ -12,6 +12,8 @@ LABEL_ANGLES_RAD = np.radians(np.array([0, 180, 90, 270, 45, 135, 315, 225, 20, 
 """Directions in which a label may stand beside something, the best first."""
 LABEL_DISTANCES = (1.0, 1.8, 3.0)
 """Distances of a label from what it stands beside, in its own heights."""
+FREE_DISTANCES = (1.0, 1.5, 2.2, 3.0)
+"""Distances of a label that covers nothing, in its own heights."""
 OFF_CANVAS_COST = 10.0
 """Cost of a box that leaves the drawing; to cover a box costs its weight."""
 LATER_PLACE_COST = 0.25
@@ -65,9 +67,29 @@ class LabelLayout:
         self, size: tuple[float, float], around: Sequence[float] | Array
     ) -> tuple[float, float]:
         """Reserve the best box of a size beside the box `around`, and return its centre."""
-        middles = _centres_beside(np.array(size), np.asarray(around, float))
+        middles = centres_beside(np.array(size), np.asarray(around, float))
         x, y = middles[self.reserve_best(size, middles)]
         return float(x), float(y)
+
+    def place_free_beside(
+        self, size: tuple[float, float], outline: Array
+    ) -> tuple[float, float] | None:
+        """Reserve the first box of a size beside an outline (N, 2) that covers nothing; return its centre.
+
+        None where there is no such box within `FREE_DISTANCES`, or the outline is not all in sight.
+        """
+        if not np.isfinite(outline).all():
+            return None
+        around = np.concatenate([outline.min(0), outline.max(0)])
+        middles = centres_beside(np.array(size), around, FREE_DISTANCES)
+        boxes = boxes_around(size, middles)
+        is_free = ~self.leaves_canvas(boxes) & (self.overlap_costs(boxes) <= 0)
+        if not is_free.any():
+            return None
+        chosen = int(np.argmax(is_free))
+        self.reserve_box(boxes[chosen])
+        x, y = middles[chosen].tolist()
+        return x, y
 
     def reserve_best(self, size: tuple[float, float], middles: Array, weight: float = 1.0) -> int:
         """Reserve the best box of a size, preferably an early one; return its centre's index."""
@@ -104,14 +126,16 @@ def _box_areas(boxes: Array) -> Array:
     return np.asarray(np.prod(sides, axis=1))
 
 
-def _centres_beside(size: Array, around: Array) -> Array:
+def centres_beside(
+    size: Array, around: Array, distances: Sequence[float] = LABEL_DISTANCES
+) -> Array:
     """Return the centres (N, 2) of boxes of a size round another box, the nearest first."""
     low, high = around[:2], around[2:]
     centre = (low + high) / 2
     half = (high - low) / 2
     directions = np.stack([np.cos(LABEL_ANGLES_RAD), -np.sin(LABEL_ANGLES_RAD)], -1)
     rings = []
-    for distance in LABEL_DISTANCES:
+    for distance in distances:
         reach = half + size / 2 + (distance - 0.85) * size[1]
         # Up to the edge of the box of that reach, so labels do not only touch its corners.
         rings.append(centre + directions / np.abs(directions / reach).max(1, keepdims=True))

@@ -1,6 +1,6 @@
 """A round magnifier on the decisive place: the range line, the base's edge, and the uncertainty."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,7 +21,7 @@ MAX_LINE_DISTANCE_MM = 12.0
 """A range line farther than this from the measured distance decides nothing worth magnifying."""
 LOUPE_OVERLAP_WEIGHT = 25.0
 """Cost of covering the magnifier, relative to a label."""
-MAX_COVERED_COST = 0.35
+MAX_COVERED_COST = 0.05
 """Most that the magnifier may cover."""
 RANGE_LINE_COLOUR = "#ffd24a"
 MIN_MAGNIFICATION = 1.6
@@ -54,6 +54,27 @@ class Loupe:
 
 def place_loupe(view: View, claim: DrawableRuling, room: LabelLayout) -> Loupe | None:
     """Reserve a place for a ruling's magnifier; None if it would not help or there is no room."""
+    side = loupe_side(view)
+    middles = _candidate_centres(view, side, view.to_px(claim.to_mm, claim.z_mm))
+    boxes = boxes_around((side, side), middles)
+    is_free = ~room.leaves_canvas(boxes) & (room.overlap_costs(boxes) < MAX_COVERED_COST)
+    if not is_free.any():
+        return None
+    free = middles[is_free]
+    loupe = loupe_beside(view, claim, free[0])
+    if loupe is not None:
+        middle = free[room.reserve_best((side, side), free, LOUPE_OVERLAP_WEIGHT)]
+        loupe = replace(loupe, middle=middle)
+    return loupe
+
+
+def loupe_side(view: View) -> float:
+    """Side of the square that a magnifier needs, in pixels."""
+    return (2 * LOUPE_RADIUS + 24) * view.unit
+
+
+def loupe_beside(view: View, claim: DrawableRuling, middle: Array) -> Loupe | None:
+    """A ruling's magnifier with its centre at a place (2,); None if it would not help."""
     line_mm = claim.nearest_line_mm
     if line_mm is None or abs(claim.distance_mm - line_mm) > MAX_LINE_DISTANCE_MM:
         return None
@@ -62,14 +83,6 @@ def place_loupe(view: View, claim: DrawableRuling, room: LabelLayout) -> Loupe |
     source = view.to_px(claim.to_mm, claim.z_mm)
     if magnification < MIN_MAGNIFICATION or not view.contains_all(source[None]):
         return None
-    side = 2 * radius + 24 * view.unit
-    middles = _candidate_centres(view, side, source)
-    boxes = boxes_around((side, side), middles)
-    is_free = ~room.leaves_canvas(boxes) & (room.overlap_costs(boxes) < MAX_COVERED_COST)
-    if not is_free.any():
-        return None
-    free = middles[is_free]
-    middle = free[room.reserve_best((side, side), free, LOUPE_OVERLAP_WEIGHT)]
     return Loupe(source, middle, magnification, radius)
 
 

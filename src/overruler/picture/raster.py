@@ -47,7 +47,7 @@ def render_layer(overlay_svg: str, size_px: tuple[int, int]) -> Pixels:
 def composite_bytes(overlay_svg: str, pixels: Pixels, ending: str) -> bytes:
     """Return the PNG or JPEG of a photo under a transparent drawing, no larger than `MAX_SIDE_PX`."""
     size_px = output_size((pixels.shape[1], pixels.shape[0]))
-    return _encode_image(ending, composite_pixels(overlay_svg, pixels, size_px))
+    return encode_image(ending, composite_pixels(overlay_svg, pixels, size_px))
 
 
 def drawing_bytes(svg: str, width_px: int, ending: str) -> bytes:
@@ -58,12 +58,17 @@ def drawing_bytes(svg: str, width_px: int, ending: str) -> bytes:
     if ending == ".png":
         return png
     pixels = cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_COLOR)
-    return _encode_image(ending, np.asarray(pixels, np.uint8))
+    return encode_image(ending, np.asarray(pixels, np.uint8))
 
 
 def composite_pixels(overlay_svg: str, pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
     """Return a photo under a transparent drawing, at a size of the photo's own proportions."""
     return alpha_composite(render_layer(overlay_svg, size_px), resize_by_area(pixels, size_px))
+
+
+def extend_below(pixels: Pixels, strip_px: int) -> Pixels:
+    """Return a photo with a black strip below it."""
+    return np.pad(pixels, ((0, strip_px), (0, 0), (0, 0)))
 
 
 def alpha_composite(layer_: Pixels, pixels: Pixels) -> Pixels:
@@ -80,7 +85,7 @@ def alpha_composite(layer_: Pixels, pixels: Pixels) -> Pixels:
 
 def data_uri(pixels: Pixels, size_px: tuple[int, int]) -> str:
     """Return the photo as a JPEG of the given size in a `data:` address."""
-    data = _encode_image(".jpg", resize_by_area(pixels, size_px))
+    data = encode_image(".jpg", resize_by_area(pixels, size_px))
     return "data:image/jpeg;base64," + base64.b64encode(data).decode()
 
 
@@ -114,25 +119,7 @@ def encode_jpeg(pixels: Pixels) -> bytes:
 def encode_small_jpeg(pixels: Pixels, longest_px: int) -> bytes:
     """Return a picture as a JPEG whose longer side is at most `longest_px`."""
     size_px = _limited_size((pixels.shape[1], pixels.shape[0]), longest_px)
-    return _encode_image(".jpg", resize_by_area(pixels, size_px))
-
-
-def shrink_quickly(pixels: Pixels, longest_px: int) -> Pixels:
-    """Shrink a picture to a longer side of at most `longest_px`, for pictures seen only briefly.
-
-    It averages blocks of whole pixels and interpolates between them: a tenth of the work of exact
-    means.
-    """
-    import cv2
-
-    height, width = pixels.shape[:2]
-    if max(width, height) <= longest_px:
-        return pixels
-    block = max(width, height) // longest_px
-    cut = pixels[: height - height % block, : width - width % block]
-    means = resize_by_area(cut, (width // block, height // block))
-    size = _limited_size((width, height), longest_px)
-    return cv2.resize(means, size, interpolation=cv2.INTER_LINEAR).astype(np.uint8, copy=False)
+    return encode_image(".jpg", resize_by_area(pixels, size_px))
 
 
 def resize_by_area(pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
@@ -144,7 +131,8 @@ def resize_by_area(pixels: Pixels, size_px: tuple[int, int]) -> Pixels:
     return cv2.resize(pixels, size_px, interpolation=cv2.INTER_AREA).astype(np.uint8, copy=False)
 
 
-def _encode_image(ending: str, pixels: Pixels) -> bytes:
+def encode_image(ending: str, pixels: Pixels) -> bytes:
+    """Return pixels as a PNG or JPEG file."""
     import cv2
 
     options = [] if ending == ".png" else [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY]

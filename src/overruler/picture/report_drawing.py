@@ -1,15 +1,17 @@
 """A report drawn as SVG: the photo, bases, rulings, range lines, magnifier, scale bar and words."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.picture import loupe as magnifier
 from overruler.picture.answer_style import AnswerStyle
-from overruler.picture.banner import MAX_ROWS, SAFE_SHARE, Banner, build_banner
+from overruler.picture.banner import SAFE_SHARE, build_banner
 from overruler.picture.drawable_ruling import DrawableRuling, drawable_rulings
 from overruler.picture.label_placement import LabelLayout
+from overruler.picture.loupe import draw_loupe
 from overruler.picture.painters import (
     base_outline,
     draw_arc_borders,
@@ -18,36 +20,53 @@ from overruler.picture.painters import (
     draw_range_lines,
     draw_scale_bar,
     draw_terrain,
-    draw_warning,
     height_text,
 )
+from overruler.picture.piece_names import piece_label
+from overruler.picture.plates import Plates
 from overruler.picture.raster import data_uri, font_face_css, output_size
 from overruler.picture.shades import WORD_SIZE, draw_shade, draw_shade_words, with_shade_colours
 from overruler.picture.svg import BLACK, WHITE, element, group, path, text_plate, text_plate_size
-from overruler.picture.text_layout import text_width, wrap_text
 from overruler.picture.view import View
 from overruler.report import Report
 from overruler.scene import Piece, Terrain
-from overruler.units import format_nominal, told_unit
+from overruler.units import INCHES, format_nominal, mm_from_inches
 
 BYSTANDER_FONT_SIZE = 8.5
 """Font size of a label beside a piece without a ruling, in units of the view."""
 RULING_FONT_SIZE = 12.0
 """Font size of a label beside a piece with a ruling, in units of the view."""
-WARNING_FONT_SIZE = 11.5
-"""Font size of a warning, in units of the view."""
 BYSTANDER_COLOUR = "#15191e"
-MAX_WARNINGS = 2
-WARNING_WIDTH_SHARES = (0.4, 0.3, 0.22)
-"""Widths of a warning's lines, as shares of the picture; the first is preferred."""
 PIECE_OVERLAP_WEIGHT = 4.0
 """Cost of covering a piece, relative to a label."""
 DECISIVE_OVERLAP_WEIGHT = 25.0
 """Cost of covering a piece that a ruling is about, relative to a label."""
 SCALE_BAR_MM = 100.0
-"""Length of the scale bar for a game whose ruler has none, in mm."""
+"""Length of the scale bar for a game without a ruler, in mm."""
+SCALE_BAR_IN = 6.0
+"""Length of that scale bar where people read inches, in inches."""
 LEADER_SIZES = 2.2
 """Distance from base to label, in its font sizes, from which a leader line connects them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A drawing on a photo, and below it on the strip that the words may need."""
+
+    layers: tuple[str, ...]
+    """SVG, from back to front."""
+    size_px: tuple[int, int]
+    """Width and height, the strip's included."""
+    strip_px: int
+    """Height of the strip."""
+
+    def document(self, *below: str) -> str:
+        """The drawing as an SVG document, on top of what lies `below`."""
+        width, height = self.size_px
+        shown = output_size(self.size_px)
+        size = {"viewBox": f"0 0 {width} {height}", "width": shown[0], "height": shown[1]}
+        parts = (*below, *self.layers)
+        return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **size)
 
 
 def draw_report(report: Report) -> str:
@@ -55,53 +74,87 @@ def draw_report(report: Report) -> str:
     width, height = report.frame.size_px
     address = data_uri(report.frame.pixels, output_size((width, height)))
     photo = element("image", href=address, width=width, height=height, preserveAspectRatio="none")
-    return _svg_document(report, [element("style", font_face_css()), photo, *_svg_layers(report)])
+    return draw_on_photo(report).document(element("style", font_face_css()), photo)
 
 
 def draw_overlay(report: Report) -> str:
     """Return everything that `draw_report` draws on the photo, on a transparent background."""
-    return _svg_document(report, _svg_layers(report))
+    return draw_on_photo(report).document()
 
 
-def _svg_document(report: Report, layers: list[str]) -> str:
-    width, height = report.frame.size_px
-    shown = output_size((width, height))
-    size = {"viewBox": f"0 0 {width} {height}", "width": shown[0], "height": shown[1]}
-    return element("svg", *layers, xmlns="http://www.w3.org/2000/svg", **size)
-
-
-def _svg_layers(report: Report) -> list[str]:
-    """Return all that lies on the photo, from back to front; what is placed first has most room."""
+def draw_on_photo(report: Report) -> Drawing:
+    """Draw all that lies on the photo, from back to front; what is placed first has most room."""
     view = View(report.calibration.camera, report.frame.size_px)
     told = with_shade_colours(drawable_rulings(report.scene, report.verdicts))
     claims = [claim for claim in told if claim.has_line]
-    shades = [shade for claim in told for shade in claim.shades]
-    looks = {piece.id: claim.style for claim in reversed(claims) for piece in claim.pieces}
     room = _reserve_pieces(view, report, claims)
     range_lines = draw_range_lines(view, claims[0], room) if claims else ""
-    first_plate = len(room.boxes)
-    banner = _draw_banner(view, room, told)
-    plates = room.boxes[first_plate:]
-    loupe = _draw_loupe(view, report, room, claims)
-    first_plate = len(room.boxes)
-    warnings = _place_warnings(view, report, room)
-    plates += room.boxes[first_plate:]
+    plates = _place_plates(view, report, room, told)
+    width, height = report.frame.size_px
+    size_px = (width, height + plates.strip_px)
     scale = _place_scale_bar(view, report, room)
-    labels = _draw_labels(view, report, room, looks, claims, plates)
-    return [
-        *(draw_shade(view, shade, number) for number, shade in enumerate(shades)),
-        *(draw_terrain(view, terrain) for terrain in report.scene.terrain),
+    layers = (
+        _draw_strip(size_px, plates.strip_px),
+        *_draw_ground(view, report, told),
         range_lines,
+        *_draw_pieces(view, report, claims),
+        *(draw_shade_words(view, shade) for claim in told for shade in claim.shades),
+        scale,
+        _draw_loupe(view, report, plates, claims),
+        *plates.parts,
+        _draw_labels(view, report, room, claims),
+    )
+    return Drawing(layers, size_px, plates.strip_px)
+
+
+def _place_plates(
+    view: View, report: Report, room: LabelLayout, told: Sequence[DrawableRuling]
+) -> Plates:
+    """Place the rulings in words, the magnifier on the first of them, and the warnings."""
+    plates = Plates(view, room)
+    if told:
+        plates.add_banner(build_banner(told, view.size_px))
+    if told and told[0].has_line:
+        plates.add_loupe(told[0])
+    plates.add_warnings([problem.text for problem in report.calibration.problems])
+    return plates
+
+
+def _draw_strip(size_px: tuple[int, int], strip_px: int) -> str:
+    if not strip_px:
+        return ""
+    width, height = size_px
+    return element("rect", y=height - strip_px, width=width, height=strip_px, fill=BLACK)
+
+
+def _draw_ground(view: View, report: Report, told: Sequence[DrawableRuling]) -> list[str]:
+    """Draw the ground that rulings are about, and raised ground."""
+    shades = [shade for claim in told for shade in claim.shades]
+    parts = [draw_shade(view, shade, number) for number, shade in enumerate(shades)]
+    return parts + [draw_terrain(view, terrain) for terrain in report.scene.terrain]
+
+
+def _draw_pieces(view: View, report: Report, claims: Sequence[DrawableRuling]) -> list[str]:
+    """Draw the bases, and what is measured between them."""
+    looks = _looks(claims)
+    return [
         *(draw_arc_borders(view, claim) for claim in claims),
         *(draw_base(view, piece, looks.get(piece.id)) for piece in report.scene.pieces),
         *(draw_measured_line(view, claim) for claim in reversed(claims)),
-        *(draw_shade_words(view, shade) for shade in shades),
-        scale,
-        loupe,
-        warnings,
-        banner,
-        labels,
     ]
+
+
+def _looks(claims: Sequence[DrawableRuling]) -> dict[str, AnswerStyle]:
+    """The look of each piece with a ruling, by its id: its first ruling's."""
+    return {piece.id: claim.style for claim in reversed(claims) for piece in claim.pieces}
+
+
+def _draw_loupe(
+    view: View, report: Report, plates: Plates, claims: Sequence[DrawableRuling]
+) -> str:
+    if plates.loupe is None:
+        return ""
+    return draw_loupe(view, claims[0], plates.loupe, report.frame.pixels)
 
 
 def _reserve_pieces(view: View, report: Report, claims: list[DrawableRuling]) -> LabelLayout:
@@ -120,38 +173,6 @@ def _reserve_pieces(view: View, report: Report, claims: list[DrawableRuling]) ->
     return room
 
 
-def _draw_banner(view: View, room: LabelLayout, claims: list[DrawableRuling]) -> str:
-    """Draw the banner at the foot or the head, with fewer rows if it would cover its pieces."""
-    for rows in range(min(len(claims), MAX_ROWS), 0, -1):
-        banner = build_banner(claims, view.size_px, rows)
-        size = (banner.wide, banner.high)
-        corners = _banner_corners(view, banner)
-        middles = corners + np.array(size) / 2
-        cost = 0.0 if rows == 1 else room.least_overlap_cost(size, middles)
-        if cost < DECISIVE_OVERLAP_WEIGHT / 4:
-            left, top = corners[room.reserve_best(size, middles, DECISIVE_OVERLAP_WEIGHT)]
-            return banner.to_svg(float(left), float(top))
-    return ""
-
-
-def _banner_corners(view: View, banner: Banner) -> Array:
-    """Return candidates for a banner's upper left corner (6, 2): the foot first, from the left."""
-    size = np.array(view.size_px)
-    left, top = SAFE_SHARE * size
-    right, bottom = size - [left, top] - [banner.wide, banner.high]
-    columns = (left, (left + right) / 2, right)
-    return np.array([(x, y) for y in (bottom, top) for x in columns])
-
-
-def _draw_loupe(view: View, report: Report, room: LabelLayout, claims: list[DrawableRuling]) -> str:
-    """Draw the magnifier on the first ruling that it helps."""
-    for claim in claims:
-        loupe = magnifier.place_loupe(view, claim, room)
-        if loupe:
-            return magnifier.draw_loupe(view, claim, loupe, report.frame.pixels)
-    return ""
-
-
 # --- labels ---
 
 
@@ -159,24 +180,20 @@ def _draw_labels(
     view: View,
     report: Report,
     room: LabelLayout,
-    looks: dict[str, AnswerStyle],
     claims: list[DrawableRuling],
-    hidden: list[Array],
 ) -> str:
-    """Label lines first, then pieces with rulings, then bystanders: later ones get worse places.
-
-    A bystander under one of the `hidden` boxes has no label.
-    """
+    """Label lines first, then pieces with rulings, then bystanders: later ones get worse places."""
     leaders = []
+    looks = _looks(claims)
     plates = [_ruling_label(view, claim, room) for claim in claims]
     for piece in sorted(report.scene.pieces, key=lambda piece: piece.id not in looks):
         look = looks.get(piece.id)
         edge = base_outline(view, piece)
-        if view.contains_all(edge) and (look or not _is_covered(edge.mean(0), hidden)):
+        if view.contains_all(edge):
             leader, plate = _piece_label(view, room, piece, edge, look)
             leaders.append(leader)
             plates.append(plate)
-    unit = told_unit(report.scene.state)
+    unit = report.scene.unit
     heights = [_height_label(view, terrain, room, unit) for terrain in report.scene.terrain]
     return group(leaders + plates + heights)
 
@@ -186,7 +203,8 @@ def _piece_label(
 ) -> tuple[str, str]:
     """Return the leader line from a base's edge (N, 2) to the piece's label, and the label."""
     size = (RULING_FONT_SIZE if look else BYSTANDER_FONT_SIZE) * view.unit
-    text = f"{piece.id}?" if piece.reason_for_doubt else piece.id
+    label = piece_label(piece)
+    text = f"{label}?" if piece.reason_for_doubt else label
     x, y = room.place_beside(text_plate_size(text, size), _bounding_box(edge))
     plate = text_plate(text, x, y, size, fill=look.colour if look else BYSTANDER_COLOUR)
     return _leader_line(view, edge, np.array([x, y]), size), plate
@@ -194,11 +212,6 @@ def _piece_label(
 
 def _bounding_box(points: Array) -> Array:
     return np.concatenate([points.min(0), points.max(0)])
-
-
-def _is_covered(point: Array, boxes: list[Array]) -> bool:
-    """Tell whether a point (2,) lies in one of some boxes."""
-    return any((box[:2] < point).all() and (point < box[2:]).all() for box in boxes)
 
 
 def _height_label(view: View, terrain: Terrain, room: LabelLayout, unit: str) -> str:
@@ -236,8 +249,7 @@ def _ruling_label(view: View, claim: DrawableRuling, room: LabelLayout) -> str:
 
 def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
     """Draw a bar of true length on the board where it covers least, preferably near the viewer."""
-    ruler = report.scene.range_ruler
-    length = ruler.lines_mm[0] if ruler else SCALE_BAR_MM
+    length, text = _scale_bar_length(report)
     width, height = report.calibration.board_mm
     columns = np.linspace(0, width - length, 9)
     grid = np.meshgrid(columns, np.linspace(0, height, 9))
@@ -252,39 +264,16 @@ def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
     size = (longest + 8 * view.unit, 30 * view.unit)
     middles = ends.mean(1) - [0, 6 * view.unit]
     chosen = ends[room.reserve_best(size, middles)]
-    return draw_scale_bar(view, chosen, format_nominal(length, told_unit(report.scene.state)), 4)
+    return draw_scale_bar(view, chosen, text, 4)
 
 
-def _place_warnings(view: View, report: Report, room: LabelLayout) -> str:
-    """Draw the calibration's worst problems in a corner, wrapped so that they cover least."""
-    size = WARNING_FONT_SIZE * view.unit
-    problems = [problem.text for problem in report.calibration.problems[:MAX_WARNINGS]]
-    if not problems:
-        return ""
-    candidates, costs = [], []
-    for share in WARNING_WIDTH_SHARES:
-        width = share * view.size_px[0]
-        lines = [line for text in problems for line in wrap_text(text, size, width)]
-        box = _warning_size(lines, size)
-        candidates.append((lines, box))
-        costs.append(room.least_overlap_cost(box, _corner_centres(view, box)))
-    cheapest = int(np.argmin(np.round(costs, 1)))
-    lines, box = candidates[cheapest]
-    middles = _corner_centres(view, box)
-    chosen = middles[room.reserve_best(box, middles, DECISIVE_OVERLAP_WEIGHT)]
-    left, top = chosen - np.array(box) / 2
-    return draw_warning(lines, left, top, size, box[0])
-
-
-def _warning_size(lines: list[str], size: float) -> tuple[float, float]:
-    """Return the width and height of a warning."""
-    wide = max(map(text_width, lines)) * size + 3.0 * size
-    return wide, (len(lines) * 1.35 + 0.6) * size
-
-
-def _corner_centres(view: View, box: tuple[float, float]) -> Array:
-    """Return the centres (4, 2) of a box in the picture's corners, the upper left first."""
-    left, top = SAFE_SHARE * np.array(view.size_px)
-    right, bottom = np.array(view.size_px) * (1 - SAFE_SHARE) - np.array(box)
-    corners = np.array([(left, top), (right, top), (left, bottom), (right, bottom)])
-    return corners + np.array(box) / 2
+def _scale_bar_length(report: Report) -> tuple[float, str]:
+    """The scale bar's length in mm, and its words: the ruler's first band, or a round length."""
+    scene = report.scene
+    ruler = scene.range_ruler
+    if ruler is None:
+        length_mm = mm_from_inches(SCALE_BAR_IN) if scene.unit == INCHES else SCALE_BAR_MM
+        return length_mm, format_nominal(length_mm, scene.unit)
+    length_mm = ruler.lines_mm[0]
+    band = f"range {ruler.line_label(length_mm)}"
+    return length_mm, f"{band} · {format_nominal(length_mm, scene.unit)}"

@@ -77,7 +77,8 @@ def text_line(
         "font_size": size,
     }
     text_anchor = None if anchor == "start" else anchor
-    return element("text", escape(text), x=x, y=y, fill=fill, **font, text_anchor=text_anchor)
+    words = "".join(letter for letter in text if letter.isprintable())  # XML has no others
+    return element("text", escape(words), x=x, y=y, fill=fill, **font, text_anchor=text_anchor)
 
 
 def text_plate_size(text: str, size: float) -> tuple[float, float]:

@@ -4,7 +4,7 @@ The font travels with the program (Inter Semi Bold, SIL Open Font License, see f
 without fonts therefore draws the same picture as a desktop.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ def _measuring_font() -> "FreeTypeFont":
     return ImageFont.truetype(FONT_PATH, _MEASURED_AT_PX)
 
 
+@lru_cache(maxsize=1024)
 def text_width(text: str) -> float:
     """Return the width of one line of text at font size 1."""
     return _measuring_font().getlength(text) / _MEASURED_AT_PX

@@ -13,7 +13,7 @@ from overruler.reading import Node
 from overruler.rules.doubtful_pieces import with_reasons_for_doubt
 from overruler.rules.registry import clause_text, game_of
 from overruler.scene import Scene
-from overruler.units import told_unit
+from overruler.units import INCHES
 from overruler.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
     verdict = with_reasons_for_doubt(scene, answer(scene, node))
     if defaults:
         verdict = replace(verdict, settings={**defaults, **verdict.settings})
-    if (unit := told_unit(scene.state)) != verdict.unit:
-        verdict = replace(verdict, unit=unit)
+    if scene.unit == INCHES:
+        verdict = replace(verdict, unit=INCHES, also_in_inches="unit" in scene.state)
     if verdict.probability is None:
         return verdict
     if scene.alternative_scene is not None:

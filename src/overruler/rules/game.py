@@ -128,7 +128,7 @@ def answer_distance(scene: Scene, question: Node) -> Verdict:
     measure = between(scene, question)
     uncertainty = distance_uncertainty(scene, measure, ())
     sigma_mm = uncertainty.sigma_mm if uncertainty else 0.0
-    length = format_length(measure.distance_mm, SIGMAS_95 * sigma_mm, scene.is_in_inches)
+    length = format_length(measure.distance_mm, SIGMAS_95 * sigma_mm, scene.unit)
     closest = ("any.closest_piece",) if len(measure.pairs) > 1 else ()
     return replace(
         verdict_on(question, measure, sigma_mm),

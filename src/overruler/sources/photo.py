@@ -38,7 +38,7 @@ UNSURE_FOCAL_SIGMA = 0.15
 """Relative σ of the focal length of a photo that was cropped, zoomed or resized, or has none."""
 
 _AVIF = ("AVIF",) if find_spec("PIL.AvifImagePlugin") else ()  # Pillow 11.3 brought it
-_FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", *_AVIF)
+_FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF", *_AVIF)
 JPEG_BLOCK_PX = 8
 """Side of a block of a JPEG, in px; a coded unit holds one block or several."""
 _START_OF_JPEG = b"\xff\xd8"

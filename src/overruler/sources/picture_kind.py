@@ -16,11 +16,31 @@ CANON_RAW_BRAND = b"crx "
 """Brand of Canon's raw pictures, CR3."""
 JXL_STARTS = (b"\xff\x0a", b"\0\0\0\x0cJXL ")
 """First bytes of JPEG XL."""
+RAW_STARTS = (b"FUJIFILMCCD-RAW", b"IIRO", b"IIRS", b"MMOR", b"IIU\0", b"FOVb", b"\0MRM")
+"""First bytes of cameras' raw pictures that are no TIFF: RAF, ORF, RW2, X3F, MRW."""
+OTHER_STARTS = (
+    (b"%PDF", "a PDF file"),
+    (b"<svg", "an SVG drawing"),
+    (b"<?xml", "an XML file"),
+    (b"<!doctype html", "a web page"),
+    (b"<html", "a web page"),
+    (b"\0\0\0\x0cjP", "a JPEG 2000 picture"),
+    (b"\xff\x4f\xff\x51", "a JPEG 2000 picture"),
+    (b"8BPS", "a Photoshop file"),
+    (b"gimp xcf", "a GIMP file"),
+    (b"#?RADIANCE", "an HDR picture"),
+    (b"\x76\x2f\x31\x01", "an OpenEXR picture"),
+    (b"PK\3\4", "a ZIP file"),
+)
+"""First bytes of other files, in lower case where they are text, and what these are called."""
+FILM_STARTS = (b"\x1a\x45\xdf\xa3", b"\0\0\1\xba", b"\0\0\1\xb3", b"FLV\1")
+"""First bytes of films without brands: Matroska and WebM, MPEG, Flash."""
 DNG_VERSION_TAG = 50706
 """TIFF tag that only raw pictures (DNG) have."""
 SUBFILE_TAG = 254
 """TIFF tag whose lowest bit marks a reduced copy of another picture in the file."""
 EXPORT_REMEDY = "export it as JPEG (in the phone's or the camera's own program)"
+SAVE_REMEDY = "save the photo itself as JPEG or PNG"
 
 
 def box_family(head: bytes) -> str | None:
@@ -40,17 +60,31 @@ def _brands(head: bytes) -> Sequence[bytes]:
     return [head[8:12], *(head[at : at + 4] for at in range(16, end - 3, 4))]
 
 
+def is_film(head: bytes) -> bool:
+    """Whether a file with these first bytes is a film."""
+    is_avi = head[:4] == b"RIFF" and head[8:12] == b"AVI "
+    return box_family(head) == "film" or head.startswith(FILM_STARTS) or is_avi
+
+
 def describe_unreadable(head: bytes) -> str | None:
     """Say what a file is that is no readable picture, and how to convert it."""
     family = box_family(head)
-    if family == "film":
+    if is_film(head):
         return "is a film; overruler analyze takes films"
-    if family == "raw" or head[8:10] == b"CR":
+    if family == "raw" or head[8:10] == b"CR" or head.startswith(RAW_STARTS):
         return f"is a camera's raw picture; {EXPORT_REMEDY}"
     if family == "avif":
         return f"is an AVIF picture that cannot be read here; {EXPORT_REMEDY}"
     if head.startswith(JXL_STARTS):
         return f"is a JPEG XL picture; {EXPORT_REMEDY}"
+    return _describe_other(head)
+
+
+def _describe_other(head: bytes) -> str | None:
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    for start, name in OTHER_STARTS:
+        if head.startswith(start) or text.startswith(start):
+            return f"is {name}; {SAVE_REMEDY}"
     return None
 
 

@@ -61,6 +61,25 @@ def test_every_guess_is_compared_in_the_same_time(
     assert {pair[1].decode() for pair in compared} == {KEY}
 
 
+class Unequal(str):
+    """A key that tells whenever it is compared other than in the same time."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("compared letter by letter")
+
+
+def test_no_guess_is_compared_letter_by_letter(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with client(monkeypatch, tmp_path / "store", AccessPolicy(LAN.hosts, Unequal(KEY))) as found:
+        for guess, status in ((KEY[:-1], 401), (KEY, 200)):
+            assert found.get("/api/about", params={"key": guess}).status_code == status
+            found.cookies.clear()
+
+
 @pytest.mark.parametrize("host", ["evil.example", "192.168.1.5.evil.example", "10.0.0.1"])
 def test_a_name_turned_to_this_machine_is_refused_even_with_the_key(
     lan: TestClient, host: str

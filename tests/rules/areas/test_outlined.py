@@ -199,6 +199,31 @@ def test_a_piece_on_a_zone_s_border_is_in_it_as_often_as_its_places_are() -> Non
     assert verdict.probability['["d"]'] == pytest.approx(1 - 0.6915, abs=0.01)
 
 
+def test_a_piece_on_a_shadow_s_border_is_in_it_as_often_as_its_places_are() -> None:
+    """The border is the tangent of the viewer's base through the wall's lower corner."""
+    pieces = [VIEWERS["disc"], disc("d", 700, 432, 32)]
+    covariance = np.diag([1.0, 4.0, 0.5, 9.0])
+    scene = scene_of(pieces, covariance, game="inches", board_mm=BOARD_MM, terrain=[WALL])
+    drawn = np.random.default_rng(8).standard_normal((200_000, 4)) * np.sqrt(np.diag(covariance))
+    x, y = (np.array([420, 300]) - (200, 200) - drawn[:, :2]).T
+    tangent = np.arctan2(y, x) + np.arcsin(16 / np.hypot(x, y))
+    to_x, to_y = (drawn[:, 2:] + (700 - 420, 432 - 300)).T
+    beyond = np.cos(tangent) * to_y - np.sin(tangent) * to_x
+    verdict = ask(scene, {"question": "area", "hidden_from": "v"})
+    assert verdict.probability is not None
+    expected = np.mean(beyond > -16)
+    assert 0.2 < expected < 0.8
+    assert verdict.probability['["d"]'] == pytest.approx(expected, abs=0.006)
+
+
+def test_a_piece_that_may_lie_off_the_board_is_in_no_area_there() -> None:
+    """Its rim is 1 mm on the board, 0.5 σ: P(x < 0.5 σ) = 0.6915."""
+    scene = scene_of([disc("v", 60, 300, 32), disc("d", 60, -15, 32)], np.eye(4) * 4, game="inches")
+    verdict = ask(scene, {"question": "area", "of": "v", "within_mm": 500})
+    assert verdict.probability is not None
+    assert verdict.probability['["d"]'] == pytest.approx(0.6915, abs=0.005)
+
+
 # --- what makes no sense ---
 
 

@@ -42,6 +42,11 @@ def test_in_a_photo_of_unsure_findings_each_is_less_sure(score: float) -> None:
     assert vague[0] < clear[0]
 
 
+def test_on_a_table_that_nobody_prepared_each_is_less_sure() -> None:
+    photo = [finding(0.99), *[finding(0.9999)] * 30]
+    assert piece_probabilities(photo, 0.05)[0] < 0.99 < piece_probabilities(photo)[0]
+
+
 def test_a_clear_photo_s_clear_findings_surely_are_pieces() -> None:
     assert min(piece_probabilities([finding(0.9999)] * 12)) > 0.995
 

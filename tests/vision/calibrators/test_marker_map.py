@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from evaluate.drawn.markers import camera_over, marker_mm, seen_markers
+from evaluate.drawn.markers import camera_over, marker_mm, seen_markers, swollen
 from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.calibrators.map_adjustment import MarkerMapAdjustment
+from overruler.vision.calibrators import map_adjustment
+from overruler.vision.calibrators.map_adjustment import PLACES_START, MarkerMapAdjustment
 from overruler.vision.calibrators.marker_map import (
     UNMEASURED_SCALE_SHARE,
     MarkerMapFit,
@@ -72,6 +73,22 @@ def mean_square(fit: MarkerMapFit) -> float:
     return float(np.mean((vectors.T @ (away(fit) / scale))[free] ** 2 / values[free]))
 
 
+@pytest.fixture
+def markers_keep_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No camera draws all markers too large or too small."""
+    monkeypatch.setattr(map_adjustment, "MARKER_GROWTH_SIGMA_PX", 1e-4)
+
+
+def test_a_camera_that_draws_all_markers_too_large_is_allowed_for() -> None:
+    """All photos err alike: more of them make the scale no surer."""
+    exact = Board("exact print", 60.0, "DICT_4X4_50", scale_share=1e-9)
+    grown = {name: (swollen(markers, 0.03), prior) for name, (markers, prior) in photos(12).items()}
+    fit, few = fit_marker_map(exact, grown), fit_marker_map(exact, dict(list(grown.items())[:2]))
+    assert mean_square(fit) < 2.5
+    assert fit.scale_share > 0.6 * few.scale_share > 3e-4
+
+
+@pytest.mark.usefixtures("markers_keep_their_size")
 def test_the_layout_lies_within_its_doubt() -> None:
     exact = Board("exact print", 60.0, "DICT_4X4_50", scale_share=1e-9)
     fits = [fit_marker_map(exact, photos(seed)) for seed in range(200, 210)]
@@ -116,6 +133,7 @@ def test_the_cameras_see_the_board_that_came_out() -> None:
             assert np.abs(seen - camera.project(ANYWHERE[marker.id])).max() < 1.0
 
 
+@pytest.mark.usefixtures("markers_keep_their_size")
 def test_the_scale_is_that_of_the_print_and_its_doubt_is_carried() -> None:
     large = {number: corners * [1, 1, 1] for number, corners in ANYWHERE.items()}
     told = Board("told", 60.3, "DICT_4X4_50", scale_share=4e-3)
@@ -125,7 +143,7 @@ def test_the_scale_is_that_of_the_print_and_its_doubt_is_carried() -> None:
         np.linalg.norm(a[:2] - b[:2]) for a in fit.places.values() for b in fit.places.values()
     )
     assert fit.distance_sigmas_mm().max() == pytest.approx(4e-3 * longest, rel=0.1)
-    assert plain.scale_share == UNMEASURED_SCALE_SHARE
+    assert plain.scale_share == pytest.approx(UNMEASURED_SCALE_SHARE, rel=0.05)
 
 
 def test_a_print_longer_than_wide_is_allowed_for() -> None:
@@ -207,7 +225,7 @@ def test_slopes_agree_with_finite_differences() -> None:
 
     for slopes, step in zip(
         np.hstack([rows.own_jacobian, rows.shared_jacobian]).T,
-        np.eye(7 + 9 + 3 * 7) * 1e-6,
+        np.eye(7 + PLACES_START + 3 * 7) * 1e-6,
         strict=True,
     ):
         assert slopes == pytest.approx(

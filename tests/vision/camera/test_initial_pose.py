@@ -99,3 +99,11 @@ def test_a_moved_frame_sees_the_same_and_doubts_the_same() -> None:
     slopes = moved.project_with_jacobians(there)[2].reshape(-1, 15)
     expected = sum(np.outer(step.ravel(), step.ravel()) for step in pixels)
     assert slopes @ covariance @ slopes.T == pytest.approx(expected, rel=1e-3, abs=1e-6)
+
+
+def test_a_lens_under_which_pixels_have_no_place_is_told() -> None:
+    few = np.zeros((3, 2))
+    with pytest.raises(CannotMeasure, match="sees no table"):
+        pose_from_points(SPOTS[:3], few, np.eye(3))
+    with pytest.raises(CannotMeasure, match="sees no table"):
+        pose_from_free_squares(np.full((2, 4, 2), np.nan), 50.0, np.eye(3))

@@ -11,6 +11,7 @@ from overruler.vision.camera.variance_components import (
     TAIL_DEGREES_OF_FREEDOM,
     LinearizedProblem,
     MarginalSolution,
+    WhitenedBlocks,
     estimate_scales,
     marginalize_scales,
     scale_grid,
@@ -21,16 +22,21 @@ COMMON = np.array([0.0, 0.0, 0.7])
 """1 σ of the unknowns that go by the scale of shapes."""
 
 
-def problem(
-    random: np.random.Generator, groups: int = 3, rows: int = 7
-) -> list[tuple[Array, Array, Array, Array]]:
-    """Groups of place, shape, Jacobian and residual, the second without any place of its own."""
+def problem(random: np.random.Generator, groups: int = 3, rows: int = 7) -> list[WhitenedBlocks]:
+    """Groups of noise, Jacobian and residual, the second without any place of its own."""
     sizes = [
         (random.normal(size=(rows, 0 if g == 1 else 2)), random.normal(size=(rows, 3)))
         for g in range(groups)
     ]
     return [
-        (p, s, random.normal(size=(rows, UNKNOWNS)), random.normal(size=rows)) for p, s in sizes
+        WhitenedBlocks(
+            p,
+            s,
+            np.zeros((rows, 0)),
+            random.normal(size=(rows, UNKNOWNS)),
+            random.normal(size=rows),
+        )
+        for p, s in sizes
     ]
 
 
@@ -48,14 +54,14 @@ def test_a_scale_is_as_likely_as_the_residuals_under_it(
     """The residuals are Gaussian once the unknowns are integrated out; everything by dense matrices."""
     random = np.random.default_rng(seed)
     groups, (prior, away) = problem(random), prior_of(random)
-    jacobian, residual = (np.concatenate([group[k] for group in groups]) for k in (2, 3))
+    jacobian, residual = (np.concatenate([group[k] for group in groups]) for k in (3, 4))
     likely, step, covariance = LinearizedProblem.from_observations(
         groups, prior, away, COMMON
     ).evaluate_scales(np.array([scales, (1.0, 1.0, 1.0)]))
     wanted = []
     for own, place, shape in (scales, (1.0, 1.0, 1.0)):
         noise = np.zeros((len(residual), len(residual)))
-        for k, (by_place, by_shape, _, r) in enumerate(groups):
+        for k, (by_place, by_shape, _, _, r) in enumerate(groups):
             at = slice(k * len(r), (k + 1) * len(r))
             noise[at, at] = (
                 own**2 * np.eye(len(r))
@@ -87,18 +93,46 @@ def test_a_scale_is_as_likely_as_the_residuals_under_it(
     assert likely[0] - likely[1] == pytest.approx(wanted[0] - wanted[1], rel=1e-6, abs=1e-6)
 
 
+def test_own_parameters_are_shared_ones_that_one_observation_has() -> None:
+    """Eliminated or written out among the shared ones, of which nothing is known: the same solution."""
+    random = np.random.default_rng(4)
+    groups, (prior, away) = problem(random, rows=9), prior_of(random)
+    own = [random.normal(size=(9, 0 if k == 0 else 2)) for k in range(3)]
+    short = LinearizedProblem.from_observations(
+        [g._replace(own=o) for g, o in zip(groups, own, strict=True)], prior, away, COMMON
+    )
+    columns = np.split(np.eye(4), 2)
+    wide = [np.zeros((9, 4)), own[1] @ columns[0], own[2] @ columns[1]]
+    written_out = LinearizedProblem.from_observations(
+        [
+            g._replace(jacobian=np.column_stack([g.jacobian, o]))
+            for g, o in zip(groups, wide, strict=True)
+        ],
+        np.pad(prior, (0, 4)),
+        np.pad(away, (0, 4)),
+        np.pad(COMMON, (0, 4)),
+    )
+    one, other = (marginalize_scales(linear) for linear in (short, written_out))
+    assert one.scales == pytest.approx(other.scales)
+    assert one.step == pytest.approx(other.step[:UNKNOWNS])
+    assert one.own_steps[1:].ravel() == pytest.approx(other.step[UNKNOWNS:])
+    assert one.covariance == pytest.approx(other.covariance[:UNKNOWNS, :UNKNOWNS])
+
+
 def drawn(
     random: np.random.Generator, scales: Array, groups: int, rows: int
 ) -> tuple[MarginalSolution, Array]:
     """A least squares with noise of such scales, and the step that would have been right."""
     own, place, shape = scales
     true, parts = random.normal(size=UNKNOWNS) * np.where(COMMON > 0, COMMON * shape, 1), []
-    for by_place, by_shape, jacobian, _ in problem(random, groups, rows):
+    for by_place, by_shape, own_jacobian, jacobian, _ in problem(random, groups, rows):
         noise = own * random.normal(size=rows) + place * by_place @ random.normal(
             size=by_place.shape[1]
         )
         noise += shape * by_shape @ random.normal(size=3)
-        parts.append((by_place, by_shape, jacobian, noise - jacobian @ true))
+        parts.append(
+            WhitenedBlocks(by_place, by_shape, own_jacobian, jacobian, noise - jacobian @ true)
+        )
     linear = LinearizedProblem.from_observations(
         parts, np.diag(COMMON == 0).astype(float), np.zeros(UNKNOWNS), COMMON
     )

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from evaluate.drawn.views import Truth, bound_mm2, camera_from, placed_bases, see
-from overruler.vision.fusion import sighting
-from overruler.vision.fusion.joint_fit import JointFit, fit_jointly
-from overruler.vision.fusion.sighting import SeenPhoto
+from overruler.vision.fusion import joint_fit
+from overruler.vision.fusion.joint_fit import SAME_VIEW_CORRELATION, JointFit, fit_jointly
+from overruler.vision.pairing import sighting
+from overruler.vision.pairing.sighting import SeenPhoto
 
 BASES: list[Truth] = [
     *[(150.0 + 90 * k, 120.0 + 55 * (k % 4), 0.0, 27.0) for k in range(7)],
@@ -17,7 +18,8 @@ PRIORS_MM = [30.0 if z else 0.05 for _, _, z, _ in BASES]
 
 @pytest.fixture(autouse=True)
 def fits_as_stated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fits here err alike along and across the view."""
+    """The fits here err alike along and across the view, and each by itself."""
+    monkeypatch.setattr(joint_fit, "SAME_VIEW_CORRELATION", 0.0)
     monkeypatch.setattr(sighting, "ALONG_SIGMA_FACTOR", 1.0)
     monkeypatch.setattr(sighting, "ACROSS_SIGMA_FACTOR", 1.0)
 
@@ -55,6 +57,23 @@ def test_more_photos_are_surer() -> None:
     ]
     assert sigmas == sorted(sigmas, reverse=True)
     assert sigmas[2] < 0.75 * sigmas[0]
+
+
+def test_photos_from_about_one_place_err_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What misleads a fit, a shadow or a rim, misleads the next one from there too."""
+    monkeypatch.setattr(joint_fit, "SAME_VIEW_CORRELATION", SAME_VIEW_CORRELATION)
+    near, apart = (_variance_with((0.0, side)) / _variance_with((0.0,)) for side in (6.0, 120.0))
+    assert apart < 0.55
+    assert near > 0.65
+
+
+def _variance_with(sides_deg: tuple[float, ...]) -> float:
+    """The mean variance of steps between bases on the board, by photos from these sides."""
+    flat = BASES[:-1]
+    photos = [see(k, camera_from(side), flat) for k, side in enumerate(sides_deg)]
+    found = fit_jointly(placed_bases(photos, flat, PRIORS_MM[:-1]), 0.4)
+    step = np.eye(2 * len(flat))[2:] - np.eye(2 * len(flat))[:-2]
+    return float(np.diag(step @ found.rare_mm2 @ step.T).mean())
 
 
 def test_a_sighting_that_contradicts_the_others_stands_out() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluate.drawn.views import Truth, camera_from, see, without
+from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see, without
 from overruler.board import Board
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
@@ -15,7 +15,7 @@ from overruler.report import Report
 from overruler.scene import Scene
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.fusion.look_at_all import TableKnowledge, look_at_all
-from overruler.vision.fusion.sighting import SeenPhoto
+from overruler.vision.pairing.sighting import SeenPhoto
 
 RADII_MM = np.array([25, 27, 32, 40, 50]) / 2
 BASES: list[Truth] = [(180.0 + 80 * k, 150.0 + 70 * (k % 4), 0.0, 27.0) for k in range(8)]
@@ -83,6 +83,16 @@ def test_a_photo_given_twice_adds_no_precision() -> None:
     assert flags == ["photo_twice"]
 
 
+def test_a_photo_from_the_same_place_adds_no_precision() -> None:
+    """Cut, turned or brightened, a picture is still the same; so is the next one of a burst."""
+    one, other = table(2)
+    burst = see(1, camera_from(0.5), BASES, np.random.default_rng(5), speckled(one.frame, 9))
+    once, twice = measure([one]), measure([one, burst])
+    assert variances(twice.scene) == pytest.approx(variances(once.scene))
+    assert [problem.flag for problem in twice.calibration.problems] == ["photo_twice"]
+    assert variances(measure([one, other]).scene).mean() < 0.7 * variances(once.scene).mean()
+
+
 def test_a_photo_that_cannot_be_measured_is_left_out_and_named() -> None:
     report = measure(table(3), fails=lambda index: index == 1)
     assert [photo["file"] for photo in report.scene.extra["photos"]] == ["photo0.jpg", "photo2.jpg"]
@@ -97,6 +107,37 @@ def test_a_photo_of_another_table_is_refused_with_that_word() -> None:
     photos = [*table(3)[:2], replace(table(3, others)[2], index=2)]
     with pytest.raises(CannotMeasure, match=r"photo2\.jpg shows another table"):
         measure(photos)
+
+
+def stretched(photo: SeenPhoto, share: float) -> SeenPhoto:
+    """A photo by a wrong lens file, or with a moved marker: all is off its place."""
+    middle = np.array(BOARD_MM) / 2
+    off = [
+        replace(
+            one, xy_mm=middle + share * (one.xy_mm - middle) + 2 * (share - 1) * one.xy_mm[::-1]
+        )
+        for one in photo.detections
+    ]
+    return replace(photo, detections=tuple(off))
+
+
+@pytest.mark.parametrize("share", [1.003, 1.006, 1.02])
+def test_a_photo_that_contradicts_two_others_is_left_out(share: float) -> None:
+    photos = table(3)
+    report = measure([*photos[:2], stretched(photos[2], share)])
+    (problem,) = report.calibration.problems
+    assert (problem.flag, problem.text[:25]) == ("photo_left_out", "photo2.jpg is left out: i")
+    assert len(report.photos) == 2
+    assert variances(report.scene) == pytest.approx(variances(measure(photos[:2]).scene))
+
+
+def test_of_two_photos_that_contradict_each_other_none_is_believed() -> None:
+    photos = table(2)
+    good, bad = measure(photos), measure([photos[0], stretched(photos[1], 1.003)])
+    assert [problem.flag for problem in bad.calibration.problems] == ["photos_disagree"]
+    assert np.sqrt(variances(bad.scene)).mean() > 1.5 * np.sqrt(variances(good.scene)).mean()
+    with pytest.raises(CannotMeasure, match="in other places than the other photos"):
+        measure([photos[0], stretched(photos[1], 1.02)])
 
 
 def test_ten_photos_are_the_most() -> None:

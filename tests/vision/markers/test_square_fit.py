@@ -8,8 +8,10 @@ from numpy.testing import assert_allclose
 from overruler.board import Board
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
+from overruler.vision.camera.calibrate import calibrate_from_markers
+from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.markers.detect import find_markers
-from overruler.vision.markers.marker import marker_cells
+from overruler.vision.markers.marker import Marker, marker_cells
 from overruler.vision.markers.print_edges import place_stations
 from overruler.vision.markers.square_fit import square_as_read
 from overruler.vision.markers.square_model import SquareModel
@@ -17,7 +19,7 @@ from overruler.vision.markers.square_solver import SquareProblem
 
 FAMILY = "DICT_6X6_1000"
 SIDE_PX, PITCH_PX = 100, 200
-COLUMNS, ROWS = 12, 15
+COLUMNS, ROWS, FIRST = 7, 12, 100
 
 
 def test_no_marker_of_a_grid_drawn_in_whole_pixels_is_lost() -> None:
@@ -25,8 +27,8 @@ def test_no_marker_of_a_grid_drawn_in_whole_pixels_is_lost() -> None:
     code = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_6X6_1000)
     grey = np.full((ROWS * PITCH_PX, COLUMNS * PITCH_PX), 255, np.uint8)
     truth = {}
-    for number in range(COLUMNS * ROWS):
-        left, top = (PITCH_PX * n + 50 for n in divmod(number, ROWS))
+    for number in range(FIRST, FIRST + COLUMNS * ROWS):
+        left, top = (PITCH_PX * n + 50 for n in divmod(number - FIRST, ROWS))
         print_px = code.generateImageMarker(number, SIDE_PX)
         grey[top : top + SIDE_PX, left : left + SIDE_PX] = print_px
         truth[number] = (left - 0.5, top - 0.5)
@@ -34,8 +36,18 @@ def test_no_marker_of_a_grid_drawn_in_whole_pixels_is_lost() -> None:
     found = {marker.id: marker for marker in find_markers(frame, Board.free(60.0, FAMILY))}
     assert sorted(found) == sorted(truth)
     errors = np.array([found[n].corners_px[0] - truth[n] for n in truth])
-    assert np.abs(errors).max() < 1.0
-    assert np.sqrt(np.mean(errors**2)) < 0.25
+    assert np.abs(errors).max() < 0.15
+    assert np.sqrt(np.mean(errors**2)) < 0.05
+    _assert_measured_as_drawn(frame, list(found.values()))
+
+
+def _assert_measured_as_drawn(frame: Frame, found: list[Marker]) -> None:
+    """The box round all markers is as large as it was drawn."""
+    board = Board.free(20.0, FAMILY)
+    measured = calibrate_from_markers(frame, board, found, (), lens_prior(frame, None), False)
+    drawn = [20.0 * ((n - 1) * PITCH_PX / SIDE_PX + 1) for n in (COLUMNS, ROWS)]
+    assert measured.board_mm == pytest.approx(drawn, rel=3e-4)
+    assert len(measured.markers) == COLUMNS * ROWS
 
 
 def square(side: float = 80.0) -> Array:

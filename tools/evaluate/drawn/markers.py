@@ -12,8 +12,9 @@ from overruler.vision.camera.bundle_adjustment import MARKER_GROWTH_SIGMA_PX
 from overruler.vision.camera.marker_layout import MARKER_HEIGHT_SIGMA_MM
 from overruler.vision.markers import edge_noise
 from overruler.vision.markers.marker import Marker
+from overruler.vision.markers.marker_edges import MarkerEdges
 from overruler.vision.markers.print_edges import place_stations
-from overruler.vision.markers.square_fit import MarkerEdges, Square, side_px
+from overruler.vision.markers.square_fit import Square, side_px
 from synthetic.arrays import Rng
 from synthetic.camera import camera_above, lens_matrix
 from synthetic.flat_table import marker_cells, square_mm

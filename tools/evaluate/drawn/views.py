@@ -13,7 +13,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.fusion.joint_fit import PlacedBase
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.camera import camera_above, lens_matrix
 
 SIZE_PX = (1200, 900)

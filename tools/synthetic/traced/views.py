@@ -8,7 +8,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from synthetic.arrays import Array, Rng
+from synthetic.arrays import Array, Floats, Rng
 from synthetic.camera import View, over_board
 from synthetic.develop import camera_style, develop, jpeg
 from synthetic.things.pieces import Piece
@@ -21,6 +21,8 @@ from synthetic.traced.truth import truth
 
 TEXEL_MM = 0.5
 """Pixels of the prints: finer than any of the photos."""
+GAMMA = 2.2
+"""Exponent of the brightness that the eye sees."""
 MOVE_MM = (15.0, 60.0)
 """How far a piece moves between two photos."""
 
@@ -50,7 +52,7 @@ def photograph_from_all_sides(
     for k, found in enumerate(facts):
         found["view"] = {"table": name, "number": k + 1}
         files[f"{name}_v{k + 1}.json"] = json.dumps(found).encode()
-    files[f"{name}.json"] = json.dumps(_whole(name, spec, facts, moved)).encode()
+    files[f"{name}.json"] = json.dumps(whole(name, spec, facts, moved)).encode()
     return files
 
 
@@ -66,12 +68,19 @@ def _photo(
     habits = camera_style(view.kind, table.spec.light in ("low", "lamp"), rng)
     light = expose(tracer, view.resized(scale), ROUGH)
     if scale != 1:
-        light = np.asarray(
-            cv2.resize(light, view.size_px, interpolation=cv2.INTER_CUBIC).clip(0), np.float32
-        )
+        light = enlarge(light, view.size_px)
     picture = develop(light, habits, rng)
     facts = truth(f"{name}.jpg", table, view, tracer, habits, scale)
     return jpeg(picture, view, habits.jpeg_quality), facts
+
+
+def enlarge(light: Floats, size_px: tuple[int, int]) -> Floats:
+    """The light (H, W, 3) at another size.
+
+    It is enlarged as the eye sees it. Enlarged as it is, bright areas grow into dark ones by a pixel.
+    """
+    seen = cv2.resize(light ** (1 / GAMMA), size_px, interpolation=cv2.INTER_CUBIC)
+    return np.asarray(seen.clip(0) ** GAMMA, np.float32)
 
 
 def _move_one(table: Table, rng: Rng) -> tuple[Table, list[dict[str, object]]]:
@@ -119,9 +128,10 @@ def _is_free(table: Table, piece: Piece, step_mm: Array) -> bool:
     return ground.free(footprint(piece.shape, x, y, piece.heading_deg), 3)
 
 
-def _whole(
+def whole(
     name: str, spec: Spec, facts: Sequence[dict[str, Any]], moved: Sequence[dict[str, object]]
 ) -> dict[str, object]:
+    """The truth of a table by the facts of its views."""
     views = [found["image"] for found in facts]
     pieces = []
     for k, piece in enumerate(facts[0]["pieces"]):

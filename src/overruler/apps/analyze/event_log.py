@@ -1,6 +1,7 @@
 """The events of a film or a broadcast as plain data: stays, moves, rests, notes."""
 
 from overruler.apps.analyze.merge import Data
+from overruler.errors import CannotMeasure
 from overruler.report import Report
 from overruler.track import Move, Tick, TrackedPosition
 
@@ -147,13 +148,20 @@ def move_data(move: Move) -> Data:
 
 
 def rest_data(time_s: float, report: Report) -> Data:
-    """The table at rest as JSON: its scene and a small picture."""
+    """The table at rest as JSON: its scene, and a picture of it from above."""
     return {"time_s": time_s, "scene": report.scene.to_json(), "still": still_uri(report)}
 
 
 def still_uri(report: Report) -> str:
-    """A small picture of the table as a `data:` URI."""
-    from overruler.picture.raster import data_uri, shrink_quickly
+    """The board from above as a `data:` URI, rectified from the photo; empty where none can be made."""
+    from overruler.picture.raster import data_uri
+    from overruler.vision.imaging.orthophoto import rectify_photo
 
-    small = shrink_quickly(report.frame.pixels, STILL_LONGER_SIDE_PX)
-    return data_uri(small, (small.shape[1], small.shape[0]))
+    width, height = report.calibration.board_mm
+    mm_per_px = max(width, height) / STILL_LONGER_SIDE_PX
+    box = (0.0, 0.0, width, height)
+    try:
+        view = rectify_photo(report.frame.pixels, report.calibration.camera, box, mm_per_px)
+    except CannotMeasure:  # a board larger than any table
+        return "data:,"
+    return data_uri(view.pixels, (view.pixels.shape[1], view.pixels.shape[0]))

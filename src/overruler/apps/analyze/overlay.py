@@ -10,7 +10,7 @@ import numpy as np
 
 from overruler.apps.analyze.merge import IN_MOTION_SIGMA_MM, Data, FilmResults
 from overruler.apps.analyze.photo_folder import position_sigma_mm
-from overruler.apps.web.live.graphics import draw_graphics
+from overruler.apps.web.live.graphics import NO_GRAPHICS, Graphics, draw_graphics
 from overruler.apps.web.live.placement import LabelPlacement
 from overruler.apps.web.live.selection import Selection
 from overruler.apps.web.scene_paths import camera_view
@@ -19,12 +19,13 @@ from overruler.frame import PixelBox
 from overruler.geometry.pose import Array
 from overruler.picture import svg
 from overruler.picture.answer_style import YES_COLOUR
+from overruler.picture.label_placement import centres_beside
 from overruler.picture.painters import base_outline, draw_base
 from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View, offset_outline
 from overruler.rules import matrix
 from overruler.scene import Piece, Scene
-from overruler.units import SIGMAS_95, format_length, format_number, told_unit
+from overruler.units import SIGMAS_95, format_length, format_number
 
 PATH_SHOWN_S = 20.0
 """How long a path is shown after the end of its move."""
@@ -92,14 +93,17 @@ class Overlay:
             for piece in scene.pieces
             if piece.id not in away
         ]
-        placement = LabelPlacement(view)
-        placement.protect_lines([base_outline(view, piece) for piece in pieces])
         at_rest = not moving and not landed
-        ruling = _draw_ruling(scene, self._last_moved_piece(number)) if at_rest else ""
-        paths = [_draw_path(view, scene, moves[k], placement) for k in shown]
-        names = [_draw_name(view, piece, placement, told_unit(scene.state)) for piece in pieces]
+        ruling = _rule(scene, self._last_moved_piece(number)) if at_rest else NO_GRAPHICS
+        paths = [(moves[k], _path_px(view, scene, moves[k])) for k in shown]
+        placement = ruling.placement or LabelPlacement(view)
+        placement.protect_lines([base_outline(view, piece) for piece in pieces])
+        placement.protect_lines([line for _, line in paths])
+        labels = [_draw_path_label(view, scene, move, line, placement) for move, line in paths]
+        names = [_draw_name(view, piece, placement, scene.unit) for piece in pieces]
         bases = [_draw_base(view, piece, position_sigma_mm(piece)) for piece in pieces]
-        layers = [svg.group(paths), svg.group([*bases, *names]), ruling]
+        drawn = [_draw_path(view, line) for _, line in paths]
+        layers = [*drawn, *bases, *ruling.layers.values(), *labels, *names]  # words last
         return self._make_drawing(number, layers, (0, 0, *self.size_px))
 
     def _last_moved_piece(self, number: int) -> str | None:
@@ -217,22 +221,35 @@ def _draw_name(view: View, piece: Piece, placement: LabelPlacement, unit: str) -
     return _draw_plate(view, text, [above, below], placement)
 
 
-def _draw_path(view: View, scene: Scene, move: Data, placement: LabelPlacement) -> str:
-    """Draw the path of a move that has ended, and its length."""
+def _path_px(view: View, scene: Scene, move: Data) -> Array:
+    """The path (N, 2) of a move in the picture; no points where the picture cannot show it."""
     piece = _find_piece(scene, move["piece"])
     z_mm = piece.z_mm if piece is not None else 0.0
     legs = [view.line_px(a, b, z_mm) for a, b in pairwise(move["way_mm"])]
     line = np.concatenate(legs)
-    if not np.isfinite(line).all():
+    return line if np.isfinite(line).all() else np.empty((0, 2))
+
+
+def _draw_path(view: View, line: Array) -> str:
+    """Draw the path (N, 2) of a move that has ended."""
+    return svg.cased_line(line, YES_COLOUR, 1.0 * view.unit, dash=(3.0, 3.0)) if len(line) else ""
+
+
+def _draw_path_label(
+    view: View, scene: Scene, move: Data, line: Array, placement: LabelPlacement
+) -> str:
+    """Draw the length of a path (N, 2) beside it."""
+    if not len(line):
         return ""
+    size = np.array(svg.text_plate_size(_path_label(scene, move), LETTER_HEIGHT * view.unit))
     places = [line[round(share * (len(line) - 1))] for share in LABEL_SHARES]
-    label = _draw_plate(view, _path_label(scene, move), places, placement)
-    return svg.cased_line(line, YES_COLOUR, 1.0 * view.unit, dash=(3.0, 3.0)) + label
+    beside = [center for place in places for center in centres_beside(size, np.tile(place, 2))]
+    return _draw_plate(view, _path_label(scene, move), beside, placement)
 
 
 def _path_label(scene: Scene, move: Data) -> str:
     sigma_mm = move["path_sigma_mm"] if move["way_seen"] else move["sigma_mm"]
-    length = format_length(move["path_mm"], SIGMAS_95 * sigma_mm, scene.is_in_inches)
+    length = format_length(move["path_mm"], SIGMAS_95 * sigma_mm, scene.unit)
     return length if move["way_seen"] else f"{length}, way not seen"
 
 
@@ -247,17 +264,16 @@ def _draw_plate(view: View, text: str, places: Sequence[Array], placement: Label
     return ""
 
 
-def _draw_ruling(scene: Scene, name: str | None) -> str:
-    """Draw the ruling from a piece to its closest enemy, or without players to the closest piece."""
+def _rule(scene: Scene, name: str | None) -> Graphics:
+    """The ruling from a piece to its closest enemy, or without players to the closest piece."""
     other = _closest_enemy(scene, name) if name is not None else None
     if name is None or other is None:
-        return ""
+        return NO_GRAPHICS
     standing = frozenset(piece.id for piece in scene.pieces)
     try:
-        graphics = draw_graphics(scene, Selection(pair=(name, other)), standing)
+        return draw_graphics(scene, Selection(pair=(name, other)), standing)
     except BadInput:  # a question that this table cannot answer, such as a grid's
-        return ""
-    return svg.group(graphics.layers.values())
+        return NO_GRAPHICS
 
 
 def _closest_enemy(scene: Scene, name: str) -> str | None:

@@ -1,7 +1,7 @@
 """The page of a film: one file with everything in it, which asks no server for anything."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -9,18 +9,23 @@ from typing import Any
 import numpy as np
 
 from overruler.apps.analyze.merge import Data, FilmResults
+from overruler.apps.rulings import side_numbers
+from overruler.picture.piece_names import piece_label
 from overruler.picture.raster import font_face_css
 from overruler.rules import matrix
-from overruler.scene import Scene
+from overruler.scene import Piece, Scene
 
 PAGE_TEMPLATE = Path(__file__).with_name("page.html")
-"""The page with placeholders for the film's name, the font and the data."""
+"""The page with placeholders for the film's name, the font, its style, its script and the data."""
+PAGE_PARTS = {"style": "page.css", "script": "page.js"}
+"""Files that stand in the page, by the names of their placeholders."""
 MAX_PAIRS = 1300
 """Largest number of pairs whose distances are included: more make the page slow to open."""
 MAX_CONTACTS = 1000
 """Largest number of contacts that are included."""
 MAX_RULINGS = 400
 """Largest number of the last rest's rulings that are included."""
+_STAY_KEYS = ("from_s", "to_s", "x_mm", "y_mm", "sigma_mm")
 DEFAULT_BOARD = {"width_mm": 1000, "height_mm": 1000}
 """Board of a film without a rest."""
 
@@ -38,16 +43,20 @@ def render_page(
         "name": film.name,
         "length_s": round(film.read_to_s, 2),
         "board": last_scene["board"],
-        "pieces": [_piece_json(film, name) for name in sorted(film.bases)],
+        "pieces": _pieces_json(film),
         "moves": [_move_json(move) for move in film.moves],
         "terrain": last_scene.get("terrain", []),
         "problems": [*film.problems, *map(_describe_note, film.notes)],
-        "rulings": _last_rulings(rulings),
+        "rulings": _last_rulings(rulings, _sides(film)),
         "contacts": [_round_floats(row) for row in contacts[:MAX_CONTACTS]],
         "turns": [_round_floats(row) for row in turns] if len(turns) > 1 else [],
         "allowances": [_round_floats(row) for row in too_long] if too_long is not None else None,
     }
-    head, tail = PAGE_TEMPLATE.read_text(encoding="utf-8").split("{{data}}")
+    page = PAGE_TEMPLATE.read_text(encoding="utf-8")
+    for placeholder, file in PAGE_PARTS.items():
+        text = PAGE_TEMPLATE.with_name(file).read_text(encoding="utf-8")
+        page = page.replace(f"{{{{{placeholder}}}}}", text)
+    head, tail = page.split("{{data}}")
     yield head.replace("{{name}}", escape(film.name)).replace("{{font}}", font_face_css())
     yield _encode_json(data)[:-1] + ',"rests":['
     for number, rest in enumerate(film.rests):
@@ -65,10 +74,35 @@ def _describe_note(note: Data) -> str:
     return f"{note['time_s']:.1f} s: {note['text']}"
 
 
-def _piece_json(film: FilmResults, name: str) -> Data:
-    keys = ("from_s", "to_s", "x_mm", "y_mm", "sigma_mm")
-    stays = [[round(stay[key], 2) for key in keys] for stay in film.stays[name]]
-    return {"id": name, "base": film.bases[name], "stays": stays}
+def _pieces_json(film: FilmResults) -> list[Data]:
+    """Each piece with its stays, what it is called and whose it is."""
+    known = _last_pieces(film)
+    sides = _sides(film)
+    rows = []
+    for name in sorted(film.bases):
+        stays = [[round(stay[key], 2) for key in _STAY_KEYS] for stay in film.stays[name]]
+        row: Data = {"id": name, "label": name, "base": film.bases[name], "stays": stays}
+        if name in known:
+            piece = known[name]
+            row |= {"label": piece_label(piece), "unit": piece.unit, "player": piece.player}
+        rows.append(row | {"side": sides.get(name)})
+    return rows
+
+
+def _last_pieces(film: FilmResults) -> dict[str, Piece]:
+    """Each piece as the last rest that shows it has it."""
+    pieces: dict[str, Piece] = {}
+    for rest in film.rests:
+        for piece in Scene.from_json(rest["scene"]).pieces:
+            pieces[piece.id] = piece
+    return pieces
+
+
+def _sides(film: FilmResults) -> dict[str, int]:
+    """The side that each piece of the last rest is on."""
+    if not film.rests:
+        return {}
+    return side_numbers(Scene.from_json(film.rests[-1]["scene"]).pieces)
 
 
 def _move_json(move: Data) -> Data:
@@ -99,12 +133,18 @@ def _rest_json(rest: Data) -> Data:
     return data
 
 
-def _last_rulings(rulings: Sequence[Data] | None) -> list[list[Any]] | None:
-    """The last rest's rulings, the closest pair first: from, to, range, probability, since when, distance."""
+def _last_rulings(
+    rulings: Sequence[Data] | None, sides: Mapping[str, int]
+) -> list[list[Any]] | None:
+    """The last rest's rulings between sides, the closest pair first.
+
+    Each is: from, to, range, probability, since when, distance.
+    """
     if rulings is None:
         return None
     last_s = max((row["time_s"] for row in rulings), default=0.0)
-    rows = [row for row in rulings if row["time_s"] == last_s and row["range"] is not None]
+    last = [row for row in rulings if row["time_s"] == last_s and row["range"] is not None]
+    rows = [row for row in last if sides.get(row["from"]) != sides.get(row["to"])]
     rows.sort(key=lambda row: row["distance_mm"])
     return [_ruling_json(row) for row in rows[:MAX_RULINGS]]
 

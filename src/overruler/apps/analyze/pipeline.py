@@ -1,6 +1,7 @@
 """The pipeline from films to folders of results: segments are analysed, stored and merged."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -98,7 +99,7 @@ def _folder_names(videos: Sequence[Path]) -> list[str]:
     """Name each film's folder by the film, without the ending; numbered where two are the same."""
     names: list[str] = []
     for video in videos:
-        stem = video.resolve().stem or "film"
+        stem = Path(os.path.realpath(video)).stem or "film"
         count = sum(name == stem or name.rpartition("-")[0] == stem for name in names)
         names.append(stem if not count else f"{stem}-{count + 1}")
     return names

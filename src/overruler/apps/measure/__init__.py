@@ -9,7 +9,12 @@ from overruler.apps.geojson import add_geojson_argument
 from overruler.apps.measure.measuring import measure_photo
 from overruler.apps.measure.options import MeasureOptions, load_options, read_options
 from overruler.apps.measure.outputs import json_values, render_outputs
-from overruler.apps.measure.photo_paths import NO_PHOTO, expand_patterns
+from overruler.apps.measure.photo_paths import (
+    NO_PHOTO,
+    PER_PHOTO_OUTPUTS,
+    expand_patterns,
+    named_for,
+)
 from overruler.apps.process.log import add_log_arguments
 from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments
@@ -33,8 +38,8 @@ __all__ = [
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     photo = (
         "the photo (JPEG, HEIC, PNG, WebP, TIFF), or - for standard input. Up to ten photos are taken "
-        "for photos of ONE table, and make one scene. A folder, or --each: every photo shows a table "
-        "of its own"
+        "for photos of ONE table, and make one scene; a short film of a walk round it, too. A folder, "
+        "or --each: every photo shows a table of its own"
     )
     parser.add_argument("photo", type=Path, nargs="*", metavar="PHOTO", help=photo)
     output = parser.add_argument_group("what comes out")
@@ -90,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
     if not args.photo:
         raise BadInput(NO_PHOTO)
     args.photo = expand_patterns(args.photo)
+    for name in PER_PHOTO_OUTPUTS:
+        setattr(args, name, named_for(getattr(args, name), args.photo[0]))
     options = read_options(args)
     with progress_display(args.quiet) as progress:
         report = measure_photo(options, progress)

@@ -21,6 +21,7 @@ from overruler.apps.measure import measuring
 from overruler.apps.measure.options import MeasureOptions, load_options, read_request
 from overruler.apps.measure.photo_paths import (
     NO_PHOTO,
+    PER_PHOTO_OUTPUTS,
     FolderWatch,
     check_name_fields,
     named_for,
@@ -40,8 +41,6 @@ USUAL_JOBS = 4
 """Most processes that are started unasked: each takes half a gigabyte."""
 POLL_INTERVAL_S = 0.5
 """Time between two looks into a watched folder."""
-PER_PHOTO_OUTPUTS = ("scene", "picture", "doubt", "geojson")
-"""Outputs of which each photo has one."""
 
 
 logger = logging.getLogger("overruler.batch")
@@ -88,6 +87,11 @@ def check_batch(args: argparse.Namespace) -> None:
         raise BadInput("-: standard input holds one photo: leave --each and --watch away")
     if args.watch and not args.watch.is_dir():
         raise BadInput(f"--watch: {args.watch} is no folder: make it first, or name another")
+    for picture in (args.picture, args.doubt):
+        if args.watch and picture and picture.parent.resolve() == args.watch.resolve():
+            raise BadInput(
+                f"{picture}: would land in the watched folder and be measured: name another folder"
+            )
     if args.jobs is not None and not 1 <= args.jobs <= MAX_JOBS:
         raise BadInput(f"--jobs: must be from 1 to {MAX_JOBS}, is {args.jobs}")
     if args.csv:
@@ -135,13 +139,13 @@ def measure_all(requests: Sequence[MeasureRequest], jobs: int) -> Iterator[Outco
 
 
 def _prepare_worker() -> None:
-    """Leave Ctrl-C to the parent, and the processors to the other workers."""
+    """End at once and in silence at Ctrl-C, and leave the other processors to the other workers."""
     import signal
 
     from overruler.apps.process.memory import keep_memory
     from overruler.vision.imaging.opencv_threads import limit_opencv_to_one_thread
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     keep_memory()
     limit_opencv_to_one_thread()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overruler.apps.settings.measure_request import MeasureRequest
-from overruler.errors import MissingExtra
+from overruler.errors import BadInput, MissingExtra
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.units import SIGMAS_95
 
@@ -124,7 +124,7 @@ class Measurement:
 
 
 def measure(
-    photo: str | Path,
+    photo: str | Path | Sequence[str | Path],
     *,
     board: str | Path | None = None,
     marker_mm: float | None = None,
@@ -138,16 +138,22 @@ def measure(
     units: str | None = None,
     ask: Sequence[str] = (),
 ) -> Measurement:
-    """Measure a photo; the arguments are the options of `overruler measure`.
+    """Measure a photo, several of one table, or a film of a walk round it.
 
+    The arguments are the options of `overruler measure`.
     Without `board`, `marker_mm` and `points` (each `"U,V=X,Y"`) the markers tell the board. Raises
     `BadInput` for what is wrong with an argument, `CannotMeasure` for a photo.
     """
     from overruler.apps.measure.measuring import measure_photo
     from overruler.apps.measure.options import load_options, with_default_board
 
+    photos = [photo] if isinstance(photo, str | Path) else list(photo)
+    if not photos:
+        raise BadInput("no photo is given")
+    first, *more = photos
     request = MeasureRequest(
-        photo=Path(photo),
+        photo=Path(first),
+        more=tuple(map(Path, more)),
         board=_path(board),
         marker_mm=marker_mm,
         point=tuple(points),

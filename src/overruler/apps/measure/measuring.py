@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from overruler.apps.measure.options import MeasureOptions
+from overruler.apps.measure.pictures import read_pictures
 from overruler.errors import CannotMeasure, WrongBoard
 
 if TYPE_CHECKING:
@@ -15,25 +16,15 @@ if TYPE_CHECKING:
 
 def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "Report":
     """Measure the photo and answer the questions, or the most likely ones where none is asked."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from overruler.sources.photo import load_photo
-    from overruler.vision.learned.warm_up import warm_up_libraries
-
     progress("reading the photo")
-    pool = ThreadPoolExecutor()
-    paths = (options.photo, *options.more)
-    reading = [pool.submit(load_photo, path) for path in paths]  # during the imports below
-    pool.submit(
-        warm_up_libraries
-    )  # nobody waits for it: what it has not loaded is loaded when used
+    pictures = read_pictures(options, progress)
     from overruler.apps.rulings import rule_on_questions
     from overruler.referee import Referee
+    from overruler.sources.photo import load_photo
 
-    frames = [each.result() for each in reading]
-    pool.shutdown(wait=False)
+    frames = pictures.frames
     referee = Referee(
-        board=_find_board(frames[0], options),
+        board=pictures.board,
         points=options.points,
         lens=options.lens,
         game=options.game,
@@ -43,7 +34,7 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
         fixes=options.fixes,
         house=options.house,
         beside=tuple(load_photo(path) for path in options.beside),
-        lenses=options.lenses,
+        lenses=pictures.lenses,
     )
     try:
         report = referee.look(frames if len(frames) > 1 else frames[0], progress)
@@ -51,15 +42,6 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
         check_other_boards(frames[0], options.board)
         raise
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
-
-
-def _find_board(frame: "Frame", options: MeasureOptions) -> "Board | None":
-    """The board of the options, or the known one that the photo shows."""
-    if not options.known_boards:
-        return options.board
-    from overruler.vision.markers.recognize import recognize_board
-
-    return recognize_board(frame, options.known_boards)
 
 
 def check_other_boards(frame: "Frame", board: "Board | None") -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -176,7 +177,7 @@ def _check_outputs(args: MeasureRequest) -> None:
             check_picture_ending(option, path)
     written = (args.scene, args.picture, args.doubt, args.geojson, args.csv)
     given = (args.photo, *args.more, *args.beside, *written)
-    paths = [path.resolve() for path in given if path]
+    paths = [os.path.realpath(path) for path in given if path]
     if len(set(paths)) < len(paths):
         raise BadInput(
             "PHOTOs, --beside, --scene, --picture, --doubt, --geojson and --csv must be different files"

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from overruler.apps.geojson import geojson_text
 from overruler.apps.measure.options import MeasureOptions
-from overruler.units import told_unit
 
 if TYPE_CHECKING:
     from overruler.report import Report
@@ -48,7 +47,7 @@ def _draw_precision_map(options: MeasureOptions, report: "Report", path: Path) -
     from overruler.vision.fusion.next_photo import advise_photo
 
     precision = doubt_map(report.calibration, lens=options.lens is not None)
-    precision = replace(precision, unit=told_unit(report.scene.state))
+    precision = replace(precision, unit=report.scene.unit)
     photo_advice = advise_photo(report, report.verdicts)
     if photo_advice is not None:
         precision = replace(precision, advice=(photo_advice, *precision.advice))

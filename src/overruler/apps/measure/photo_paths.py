@@ -13,6 +13,8 @@ PATTERN_SIGNS = "*?["
 """What makes a name a pattern, where no file has that name."""
 NAME_FIELD = "{name}"
 """Stands for the photo's name in the name of a file to write."""
+PER_PHOTO_OUTPUTS = ("scene", "picture", "doubt", "geojson")
+"""Outputs of which each photo has one."""
 STILL_POLLS = 2
 """A photo has landed when this many looks in a row find it with the same size and time."""
 

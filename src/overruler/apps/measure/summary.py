@@ -14,7 +14,7 @@ from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.records import PieceRecord, TerrainRecord
 from overruler.report import Report
 from overruler.scene import Piece
-from overruler.units import MILLIMETRES, SIGMAS_95, format_nominal, format_number, told_unit
+from overruler.units import MILLIMETRES, SIGMAS_95, format_nominal, format_number
 from overruler.verdict import Verdict
 
 NO_BASES_TEXT = "no bases were found; --game or --bases says which sizes to look for"
@@ -44,7 +44,7 @@ def print_report(report: Report, written: Sequence[Path], advice: Advice | None 
         *raised_ground_lines(report),
         *ruler_lines(report),
         *board_lines(report),
-        *calibration_lines(report.calibration, told_unit(report.scene.state)),
+        *calibration_lines(report.calibration, report.scene.unit),
         assumed_ground_line(report),
     ):
         console.print(line)
@@ -55,7 +55,7 @@ def print_report(report: Report, written: Sequence[Path], advice: Advice | None 
 def piece_table(report: Report) -> Table:
     """A table with a row for each piece: its position, the doubt of it, and what was visible."""
     table = Table("id", "base", box=None, header_style="bold", pad_edge=False)
-    unit = told_unit(report.scene.state)
+    unit = report.scene.unit
     for name in (f"x {unit}", f"y {unit}", f"± {unit} (95 %)", "seen"):
         table.add_column(name, justify="right")
     table.add_column("notes")
@@ -133,7 +133,7 @@ def _verdict_line(verdict: Verdict) -> str:
 def photo_lines(report: Report, advice: Advice | None) -> list[Text]:
     """What moved between several photos, and from where another photo would help."""
     names = [photo.frame.name for photo in report.photos]
-    unit = told_unit(report.scene.state)
+    unit = report.scene.unit
     lines = []
     for moved in report.scene.extra.get("moved", ()):
         x, y = (format_number(moved[key], unit, 0) for key in ("x_mm", "y_mm"))
@@ -155,7 +155,7 @@ def photo_lines(report: Report, advice: Advice | None) -> list[Text]:
 def raised_ground_lines(report: Report) -> list[Text]:
     """A line for each raised area: the pieces on it, and its height."""
     pieces = [(piece.id, PieceRecord.from_json(piece.extra)) for piece in report.scene.pieces]
-    unit = told_unit(report.scene.state)
+    unit = report.scene.unit
     lines = []
     for terrain in report.scene.terrain:
         record = TerrainRecord.from_json(terrain.extra)
@@ -171,7 +171,7 @@ def raised_ground_lines(report: Report) -> list[Text]:
 
 def ruler_lines(report: Report) -> list[Text]:
     """A line for each ruler in the photo: its scale, which is independent of the markers'."""
-    unit = told_unit(report.scene.state)
+    unit = report.scene.unit
     return [Text(_ruler_line(ruler, unit)) for ruler in report.rulers]
 
 

@@ -97,14 +97,16 @@ class Guard:
             return
         refusal = self._find_refusal(scope, Headers(scope=scope))
         if refusal is None:
-            await self._app(scope, receive, self._add_headers(scope, send))
+            shown = _keys_in_query(scope) if self._policy.key is not None else ()
+            came_by_link = any(_is_key(one, self._policy.key or "") for one in shown)
+            await self._app(scope, receive, self._add_headers(scope, send, came_by_link))
         elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
         else:
             if _shows_pages(scope, Headers(scope=scope)):
                 refusal = _page_of(refusal)
-            await refusal(scope, receive, self._add_headers(scope, send))
+            await refusal(scope, receive, self._add_headers(scope, send, sets_cookie=False))
 
     def _find_refusal(self, scope: Scope, headers: Headers) -> Response | None:
         if not self._is_own_name(headers):
@@ -128,10 +130,9 @@ class Guard:
         key = self._policy.key
         return key is None or shows_key(scope, headers, key)
 
-    def _add_headers(self, scope: Scope, send: Send) -> Send:
-        """Return a `send` that adds the common headers, and the cookie if the key is in the address."""
+    def _add_headers(self, scope: Scope, send: Send, sets_cookie: bool) -> Send:
+        """Return a `send` that adds the common headers, and the cookie of the key where it is due."""
         key = self._policy.key
-        sets_cookie = key is not None and key in _keys_in_query(scope)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -189,11 +190,13 @@ def _is_navigation(scope: Scope, headers: Headers) -> bool:
 
 
 def shows_key(scope: Scope, headers: Headers, key: str) -> bool:
-    """Whether a request shows a key; the comparison takes the same time for every wrong key."""
-    return any(
-        hmac.compare_digest(shown.encode(), key.encode())
-        for shown in presented_keys(scope, headers)
-    )
+    """Whether a request shows a key."""
+    return any(_is_key(shown, key) for shown in presented_keys(scope, headers))
+
+
+def _is_key(shown: str, key: str) -> bool:
+    """Whether the two are the same; it takes the same time for every wrong key."""
+    return hmac.compare_digest(shown.encode(), key.encode())
 
 
 def presented_keys(scope: Scope, headers: Headers) -> Iterable[str]:

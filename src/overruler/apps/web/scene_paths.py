@@ -29,7 +29,7 @@ from overruler.picture.svg import path_data
 from overruler.picture.view import View, offset_outline
 from overruler.rules import clause_text
 from overruler.scene import Piece, Scene
-from overruler.units import SIGMAS_95, format_length, inches_from_mm, told_unit
+from overruler.units import SIGMAS_95, format_length, inches_from_mm
 from overruler.verdict import Shade, Verdict
 
 RING_POINTS = 360
@@ -60,7 +60,7 @@ def table_json(scene: Scene, photo: int = 0) -> dict[str, Any]:
     record = CalibrationRecord.from_json(scene.extra["calibration"])
     return {
         "game": scene.game,
-        "unit": told_unit(scene.state),
+        "unit": scene.unit,
         "preset": scene.state.get("preset"),
         "size_px": list(view.size_px),
         "board_mm": [scene.board.width_mm, scene.board.height_mm],
@@ -180,14 +180,18 @@ def _named_doubts(verdict: Verdict, names: Mapping[str, str]) -> list[str]:
 
 def _ruling_words(ruling: DrawableRuling) -> dict[str, Any]:
     ids = [piece.id for piece in ruling.pieces]
-    headline = ruling.headline.split(": ", 1)[-1] if ids else ruling.headline
-    return {"headline": headline, "detail": ruling.detail, "tag": ruling.line_label, "between": ids}
+    return {
+        "headline": ruling.answer,
+        "detail": ruling.detail,
+        "tag": ruling.line_label,
+        "between": ids,
+    }
 
 
 def _distance_words(scene: Scene, ruling: DrawableRuling) -> dict[str, Any]:
     """A bare distance, in the unit that the game is played in."""
     half_width_mm = SIGMAS_95 * ruling.sigma_mm
-    text = format_length(ruling.distance_mm, half_width_mm, scene.is_in_inches)
+    text = format_length(ruling.distance_mm, half_width_mm, scene.unit)
     headline, _, accuracy = text.partition(" (")
     detail = f"{accuracy.rstrip(')')} sure" if accuracy else "exact"
     return _ruling_words(ruling) | {
@@ -245,7 +249,7 @@ def band_lines_json(
     lines = []
     for line_mm in lines_mm:
         ring = range_ring_px(view, piece, line_mm)
-        lines.append({"name": _line_name(scene, line_mm), **_labelled_ring_json(view, ring)})
+        lines.append({"name": line_name(scene, line_mm), **_labelled_ring_json(view, ring)})
     return lines
 
 
@@ -254,7 +258,7 @@ def range_ring_px(view: View, piece: Piece, line_mm: float) -> Array:
     return view.to_px(offset_outline(piece.shape, line_mm, steps=RING_POINTS), piece.z_mm)
 
 
-def _line_name(scene: Scene, line_mm: float) -> str:
+def line_name(scene: Scene, line_mm: float) -> str:
     """A line's name or number on the ruler; its length in inches where no band ends there."""
     ruler = scene.range_ruler
     label = ruler.line_label(line_mm) if ruler else None

@@ -22,7 +22,7 @@ from overruler.rules.areas.words import area_in_words
 from overruler.rules.bodies import Body
 from overruler.rules.clauses import clauses_that_hold
 from overruler.scene import Scene
-from overruler.units import MM_PER_INCH
+from overruler.units import INCHES, MM_PER_INCH
 from overruler.verdict import Shade, Verdict
 
 MAX_LEAVES = 256
@@ -91,10 +91,11 @@ def _probabilities(
 
 def _headline(scene: Scene, area: Area, area_mm2: float, pieces: list[str]) -> str:
     size = f"{area_mm2 / MM2_PER_CM2:.0f} cm²"
-    if scene.is_in_inches:
+    if scene.unit == INCHES:
         size = f"{area_mm2 / MM_PER_INCH**2:.1f} sq in"
-    if bases_of(area):
-        return f"{size} to stand on"
+    if bases := bases_of(area):
+        names = " and ".join(dict.fromkeys(base.id for base in bases))
+        return f"{size} for {names} to stand on"
     return f"{size}, {', '.join(pieces)} in it" if pieces else f"{size}, no piece in it"
 
 

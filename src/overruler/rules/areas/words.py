@@ -12,7 +12,7 @@ from overruler.rules.areas.tree import (
 )
 from overruler.rules.bodies import Body
 from overruler.scene import Scene
-from overruler.units import MM_PER_INCH
+from overruler.units import INCHES, MM_PER_INCH
 
 MAX_NAMES = 3
 """Bodies that are named one by one; more are counted."""
@@ -51,7 +51,7 @@ def _near_in_words(scene: Scene, near: Near) -> str:
 
 
 def _length(scene: Scene, length_mm: float) -> str:
-    if scene.is_in_inches:
+    if scene.unit == INCHES:
         return f"{round(length_mm / MM_PER_INCH, 2):g} in"
     return f"{round(length_mm, 1):g} mm"
 

@@ -13,7 +13,7 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.fixes import Fix, next_piece_id
 from overruler.geometry.batched.vectors import distance
-from overruler.geometry.covariance import Covariance, Matrix2
+from overruler.geometry.covariance import Matrix2
 from overruler.records import (
     MEASURED_KEYS,
     PLACING_CORRECTIONS,
@@ -23,13 +23,18 @@ from overruler.records import (
 from overruler.report import Report
 from overruler.scene import Piece, Scene
 from overruler.vision.assembly.pointed_at import (
-    detect_at_point,
     raise_detection,
     resize_detection,
     set_heading,
 )
-from overruler.vision.assembly.to_scene import position_covariance, to_piece
-from overruler.vision.camera.table_bow import correct_detections_for_bow
+from overruler.vision.assembly.several_photos import (
+    detect_in_photo,
+    images_after,
+    on_photo_of,
+    on_seeing_photo,
+    place_jointly,
+)
+from overruler.vision.assembly.to_scene import to_piece
 
 SAME_HEIGHT_MM = 5.0
 """Bases whose heights differ by more may stand over each other, in mm."""
@@ -48,8 +53,7 @@ class _CorrectedPiece:
     """What was corrected about it."""
     last_fix: Fix | None = None
     """The last correction of its place."""
-    number: int | None = None
-    """Its index among the pieces of the report; None for a new piece."""
+    former_id: str = ""  # where it was renamed
 
     @property
     def id(self) -> str:
@@ -60,8 +64,7 @@ class _CorrectedPiece:
 class _CorrectionState:
     """The pieces while corrections are applied."""
 
-    report: Report
-    """As it was before."""
+    report: Report  # as it was before
     pieces: dict[str, _CorrectedPiece]
     """By id, in the scene's order."""
     used_names: set[str]
@@ -81,12 +84,10 @@ def apply_corrections(report: Report, fixes: Sequence[Fix]) -> Report:
         return report
     scene = report.scene
     found = zip(scene.pieces, report.detections, strict=True)
-    pieces = {
-        piece.id: _CorrectedPiece(piece, detection, number=number)
-        for number, (piece, detection) in enumerate(found)
-    }
+    pieces = {piece.id: _CorrectedPiece(piece, detection) for piece, detection in found}
     state = _CorrectionState(report, pieces, _names_in_use(scene), [])
-    for fix in fixes:
+    for told in fixes:
+        fix = on_seeing_photo(report, told)
         corrected = _ACTIONS[fix.do](state, fix)
         state.log.append(_correction_record(state, fix, corrected))
     return _build_report(state)
@@ -114,30 +115,20 @@ def _build_report(state: _CorrectionState) -> Report:
     report, pieces = state.report, list(state.pieces.values())
     _check_no_overlap(pieces)
     detections = tuple(piece.detection for piece in pieces)
-    flattened = correct_detections_for_bow(report.calibration, detections)
-    covariance = _covariance_of(report, pieces, flattened)
+    placed = [(one.former_id or one.id, one.detection, one.last_fix) for one in pieces]
+    flattened, covariance = place_jointly(report, placed)
     blocks = [covariance.cross_covariance(k, k) for k in range(len(pieces))]
     earlier = report.scene.extra.get("fixes", ())
     fixes = [*earlier, *(record.to_json() for record in state.log)]
     scene = replace(
         report.scene,
-        pieces=tuple(map(_build_piece, pieces, flattened, blocks)),
+        pieces=tuple(
+            _build_piece(report, *each) for each in zip(pieces, flattened, blocks, strict=True)
+        ),
         covariance=covariance if pieces else None,
         extra={**report.scene.extra, "fixes": fixes},
     )
     return replace(report, detections=detections, scene=scene, verdicts=())
-
-
-def _covariance_of(
-    report: Report, pieces: Sequence[_CorrectedPiece], flattened: Sequence[Detection]
-) -> Covariance:
-    """The covariance of the corrected pieces; as several photos gave it where no place is new."""
-    known = report.scene.covariance
-    numbers = [piece.number for piece in pieces if piece.last_fix is None]
-    kept = [number for number in numbers if number is not None]
-    if report.photos and known is not None and len(kept) == len(pieces):
-        return known.of_points(kept)
-    return position_covariance(report.calibration, flattened)
 
 
 def _check_no_overlap(pieces: Sequence[_CorrectedPiece]) -> None:
@@ -157,7 +148,9 @@ def _overlap(one: Detection, other: Detection) -> bool:
     return distance(one.xy_mm, other.xy_mm) < nearest_mm
 
 
-def _build_piece(corrected: _CorrectedPiece, detection: Detection, covariance: Matrix2) -> Piece:
+def _build_piece(
+    report: Report, corrected: _CorrectedPiece, detection: Detection, covariance: Matrix2
+) -> Piece:
     """The piece of the new scene; one that no correction touched stays as it was."""
     before = corrected.piece
     if not corrected.corrections:
@@ -167,6 +160,9 @@ def _build_piece(corrected: _CorrectedPiece, detection: Detection, covariance: M
     extra = {key: value for key, value in before.extra.items() if key not in MEASURED_KEYS}
     earlier = PieceRecord.from_json(before.extra)
     extra |= now.extra
+    if report.photos:
+        seen = {image.photo for image in earlier.images if image.seen}
+        extra["images"] = images_after(report, detection, corrected.last_fix, seen)
     extra["fitted"] = corrected.detection.is_seen
     extra["corrections"] = [*earlier.corrections, *corrected.corrections]
     if earlier.by_hand or not PLACING_CORRECTIONS.isdisjoint(corrected.corrections):
@@ -205,7 +201,7 @@ def _move_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     piece = _find_piece(state, fix)
     old = piece.detection
     heading = old.heading_deg if fix.heading_deg is None else fix.heading_deg
-    moved = detect_at_point(state.report, fix, piece.id, old.base, heading)
+    moved = detect_in_photo(state.report, fix, piece.id, old.base, heading)
     return _record_change(state, fix, piece, moved)
 
 
@@ -215,7 +211,7 @@ def _add_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     base = _needed_base(fix)
     piece = Piece(name, base, 0.0, 0.0, **_checked_labels(state, fix, name))
     heading = fix.heading_deg or 0.0
-    detection = detect_at_point(state.report, fix, name, base, heading)
+    detection = detect_in_photo(state.report, fix, name, base, heading)
     return _record_change(state, fix, _CorrectedPiece(piece, detection), detection)
 
 
@@ -226,7 +222,8 @@ def _remove_piece(state: _CorrectionState, fix: Fix) -> None:
 def _resize_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     piece = _find_piece(state, fix)
     base = _needed_base(fix)
-    resized = resize_detection(state.report, piece.detection, base, fix.heading_deg)
+    shown = on_photo_of(state.report, fix)
+    resized = resize_detection(shown, piece.detection, base, fix.heading_deg)
     return _record_change(state, fix, piece, resized)
 
 
@@ -238,7 +235,8 @@ def _turn_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
 
 def _set_height(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     piece = _find_piece(state, fix)
-    raised = raise_detection(state.report, fix, piece.id, piece.detection)
+    shown = on_photo_of(state.report, fix)
+    raised = raise_detection(shown, fix, piece.id, piece.detection)
     return _record_change(state, fix, piece, raised)
 
 
@@ -251,7 +249,8 @@ def _rename_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     if "player" in fix.labels:
         extra.pop("player_unsure", None)
     piece = replace(old.piece, id=name, extra=extra, **_checked_labels(state, fix, name))
-    renamed = replace(_confirm_piece(state, fix), piece=piece)
+    former = old.former_id or old.id
+    renamed = replace(_confirm_piece(state, fix), piece=piece, former_id=former)
     in_order = [renamed if one.id == old.id else one for one in state.pieces.values()]
     state.pieces = {one.id: one for one in in_order}
     return renamed

@@ -22,21 +22,29 @@ MAX_SCORE_LOGIT = 9.0
 """Largest log odds of a score that is believed: one in eight thousand."""
 USUAL_LOOKALIKE_SHARE = 0.003
 """Share of lookalikes among the findings of a usual photo: of 549 on 19 rendered tables one was none."""
+UNPREPARED_LOOKALIKE_SHARE = 0.05
+"""The same where no marker lies on the table: nobody prepared it for measuring, and counters and
+lids lie about. On 17 rendered tables with lookalikes 50 of 965 findings are none."""
 USUAL_FINDINGS = 30.0
 """How many findings of a usual photo count beside those of this one."""
 SHARE_STEPS = 60
 """Steps in which the share of lookalikes settles."""
 
 
-def piece_probabilities(detections: Sequence[Detection]) -> list[float]:
+def piece_probabilities(
+    detections: Sequence[Detection], usual_share: float = USUAL_LOOKALIKE_SHARE
+) -> list[float]:
     """The probability that each finding of one photo is a piece; 1 where a person said so.
+
+    `usual_share` is the share of lookalikes among the findings of such a photo.
 
     The score of a plate or another rectangle is such a probability already: its rivals are in it.
     An oval's score is so on tables with many lookalikes, too: few of these are oval.
     """
     judged = [one for one in detections if not (one.is_confirmed or one.base.shape == "rectangle")]
     scores = np.array([round_score(one) for one in judged])
-    found = dict(zip(map(id, judged), probabilities_of_scores(scores).tolist(), strict=True))
+    probabilities = probabilities_of_scores(scores, usual_share)
+    found = dict(zip(map(id, judged), probabilities.tolist(), strict=True))
     return [_probability(one, found.get(id(one))) for one in detections]
 
 
@@ -51,13 +59,13 @@ def round_score(one: Detection) -> float:
     return one.score if one.clutter_score is None else min(one.score, one.clutter_score)
 
 
-def probabilities_of_scores(scores: Array) -> Array:
+def probabilities_of_scores(scores: Array, usual_share: float = USUAL_LOOKALIKE_SHARE) -> Array:
     """(N,): the probability that each finding of one photo is a piece, by the scores (N,) of all."""
     ratio = score_features(scores) @ LIKELIHOOD_WEIGHTS
-    share = USUAL_LOOKALIKE_SHARE
+    share = usual_share
     for _ in range(SHARE_STEPS):
         lookalikes = (1 - sigmoid(ratio + _log_odds_of_base(share))).sum()
-        seen = USUAL_LOOKALIKE_SHARE * USUAL_FINDINGS + float(lookalikes)
+        seen = usual_share * USUAL_FINDINGS + float(lookalikes)
         share = seen / (USUAL_FINDINGS + len(scores))
     return sigmoid(ratio + _log_odds_of_base(share))
 

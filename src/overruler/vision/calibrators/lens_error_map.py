@@ -17,7 +17,7 @@ from overruler.vision.calibrators.sheet_model import (
     PoseAndZoom,
     SheetAdjustment,
 )
-from overruler.vision.camera.schur_solver import PhotoNormalEquations, invert_information
+from overruler.vision.least_squares.schur_solver import PhotoNormalEquations, invert_information
 
 REFERENCE_TABLE_MM = 1200.0
 """Width of the table for which errors are stated; it fills the picture."""

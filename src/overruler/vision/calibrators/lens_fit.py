@@ -23,7 +23,7 @@ from overruler.vision.calibrators.sheet_model import (
     SheetAdjustment,
     SheetSolution,
 )
-from overruler.vision.camera.schur_solver import invert_information
+from overruler.vision.least_squares.schur_solver import invert_information
 
 MIN_PHOTOS = 3
 """Smallest number of photos for a lens."""

@@ -1,7 +1,8 @@
 """The bundle adjustment of several photos of one table: parameters and residuals.
 
-The shared parameters are the lens and each marker's place. The lowest-numbered marker fixes the
-gauge. Each photo has a pose and a shift of its edges.
+The shared parameters are the lens, the growth of all markers and each marker's place. The
+lowest-numbered marker fixes the gauge. Each photo has a pose and a shift of its edges. One camera
+draws all markers too large or too small alike: more photos by it do not reduce that.
 """
 
 from collections.abc import Sequence
@@ -14,17 +15,21 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
 from overruler.lens import intrinsic_matrix, pack_lens
 from overruler.vision.calibrators.views import LayoutView, merge_places, rotation_2d
-from overruler.vision.camera.bundle_adjustment import EDGE_SHIFT_SIGMA_PX
-from overruler.vision.camera.schur_solver import (
+from overruler.vision.camera.bundle_adjustment import (
+    EDGE_SHIFT_SIGMA_PX,
+    MARKER_GROWTH_SIGMA_PX,
+)
+from overruler.vision.least_squares.schur_solver import (
     JointSolution,
     ResidualBlock,
     solve_photos_jointly,
     whitening_matrix,
 )
-from overruler.vision.camera.variance_components import UNIT_SCALES
 
 LENS_COUNT = 9
 """Number of parameters of the lens, which come first among the shared ones."""
+PLACES_START = LENS_COUNT + 1
+"""Index of the first place among the shared parameters; the growth of markers comes before it."""
 OWN_COUNT = 7
 """Number of a photo's own parameters: six of its pose, and the shift of its edges."""
 
@@ -37,12 +42,16 @@ class LensAndPlaces:
     """(9,): fx fy cx cy k1 k2 p1 p2 k3."""
     places: Array
     """(M, 3): each marker's upper left corner in mm and heading in radians; the first is fixed."""
+    marker_growth_px: float = 0.0
+    """Distance by which the sides of all markers lie outwards of where their inner edges say."""
 
     def moved(self, step: Array) -> Self:
-        """Add a step (9 + 3 (M - 1),)."""
-        steps = step[LENS_COUNT:].reshape(-1, 3)
+        """Add a step (10 + 3 (M - 1),)."""
+        steps = step[PLACES_START:].reshape(-1, 3)
         places = self.places + np.concatenate([np.zeros((1, 3)), steps])
-        return replace(self, lens=self.lens + step[:LENS_COUNT], places=places)
+        growth_px = self.marker_growth_px + float(step[LENS_COUNT])
+        lens = self.lens + step[:LENS_COUNT]
+        return replace(self, lens=lens, places=places, marker_growth_px=growth_px)
 
     def camera(self, pose: Pose) -> Camera:
         """The lens at a pose."""
@@ -71,7 +80,8 @@ MapSolution = JointSolution[LensAndPlaces, PoseAndEdgeShift]
 class MarkerMapAdjustment:
     """The least-squares problem of linked views of one table."""
 
-    __slots__ = ("_whiteners", "ids", "mean", "own_parameters", "prior_root", "start", "views")
+    __slots__ = ("_growth_sigma_px", "_whiteners", "ids", "mean", "own_parameters",
+                 "prior_root", "start", "views")  # fmt: skip
 
     def __init__(self, views: Sequence[LayoutView]) -> None:
         places = merge_places(views)
@@ -90,14 +100,16 @@ class MarkerMapAdjustment:
         self.mean = prior.mean
         self.prior_root = whitening_matrix(prior.covariance)
         self._whiteners = [
-            [whitening_matrix(group.covariance(UNIT_SCALES)) for group in view.groups]
+            [whitening_matrix(group.covariance(view.scales)) for group in view.groups]
             for view in self.views
         ]
+        shape = max(view.scales.shape for view in self.views)
+        self._growth_sigma_px = MARKER_GROWTH_SIGMA_PX * shape
 
     @property
     def shared_count(self) -> int:
         """Number of shared parameters."""
-        return LENS_COUNT + 3 * (len(self.ids) - 1)
+        return PLACES_START + 3 * (len(self.ids) - 1)
 
     def solve(self) -> MapSolution:
         """Solve from the layouts of the single views."""
@@ -106,10 +118,14 @@ class MarkerMapAdjustment:
         )
 
     def prior_residuals(self, layout: LensAndPlaces) -> tuple[Array, Array]:
-        """Whitened residuals (9,) of the lens's prior, and their Jacobian."""
-        residual = self.prior_root @ (layout.lens - self.mean)
-        by_places = np.zeros((LENS_COUNT, self.shared_count - LENS_COUNT))
-        return residual, np.hstack([self.prior_root, by_places])
+        """Whitened residuals (10,) of the priors of lens and growth, and their Jacobian."""
+        residual = np.zeros(PLACES_START)
+        residual[:LENS_COUNT] = self.prior_root @ (layout.lens - self.mean)
+        residual[LENS_COUNT] = layout.marker_growth_px / self._growth_sigma_px
+        jacobian = np.zeros((PLACES_START, self.shared_count))
+        jacobian[:LENS_COUNT, :LENS_COUNT] = self.prior_root
+        jacobian[LENS_COUNT, LENS_COUNT] = 1 / self._growth_sigma_px
+        return residual, jacobian
 
     def residual_block(
         self, photo: int, layout: LensAndPlaces, own: PoseAndEdgeShift
@@ -149,14 +165,17 @@ class MarkerMapAdjustment:
         arm = group.xyz_mm[:, :2] @ rotation_2d(heading).T
         points = np.column_stack([arm + np.array([x, y]), group.xyz_mm[:, 2]])
         projected, d_point, d_camera = camera.project_with_jacobians(points)
+        growth = group.growth_jacobian
         residual = ((group.xy_px - projected) * group.normal_px).sum(1) + own.edge_shift_px
+        residual -= growth * layout.marker_growth_px
         by_camera = -(group.normal_px[:, :, None] * d_camera).sum(1)
         by_point = -(group.normal_px[:, :, None] * d_point).sum(1)
         by_shared = np.zeros((len(residual), self.shared_count))
         by_shared[:, :LENS_COUNT] = by_camera[:, :LENS_COUNT]
+        by_shared[:, LENS_COUNT] = -growth
         if index:
             by_heading = by_point[:, 1] * arm[:, 0] - by_point[:, 0] * arm[:, 1]
-            start = LENS_COUNT + 3 * (index - 1)
+            start = PLACES_START + 3 * (index - 1)
             by_shared[:, start : start + 3] = np.column_stack([by_point[:, :2], by_heading])
         by_own = np.column_stack([by_camera[:, LENS_COUNT:], np.ones(len(residual))])
         return residual, by_shared, by_own

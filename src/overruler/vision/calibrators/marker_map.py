@@ -13,7 +13,12 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
-from overruler.vision.calibrators.map_adjustment import OWN_COUNT, MapSolution, MarkerMapAdjustment
+from overruler.vision.calibrators.map_adjustment import (
+    OWN_COUNT,
+    PLACES_START,
+    MapSolution,
+    MarkerMapAdjustment,
+)
 from overruler.vision.calibrators.views import LayoutView, link_views, rotation_2d
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.marker_layout import FREE_MARKERS_BUDGET
@@ -63,7 +68,7 @@ class MarkerMapFit:
     disagreement: float
     """Scatter between photos against the noise within photos; 1 as expected."""
     scale_share: float
-    """1 σ of the scale of the whole layout, as a share."""
+    """1 σ of the scale of the whole layout, as a share: of the print, and of its pixels."""
 
     @property
     def size_mm(self) -> tuple[float, float]:
@@ -167,7 +172,7 @@ def _build_map_fit(
     """Express the solution in a frame with its origin at the lower left of the bounding box."""
     square = square_corners_mm(1.0) * np.array([*sides_mm, 0.0])
     corner_places = solution.shared.places
-    corner_covariance = solution.covariance()[9:, 9:]
+    corner_covariance = solution.covariance()[PLACES_START:, PLACES_START:]
     places, covariance = _convert_to_centres(corner_places, corner_covariance, square)
     corners = _place_squares(corner_places, square)
     flat = corners[..., :2].reshape(-1, 2)
@@ -175,19 +180,26 @@ def _build_map_fit(
     lowest_markers = flat.argmin(0) // 4
     covariance = _covariance_from_corner(covariance, places, corners, lowest_markers)
     places[:, :2] -= origin[:2]
-    scale = board.scale_share or UNMEASURED_SCALE_SHARE
+    printed = board.scale_share or UNMEASURED_SCALE_SHARE
     by_scale = (places * [1, 1, 0]).ravel()
     views = _view_fits(adjustment, solution, origin)
     return MarkerMapFit(
         places=dict(zip(adjustment.ids, places, strict=True)),
-        covariance=covariance + scale**2 * np.outer(by_scale, by_scale),
+        covariance=covariance + printed**2 * np.outer(by_scale, by_scale),
         corners_mm=dict(zip(adjustment.ids, corners - origin, strict=True)),
         photos=views,
         left_out=dict(left_out),
         rms_px=float(np.sqrt(np.mean([view.rms_px**2 for view in views]))),
         disagreement=solution.disagreement,
-        scale_share=scale,
+        scale_share=float(np.hypot(printed, _scale_sigma(places, covariance))),
     )
+
+
+def _scale_sigma(places: Array, covariance: Array) -> float:
+    """1 σ, as a share, of the scale of places (M, 3) whose covariance is (3 M, 3 M)."""
+    arms = (places - places.mean(0)) * [1, 1, 0]
+    row = arms.ravel() / max(float((arms**2).sum()), 1e-9)
+    return float(np.sqrt(row @ covariance @ row))
 
 
 def _view_fits(

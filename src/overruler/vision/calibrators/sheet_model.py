@@ -10,7 +10,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
 from overruler.lens import intrinsic_matrix
 from overruler.vision.calibrators.charuco import ChartCorners
-from overruler.vision.camera.schur_solver import (
+from overruler.vision.least_squares.schur_solver import (
     JointSolution,
     ResidualBlock,
     solve_photos_jointly,

@@ -12,6 +12,7 @@ from overruler.vision.camera.initial_pose import pose_from_free_squares
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.observations import Observation, free_marker_observation
 from overruler.vision.camera.state import State
+from overruler.vision.camera.variance_components import UNIT_SCALES, NoiseScales
 from overruler.vision.markers.edge_noise import place_noise_columns_px
 from overruler.vision.markers.marker import Marker
 
@@ -40,6 +41,8 @@ class LayoutView:
     """Shift of edges towards their dark side."""
     places: dict[int, Array]
     """Places as in `MarkerPlaces`, in the photo's own frame or in a common one."""
+    scales: NoiseScales = UNIT_SCALES
+    """Actual noise of its markers against the expected one."""
 
     @classmethod
     def from_markers(
@@ -47,7 +50,7 @@ class LayoutView:
     ) -> "LayoutView":
         """Solve for the layout of markers of this width and height from one photo."""
         observations = [_printed_observation(marker, sides_mm) for marker in markers]
-        state = _solve_layout(observations, markers, prior, sum(sides_mm) / 2)
+        state, scales = _solve_layout(observations, markers, prior, sum(sides_mm) / 2)
         # one photo puts each marker where it sees it; only several photos show its place noise
         groups = tuple(
             replace(
@@ -58,7 +61,7 @@ class LayoutView:
         ids = tuple(marker.id for marker in markers)
         assert state.places is not None
         places = dict(zip(ids, state.places, strict=True))
-        return cls(name, ids, groups, prior, state.camera, state.edge_shift_px, places)
+        return cls(name, ids, groups, prior, state.camera, state.edge_shift_px, places, scales)
 
     def in_frame(self, turn_rad: float, shift_mm: Array) -> "LayoutView":
         """Express the view in a board frame in which its own is rotated, then shifted."""
@@ -83,12 +86,15 @@ def _printed_observation(marker: Marker, sides_mm: tuple[float, float]) -> Obser
 
 def _solve_layout(
     observations: Sequence[Observation], markers: Sequence[Marker], prior: LensPrior, side_mm: float
-) -> State:
+) -> tuple[State, NoiseScales]:
+    """The layout by one photo, and the scales of its noise; that of places is for photos together."""
     corners_px = np.stack([marker.corners_px for marker in markers])
     undistorted = prior.undistort_pixels(corners_px)
     pose, places = pose_from_free_squares(undistorted, side_mm, prior.matrix)
     start = State(prior.camera_at(pose), 0.0, places)
-    return BundleAdjustment(observations, prior).solve(start).state
+    adjustment = BundleAdjustment(observations, prior)
+    better, solution = adjustment.solve_averaging_scales(adjustment.solve(start).state)
+    return solution.state, better.scales._replace(place=1.0)
 
 
 def link_views(views: Sequence[LayoutView]) -> tuple[list[LayoutView], dict[str, str]]:

@@ -4,7 +4,7 @@ The parameters are the camera, the shift of edges, the growth of markers, the ta
 places of free markers (`state.State`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,12 +15,12 @@ from overruler.calibration import CAMERA_SIZE, SPEC_SHARE
 from overruler.geometry.pose import Array
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.observations import Observation
-from overruler.vision.camera.schur_solver import invert_information, whitening_matrix
 from overruler.vision.camera.state import (
     BOW_START,
     CAMERA_AND_BOW,
     EDGE_SHIFT_INDEX,
     MARKER_GROWTH_INDEX,
+    OWN_SIZE,
     PLACES_START,
     Solution,
     State,
@@ -33,6 +33,8 @@ from overruler.vision.camera.variance_components import (
     estimate_scales,
     marginalize_scales,
 )
+from overruler.vision.least_squares.arrow_system import ArrowSystem
+from overruler.vision.least_squares.schur_solver import invert_information, whitening_matrix
 
 EDGE_SHIFT_SIGMA_PX = 0.5
 """Prior σ of the shift of edges towards their dark side."""
@@ -43,14 +45,23 @@ BOW_SIGMA_SHARE = 5e-4
 
 
 class NormalEquations(NamedTuple):
-    """The normal equations about a state, over U parameters."""
+    """The normal equations about a state."""
 
     cost: float
     """Chi square of the residuals and the prior; infinite for an impossible state."""
-    information: Array
-    """(U, U): information matrix."""
-    gradient: Array
-    """(U,): half the gradient of the cost."""
+    system: ArrowSystem
+    """Camera, edges and bow are shared, each free marker but the first has a place of its own."""
+
+
+class Linearization(NamedTuple):
+    """The residuals about a state, and their derivatives."""
+
+    residual: Array
+    """(N,): along the normals in px."""
+    shared: Array
+    """(N, 19): Jacobian by camera, edges and bow."""
+    own: Array
+    """(N, 3): Jacobian by the place of the marker; 0 for a known layout."""
 
 
 class BundleAdjustment:
@@ -84,7 +95,7 @@ class BundleAdjustment:
         """Minimize the cost from `state` by the Levenberg-Marquardt method."""
         damping, equations = 1e-3, self._normal_equations(state)
         for _ in range(rounds):
-            trial = state.moved(_marquardt_step(equations, damping))
+            trial = state.moved(equations.system.damped_step(damping, equations.system))
             trial_equations = self._normal_equations(trial)
             if not trial_equations.cost <= equations.cost:
                 damping *= 10
@@ -100,24 +111,20 @@ class BundleAdjustment:
                 break
         return self._build_solution(state, equations)
 
-    def state_without(self, state: State, group: int) -> State:
-        """The state without one observation: a single Newton step from the solution of all."""
-        equations = self._normal_equations(state)
-        residual, jacobian = self.residuals_and_jacobian(state)
-        part, whitener = self._slices[group], self._whiteners[group]
-        rows = whitener @ jacobian[part]
-        misfit = whitener @ residual[part]
-        information = equations.information - rows.T @ rows
-        gradient = equations.gradient - rows.T @ misfit
-        scale = np.sqrt(np.diag(equations.information))
-        return state.moved(_damped_step(information, gradient, 1e-9, scale))
+    def states_without(self, state: State) -> Iterator[State]:
+        """The state without each one observation: a single Newton step from the solution of all."""
+        linear, whole = self.linearization(state), self._normal_equations(state).system
+        for k, (whitener, part) in enumerate(zip(self._whiteners, self._slices, strict=True)):
+            shared, misfit = whitener @ linear.shared[part], whitener @ linear.residual[part]
+            others = whole.without(state.own_index(k), shared, misfit)
+            yield state.moved(others.damped_step(1e-9, whole))
 
     def covariance(self, state: State) -> Array:
         """(17, 17): covariance of camera and bow about `state`, for noise exactly as scaled.
 
         It is the Cramér-Rao bound: no method is more precise.
         """
-        return _camera_and_bow(invert_information(self._normal_equations(state).information))
+        return _camera_and_bow(self._normal_equations(state).system.shared_covariance())
 
     def covariance_as_specified(self, state: State) -> Array:
         """(17, 17): covariance of the solution if the table is as its board file specifies.
@@ -125,15 +132,19 @@ class BundleAdjustment:
         The weights are those of tables as people have them. Under other noise than the weights
         assume, the covariance is that of the sandwich estimator (White, 1982).
         """
-        _, jacobian = self.residuals_and_jacobian(state)
-        information = self.prior_information(state)
-        noise = information.copy()
+        linear, system = self.linearization(state), self._normal_equations(state).system
+        noise = self.prior_information(state)
         noise[BOW_START:PLACES_START, BOW_START:PLACES_START] *= SPEC_SHARE**2
-        for whitener, part, group in zip(self._whiteners, self._slices, self.groups, strict=True):
-            weighted = jacobian[part].T @ whitener.T @ whitener
-            information = information + weighted @ jacobian[part]
+        # how the places of free markers follow the shared parameters
+        follow = np.linalg.solve(system.own, system.cross.swapaxes(1, 2))
+        parts = zip(self._whiteners, self._slices, self.groups, strict=True)
+        for k, (whitener, part, group) in enumerate(parts):
+            jacobian, own = linear.shared[part], state.own_index(k)
+            if own is not None:
+                jacobian = jacobian - linear.own[part] @ follow[own]
+            weighted = jacobian.T @ whitener.T @ whitener
             noise += weighted @ group.covariance_as_specified(self.scales) @ weighted.T
-        inverse = invert_information(information)
+        inverse = system.shared_covariance()
         return _camera_and_bow(inverse @ noise @ inverse.T)
 
     def solve_averaging_scales(self, state: State) -> tuple["BundleAdjustment", Solution]:
@@ -144,35 +155,41 @@ class BundleAdjustment:
         scales = estimate_scales(self._linearize(state))
         solution = BundleAdjustment(self.groups, self.prior, scales).solve(state)
         marginal = marginalize_scales(self._linearize(solution.state), scales)
+        own_steps = marginal.own_steps[1:].ravel()  # the first marker's place is the frame's
         averaged = replace(
             solution,
-            state=solution.state.moved(marginal.step),
+            state=solution.state.moved(np.concatenate([marginal.step, own_steps])),
             camera_bow_covariance=_camera_and_bow(marginal.covariance),
         )
         return BundleAdjustment(self.groups, self.prior, marginal.scales), averaged
 
     def _linearize(self, state: State) -> LinearizedProblem:
         """The problem about `state`, with the noise scales left open."""
-        residual, jacobian = self.residuals_and_jacobian(state)
+        linear = self.linearization(state)
         observations: list[WhitenedBlocks] = []
-        for group, part in zip(self.groups, self._slices, strict=True):
+        for k, (group, part) in enumerate(zip(self.groups, self._slices, strict=True)):
             whitener = whitening_matrix(group.edge_covariance_px2)
-            place = whitener @ group.place_factors_px
-            shape = whitener @ group.shape_factors_px
+            own = linear.own[part] if state.own_index(k) is not None else linear.own[part, :0]
             observations.append(
-                (place, shape, whitener @ jacobian[part], whitener @ residual[part])
+                WhitenedBlocks(
+                    place=whitener @ group.place_factors_px,
+                    shape=whitener @ group.shape_factors_px,
+                    own=whitener @ own,
+                    jacobian=whitener @ linear.shared[part],
+                    residual=whitener @ linear.residual[part],
+                )
             )
         prior = self.prior_information(state)
         prior[MARKER_GROWTH_INDEX, MARKER_GROWTH_INDEX] = 0.0
-        shared_shape_sigmas = np.zeros(state.unknown_count)
+        shared_shape_sigmas = np.zeros(PLACES_START)
         shared_shape_sigmas[MARKER_GROWTH_INDEX] = MARKER_GROWTH_SIGMA_PX
         return LinearizedProblem.from_observations(
             observations, prior, self.prior_deviation(state), shared_shape_sigmas
         )
 
     def prior_information(self, state: State) -> Array:
-        """(U, U): information matrix of the prior."""
-        information = np.zeros((state.unknown_count, state.unknown_count))
+        """(19, 19): information matrix of the prior of camera, edges and bow."""
+        information = np.zeros((PLACES_START, PLACES_START))
         information[:9, :9] = self._prior_root.T @ self._prior_root
         edges_px = np.array([EDGE_SHIFT_SIGMA_PX, MARKER_GROWTH_SIGMA_PX * self.scales.shape])
         edges = slice(EDGE_SHIFT_INDEX, BOW_START)
@@ -185,8 +202,8 @@ class BundleAdjustment:
         return information
 
     def prior_deviation(self, state: State) -> Array:
-        """(U,): the state minus the prior mean."""
-        deviation = np.zeros(state.unknown_count)
+        """(19,): camera, edges and bow of the state minus the prior mean."""
+        deviation = np.zeros(PLACES_START)
         deviation[:9] = state.lens - self.prior.mean
         deviation[EDGE_SHIFT_INDEX] = state.edge_shift_px
         deviation[MARKER_GROWTH_INDEX] = state.marker_growth_px
@@ -194,38 +211,33 @@ class BundleAdjustment:
             deviation[BOW_START:PLACES_START] = state.bow.height_mm
         return deviation
 
-    def residuals_and_jacobian(self, state: State) -> tuple[Array, Array]:
-        """Reprojection residuals (N,) along the normals in px, and their Jacobian (N, U)."""
+    def linearization(self, state: State) -> Linearization:
+        """Reprojection residuals along the normals, and their Jacobian."""
         points, by_place = state.points_on_board(self._group, self._xyz)
         projected, by_point, by_camera = state.camera.project_with_jacobians(points)
         residual = ((self._xy - projected) * self._normal).sum(1)
         residual += self._shift * state.edge_shift_px - self._growth * state.marker_growth_px
-        jacobian = np.zeros((len(points), state.unknown_count))
-        jacobian[:, :CAMERA_SIZE] = -(self._normal[:, :, None] * by_camera).sum(1)
-        jacobian[:, EDGE_SHIFT_INDEX] = self._shift
-        jacobian[:, MARKER_GROWTH_INDEX] = -self._growth
+        shared = np.zeros((len(points), PLACES_START))
+        shared[:, :CAMERA_SIZE] = -(self._normal[:, :, None] * by_camera).sum(1)
+        shared[:, EDGE_SHIFT_INDEX] = self._shift
+        shared[:, MARKER_GROWTH_INDEX] = -self._growth
         if state.bow is not None:
             by_height = -(self._normal * by_point[..., 2]).sum(1)
             weights = state.bow_shares(self._group, points)
-            jacobian[:, BOW_START:PLACES_START] = by_height[:, None] * weights
+            shared[:, BOW_START:PLACES_START] = by_height[:, None] * weights
+        own = np.zeros((len(points), OWN_SIZE))
         if by_place is not None:
-            along_normal = -(self._normal[:, :, None] * (by_point @ by_place)).sum(1)
-            for i, part in enumerate(self._slices[1:]):
-                start = PLACES_START + 3 * i
-                jacobian[part, start : start + 3] = along_normal[part]
-        return residual, jacobian
+            own = -(self._normal[:, :, None] * (by_point @ by_place)).sum(1)
+        return Linearization(residual, shared, own)
 
     def _normal_equations(self, state: State) -> NormalEquations:
         """The normal equations; the cost is infinite if a point lies behind the camera."""
         if not self._is_possible(state):
-            count = state.unknown_count
-            return NormalEquations(np.inf, np.eye(count), np.zeros(count))
-        data = self._accumulate_data(*self.residuals_and_jacobian(state))
+            return NormalEquations(np.inf, ArrowSystem.unit(*_sizes(state)))
+        cost, data = self._accumulate_data(state, self.linearization(state))
         prior, deviation = self.prior_information(state), self.prior_deviation(state)
         return NormalEquations(
-            data.cost + float(deviation @ prior @ deviation),
-            data.information + prior,
-            data.gradient + prior @ deviation,
+            cost + float(deviation @ prior @ deviation), data.with_prior(prior, prior @ deviation)
         )
 
     def _is_possible(self, state: State) -> bool:
@@ -234,57 +246,46 @@ class BundleAdjustment:
         focal = min(state.camera.matrix[0, 0], state.camera.matrix[1, 1])
         return bool(not depth.min() <= 0 and not focal <= 0)
 
-    def _accumulate_data(self, residual: Array, jacobian: Array) -> NormalEquations:
+    def _accumulate_data(self, state: State, linear: Linearization) -> tuple[float, ArrowSystem]:
         """Sum the observations one by one: small products start no threads."""
-        unknowns = jacobian.shape[1]
-        chi_square = 0.0
-        information = np.zeros((unknowns, unknowns))
-        gradient = np.zeros(unknowns)
-        for whitener, part in zip(self._whiteners, self._slices, strict=True):
-            r, j = whitener @ residual[part], whitener @ jacobian[part]
+        chi_square, system = 0.0, ArrowSystem.empty(*_sizes(state))
+        for k, (whitener, part) in enumerate(zip(self._whiteners, self._slices, strict=True)):
+            r, shared = whitener @ linear.residual[part], whitener @ linear.shared[part]
             chi_square += float(r @ r)
-            information += j.T @ j
-            gradient += j.T @ r
-        return NormalEquations(chi_square, information, gradient)
+            system.observe(state.own_index(k), shared, whitener @ linear.own[part], r)
+        return chi_square, system
 
     def _build_solution(self, state: State, equations: NormalEquations) -> Solution:
-        residual, _ = self.residuals_and_jacobian(state)
+        residual = self.linearization(state).residual
         whitened = [
             whitener @ residual[part]
             for whitener, part in zip(self._whiteners, self._slices, strict=True)
         ]
-        prior, information = self.prior_information(state), equations.information
+        prior, information = self.prior_information(state), equations.system.reduced()
         data = information - prior
-        parameters_used = float(np.trace(invert_information(information) @ data))
+        places_used = state.unknown_count - PLACES_START
+        parameters_used = places_used + float(np.trace(invert_information(information) @ data))
         chi_square = sum(float(r @ r) for r in whitened)
         sigma = float(np.sqrt(chi_square / max(len(residual) - parameters_used, 1.0)))
         covariance = invert_information(prior + data / max(sigma, 1.0) ** 2)
-        log_volume = np.linalg.slogdet(information)[1]
         log_prior = np.log(np.diag(self._prior_root)).sum()
         pull = self._prior_root @ (state.lens - self.prior.mean)
         return Solution(
             state=state,
             camera_bow_covariance=_camera_and_bow(covariance),
             rms_px=float(np.sqrt(np.mean(residual**2))),
-            log_evidence=-0.5 * (equations.cost + log_volume) + log_prior,
+            log_evidence=-0.5 * (equations.cost + equations.system.log_volume()) + log_prior,
             unit_weight_sigma=sigma,
             mean_square_residuals=tuple(float(np.mean(r**2)) for r in whitened),
             lens_pull_sigmas=float(np.linalg.norm(pull) / 3),
         )
 
 
+def _sizes(state: State) -> tuple[int, int, int]:
+    """How many parameters are shared, how many markers have places of their own, and their size."""
+    return PLACES_START, (state.unknown_count - PLACES_START) // OWN_SIZE, OWN_SIZE
+
+
 def _camera_and_bow(covariance: Array) -> Array:
-    """The block (17, 17) of the camera and the bow of a covariance of all parameters."""
+    """The block (17, 17) of the camera and the bow of a covariance of shared parameters."""
     return np.asarray(covariance[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)])
-
-
-def _marquardt_step(equations: NormalEquations, damping: float) -> Array:
-    """Marquardt's step: the damping is a share of each parameter's own information."""
-    scale = np.sqrt(np.diag(equations.information))
-    return _damped_step(equations.information, equations.gradient, damping, scale)
-
-
-def _damped_step(information: Array, gradient: Array, damping: float, scale: Array) -> Array:
-    """The damped Newton step, with each parameter in units of 1 / `scale`."""
-    system = information / np.outer(scale, scale) + damping * np.eye(len(scale))
-    return np.asarray(-np.linalg.solve(system, gradient / scale) / scale)

@@ -7,13 +7,16 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 from overruler.vision.camera.bundle_adjustment import BundleAdjustment
-from overruler.vision.camera.schur_solver import whitening_matrix
-from overruler.vision.camera.state import Solution, State
+from overruler.vision.camera.observations import choose_spread
+from overruler.vision.camera.state import OWN_SIZE, PLACES_START, Solution, State
 from overruler.vision.camera.variance_components import UNIT_SCALES
+from overruler.vision.least_squares.schur_solver import whitening_matrix
 from overruler.vision.misfit.error_field import FieldEstimate, MarkerBlock, estimate_field
 
 MIN_MARKERS = 4
 """With fewer markers, leaving one out leaves too few."""
+MAX_FIELD_MARKERS = 40
+"""Most markers whose residuals show the error field. It is smooth, and time grows with their cube."""
 
 
 def leave_one_out_error_mm(
@@ -31,8 +34,10 @@ def leave_one_out_error_mm(
     if len(corners_px) < MIN_MARKERS:
         return None
     errors = []
-    for i, (seen_px, true_mm) in enumerate(zip(corners_px, corners_mm, strict=True)):
-        state = bundle.state_without(solution.state, i)
+    states = bundle.states_without(solution.state)
+    for i, (state, seen_px, true_mm) in enumerate(
+        zip(states, corners_px, corners_mm, strict=False)
+    ):
         height_mm = true_mm[:, 2] + _bow_heights(state, i, true_mm)
         predicted = state.camera.unproject(seen_px, height_mm)
         if not np.isfinite(predicted).all():
@@ -64,18 +69,30 @@ def estimate_error_field(
     bundle: BundleAdjustment, state: State, length_mm: float
 ) -> FieldEstimate | None:
     """The smooth error over the table that the markers show; None without markers."""
+    bundle, state = _with_some_markers(bundle, state)
     blocks = list(_marker_blocks(bundle, state))
     if not blocks:
         return None
-    prior, deviation = bundle.prior_information(state), bundle.prior_deviation(state)
+    places = state.unknown_count - PLACES_START  # of which nothing is known beforehand
+    prior = np.pad(bundle.prior_information(state), (0, places))
+    deviation = np.pad(bundle.prior_deviation(state), (0, places))
     layout_known = state.places is None
     return estimate_field(blocks, prior, deviation, length_mm, with_contrast=layout_known)
 
 
+def _with_some_markers(bundle: BundleAdjustment, state: State) -> tuple[BundleAdjustment, State]:
+    """The same problem with so many markers as show the field, spread over the picture."""
+    chosen = choose_spread(bundle.groups, MAX_FIELD_MARKERS)
+    if len(chosen) == len(bundle.groups):
+        return bundle, state
+    some = BundleAdjustment([bundle.groups[k] for k in chosen], bundle.prior, bundle.scales)
+    places = None if state.places is None else state.places[chosen]
+    return some, replace(state, places=places)
+
+
 def _marker_blocks(bundle: BundleAdjustment, state: State) -> Iterator[MarkerBlock]:
     """Each marker's residuals under `state`, whitened by the noise of a marker as it should be."""
-    residual, jacobian = bundle.residuals_and_jacobian(state)
-    start = 0
+    linear, start = bundle.linearization(state), 0
     for k, group in enumerate(bundle.groups):
         part = slice(start, start + len(group.xy_px))
         start = part.stop
@@ -85,9 +102,14 @@ def _marker_blocks(bundle: BundleAdjustment, state: State) -> Iterator[MarkerBlo
         points, _ = state.points_on_board(index, group.xyz_mm)
         _, by_point, _ = state.camera.project_with_jacobians(points)
         whitener = whitening_matrix(group.covariance(UNIT_SCALES))
+        jacobian = np.zeros((len(group.xy_px), state.unknown_count))
+        jacobian[:, :PLACES_START] = linear.shared[part]
+        own = state.own_index(k)
+        if own is not None:
+            jacobian[:, PLACES_START + OWN_SIZE * own :][:, :OWN_SIZE] = linear.own[part]
         yield MarkerBlock(
-            residual=whitener @ residual[part],
-            jacobian=whitener @ jacobian[part],
+            residual=whitener @ linear.residual[part],
+            jacobian=whitener @ jacobian,
             by_place=(group.normal_px[:, :, None] * by_point[..., :2]).sum(1),
             whitener=whitener,
             xy_mm=points[:, :2],

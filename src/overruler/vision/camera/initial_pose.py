@@ -7,6 +7,10 @@ from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
 
+MIN_POINTS = 4
+"""Fewest points from which a pose is found."""
+OUT_OF_SIGHT_TEXT = "the lens file's lens sees no table where the markers or points are; give its own camera's photo"
+"""What is wrong with a lens under which pixels have no place."""
 ALTERNATIVE_ZOOMS = (0.75, 1.0, 1.3)
 """Factors of the focal length that are tried as other starts."""
 HEMISPHERE_STEP_DEG = 3
@@ -21,6 +25,8 @@ def pose_from_points(xyz_mm: Array, xy_px: Array, matrix: Array) -> Pose:
     It uses SQPnP: OpenCV's IPPE and EPnP return nonsense for a table seen from straight above, and
     report success.
     """
+    if len(xyz_mm) < MIN_POINTS:
+        raise CannotMeasure(OUT_OF_SIGHT_TEXT)
     good, rotation_vector, translation = cv2.solvePnP(
         xyz_mm, xy_px, matrix, None, flags=cv2.SOLVEPNP_SQPNP
     )
@@ -83,6 +89,8 @@ def pose_from_free_squares(corners_px: Array, side_mm: float, matrix: Array) -> 
     origin at its upper left corner, x along its upper edge. A place is x and y in mm and heading in
     radians.
     """
+    if not np.isfinite(corners_px).all():
+        raise CannotMeasure(OUT_OF_SIGHT_TEXT)
     rays = _pixel_rays(corners_px, matrix)
     normals = _sample_hemisphere()
     planes = _intersect_planes(rays, normals)

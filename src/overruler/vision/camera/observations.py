@@ -146,3 +146,17 @@ def _point_observation(point: ClickedPoint, covariance_px2: Array) -> Observatio
         shape_factors_px=no_factors,
         is_marker=False,
     )
+
+
+def choose_spread(groups: Sequence[Observation], most: int) -> list[int]:
+    """Indices of at most so many observations, the first among them, spread over the picture."""
+    if len(groups) <= most:
+        return list(range(len(groups)))
+    centres_px = np.stack([group.xy_px.mean(0) for group in groups])
+    chosen, apart_px = [0], np.linalg.norm(centres_px - centres_px[0], axis=1)
+    while len(chosen) < most:
+        farthest = int(apart_px.argmax())
+        chosen.append(farthest)
+        reach_px = np.linalg.norm(centres_px - centres_px[farthest], axis=1)
+        apart_px = np.minimum(apart_px, reach_px)
+    return sorted(chosen)

@@ -6,7 +6,7 @@ import numpy as np
 
 from overruler.errors import CannotMeasure
 from overruler.vision.camera.lens_prior import LensPrior
-from overruler.vision.camera.observations import Observation
+from overruler.vision.camera.observations import Observation, choose_spread
 from overruler.vision.camera.state import Solution
 
 OUTLIER_SEARCH_SIGMA = 1.25
@@ -29,6 +29,8 @@ MIN_STRETCH = 0.01
 """Smallest stretch of a picture that is told from a lens's own, as a share."""
 MIN_EVIDENCE_GAIN = 10.0
 """What the log evidence of a stretched picture must be ahead."""
+MAX_STRETCH_GROUPS = 24
+"""Most observations by which stretches are tried; the one that fits best is then fitted to all."""
 MIN_MARKERS_FOR_STRETCH = 3
 """Fewer markers fit a stretched picture and a tilted camera alike."""
 
@@ -69,7 +71,8 @@ def fit_stretched(
         return None
     if sum(group.is_marker for group in groups) < MIN_MARKERS_FOR_STRETCH:
         return None
-    fits = [(_try_solve(_with_prior(solve, prior), groups), prior) for prior in stretched]
+    some = [groups[k] for k in choose_spread(groups, MAX_STRETCH_GROUPS)]
+    fits = [(_try_solve(_with_prior(solve, prior), some), prior) for prior in stretched]
     solved = [(solution, prior) for solution, prior in fits if solution is not None]
     if not solved:
         return None

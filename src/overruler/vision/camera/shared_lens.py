@@ -13,7 +13,7 @@ from overruler.geometry.pose import Array
 from overruler.lens import Lens, pack_lens
 from overruler.vision.camera.calibrate import calibrate_from_markers
 from overruler.vision.camera.lens_prior import LensPrior, lens_prior
-from overruler.vision.camera.schur_solver import invert_information
+from overruler.vision.least_squares.schur_solver import invert_information
 from overruler.vision.markers.detect import find_markers
 from overruler.vision.markers.marker import Marker
 

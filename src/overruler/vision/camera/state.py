@@ -18,6 +18,8 @@ BOW_START = MARKER_GROWTH_INDEX + 1
 """Index of the first of the bow's two heights."""
 PLACES_START = BOW_START + 2
 """Index of the first place of a free marker."""
+OWN_SIZE = 3
+"""Numbers of a free marker's place: x, y and heading."""
 CAMERA_AND_BOW = np.r_[:CAMERA_SIZE, BOW_START:PLACES_START]
 """Indices of the camera and the bow."""
 
@@ -46,6 +48,10 @@ class State:
     def unknown_count(self) -> int:
         """Number of parameters: 19, and three for each free marker but the first."""
         return PLACES_START + (0 if self.places is None else 3 * (len(self.places) - 1))
+
+    def own_index(self, group: int) -> int | None:
+        """The index of a marker among those whose place is a parameter; None for all others."""
+        return group - 1 if self.places is not None and group > 0 else None
 
     def moved(self, step: Array) -> "State":
         """Add a step (U,) to the parameters."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 
@@ -39,10 +40,8 @@ PLACE_KIND = 1
 """Index of `NoiseScales.place`."""
 SHAPE_KIND = 2
 """Index of `NoiseScales.shape`."""
-
-WhitenedBlocks = tuple[Array, Array, Array, Array]
-"""Place factor (K, P), shape factor (K, S), Jacobian (K, U) and residual (K,) of one observation,
-whitened by its edge noise."""
+OWN_PARAMETER = 3
+"""Kind of a column that is no noise but a parameter of one observation."""
 
 
 class NoiseScales(NamedTuple):
@@ -54,6 +53,21 @@ class NoiseScales(NamedTuple):
     """Deviation of a marker's place from the board file."""
     shape: float = 1.0
     """Deviation of a marker's shape from a square."""
+
+
+class WhitenedBlocks(NamedTuple):
+    """One observation of K measurements, whitened by its edge noise."""
+
+    place: Array
+    """(K, P): factor of the place's noise."""
+    shape: Array
+    """(K, S): factor of the shape's noise."""
+    own: Array
+    """(K, O): Jacobian by parameters of its own, of which nothing is known beforehand; O may be 0."""
+    jacobian: Array
+    """(K, U): Jacobian by the parameters that all share."""
+    residual: Array
+    """(K,): residuals."""
 
 
 UNIT_SCALES = NoiseScales()
@@ -72,14 +86,18 @@ def scale_grid(kind: int, alone: bool = False) -> Array:
 class LinearizedProblem:
     """A least-squares problem linearized about a state: G observations, whitened, and a prior.
 
-    U parameters, C columns of noise factors per observation. Methods evaluate N triples of scales
-    at once.
+    U shared parameters; per observation C columns of noise factors and own parameters, which are
+    eliminated. Methods evaluate N triples of scales at once.
     """
 
     products: Array
-    """(G, C + U + 1, C + U + 1): Gram matrix of noise factors, Jacobian and residual, in that order."""
-    scale_of_column: Array
-    """(G, C): kind of noise of each factor's column, `PLACE_KIND` or `SHAPE_KIND`."""
+    """(G, C + U + 1, C + U + 1): Gram matrix of the columns, the Jacobian and the residual."""
+    kind_of_column: NDArray[np.intp]
+    """(C,): `PLACE_KIND`, `SHAPE_KIND` or `OWN_PARAMETER`."""
+    known: Array
+    """(G, C): prior information of each column: 1 of a factor, 0 of an own parameter.
+
+    Columns that an observation does not have are 0 and count as known."""
     row_counts: Array
     """(G,): number of measurements of each observation."""
     prior: Array
@@ -100,19 +118,19 @@ class LinearizedProblem:
         shared_shape_sigmas: Array,
     ) -> "LinearizedProblem":
         """Build the problem from each observation's whitened blocks."""
-        place_columns = max(place.shape[1] for place, _, _, _ in observations)
-        shape_columns = max(shape.shape[1] for _, shape, _, _ in observations)
-        products = []
-        for place, shape, jacobian, residual in observations:
-            padded = [_pad_columns(place, place_columns), _pad_columns(shape, shape_columns)]
-            rows = np.column_stack([*padded, jacobian, residual])
+        widths = [max(block[k].shape[1] for block in observations) for k in range(3)]
+        products, known = [], []
+        for block in observations:
+            padded = [_pad_columns(part, width) for part, width in zip(block, widths, strict=False)]
+            rows = np.column_stack([*padded, block.jacobian, block.residual])
             products.append(rows.T @ rows)
-        kinds = np.repeat([PLACE_KIND, SHAPE_KIND], [place_columns, shape_columns])
-        row_counts = np.array([len(residual) for _, _, _, residual in observations], float)
+            factors, absent = widths[0] + widths[1], widths[2] - block.own.shape[1]
+            known.append(np.repeat([1.0, 0.0, 1.0], [factors, block.own.shape[1], absent]))
         return cls(
             np.stack(products),
-            np.tile(kinds, (len(observations), 1)),
-            row_counts,
+            np.repeat([PLACE_KIND, SHAPE_KIND, OWN_PARAMETER], widths),
+            np.stack(known),
+            np.array([len(block.residual) for block in observations], float),
             prior,
             prior_deviation,
             shared_shape_sigmas,
@@ -123,16 +141,12 @@ class LinearizedProblem:
 
         The first value (N, U + 1, U + 1) is the Gram matrix of the Jacobian and the residual,
         whitened by all noise. The second (N,) is the logarithm of the noise's volume, up to what no
-        scale changes. By Woodbury's identity: the factors' noise takes out what it explains.
+        scale changes. By Woodbury's identity: the factors' noise takes out what it explains, and so
+        do own parameters, as noise without end.
         """
-        columns = self.scale_of_column.shape[1]
+        columns = len(self.kind_of_column)
         edge_variance = scales[:, EDGE_KIND, None, None, None] ** 2
-        size = scales[:, self.scale_of_column[0]][:, None, :]  # (N, 1, C)
-        factors = self.products[None, :, :columns, :columns] / edge_variance
-        scaled = factors * size[..., None] * size[..., None, :]
-        root = np.linalg.cholesky(scaled + np.eye(columns))
-        right = self.products[None, :, :columns, columns:] / edge_variance * size[..., None]
-        explained = np.linalg.solve(root, right)
+        root, explained = self._eliminate(scales)
         total = self.products[None, :, columns:, columns:].sum(1) / edge_variance[:, 0]
         # one product of matrices for all observations: 20 times as fast
         stacked = explained.reshape(len(scales), -1, explained.shape[-1])
@@ -140,6 +154,25 @@ class LinearizedProblem:
         log_roots = np.log(np.diagonal(root, axis1=-2, axis2=-1))
         volume = log_roots.sum((1, 2)) + self.row_counts.sum() * np.log(scales[:, EDGE_KIND])
         return total, np.asarray(volume)
+
+    def _eliminate(self, scales: Array) -> tuple[Array, Array]:
+        """The root (N, G, C, C) of the columns' information, and what they explain of the rest."""
+        columns = len(self.kind_of_column)
+        edge_variance = scales[:, EDGE_KIND, None, None, None] ** 2
+        with_unit = np.column_stack([scales, np.ones(len(scales))])
+        size = with_unit[:, self.kind_of_column][:, None, :]  # (N, 1, C)
+        factors = self.products[None, :, :columns, :columns] / edge_variance
+        scaled = factors * size[..., None] * size[..., None, :]
+        root = np.linalg.cholesky(scaled + self.known[:, :, None] * np.eye(columns))
+        right = self.products[None, :, :columns, columns:] / edge_variance * size[..., None]
+        return np.asarray(root), np.asarray(np.linalg.solve(root, right))
+
+    def own_steps(self, scales: Array, step: Array) -> Array:
+        """Steps (N, G, O) of own parameters that belong to steps (N, U) of the shared ones."""
+        root, explained = self._eliminate(scales)
+        left = explained[..., -1:] + explained[..., :-1] @ step[:, None, :, None]
+        solved = -np.linalg.solve(root.swapaxes(-1, -2), left)[..., 0]
+        return np.asarray(solved[..., self.kind_of_column == OWN_PARAMETER])
 
     def prior_information(self, scales: Array) -> tuple[Array, Array]:
         """Prior information (N, U, U) for scales (N, 3); log volume (N,) of the shared shape error."""
@@ -185,9 +218,11 @@ class MarginalSolution:
     scales: NoiseScales
     """Posterior mean of the scales."""
     step: Array
-    """(U,): step from the state of the linearization."""
+    """(U,): step of the shared parameters from the state of the linearization."""
+    own_steps: Array
+    """(G, O): steps of each observation's own parameters."""
     covariance: Array
-    """(U, U): covariance of the parameters."""
+    """(U, U): covariance of the shared parameters."""
 
 
 def estimate_scales(linear: LinearizedProblem) -> NoiseScales:
@@ -212,8 +247,12 @@ def marginalize_scales(
     spread = np.einsum("n,ni,nj->ij", weight, deviation, deviation)
     total = np.einsum("n,nij->ij", weight, covariance) + spread
     edge, place, shape = weight @ grid
-    mean_scales = NoiseScales(float(edge), float(place), float(shape))
-    return MarginalSolution(mean_scales, np.asarray(mean), np.asarray((total + total.T) / 2))
+    return MarginalSolution(
+        NoiseScales(float(edge), float(place), float(shape)),
+        np.asarray(mean),
+        np.einsum("n,ngo->go", weight, linear.own_steps(grid, step)),
+        np.asarray((total + total.T) / 2),
+    )
 
 
 def _prior_penalty(scales: Array) -> Array:
@@ -229,7 +268,7 @@ def _update_each_scale(
     """Update each scale once with the others fixed; also return the likely grid values of each."""
     updated, likely_values = list(scales), []
     for kind in range(3):
-        values = scale_grid(kind, alone=linear.scale_of_column.size == 0)
+        values = scale_grid(kind, alone=bool(np.all(linear.kind_of_column == OWN_PARAMETER)))
         trials = np.tile(updated, (len(values), 1))
         trials[:, kind] = values
         weight = _normalize_weights(linear.evaluate_scales(trials)[0])

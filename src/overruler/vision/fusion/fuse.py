@@ -4,28 +4,34 @@ associate the photos' bases → look again where others see one → tops and the
 which findings are pieces → one fit of all places and heights
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.fusion.association import associate
-from overruler.vision.fusion.decided import Decided
-from overruler.vision.fusion.evidence import piece_probability
 from overruler.vision.fusion.joint_fit import JointFit, PlacedBase, fit_jointly
-from overruler.vision.fusion.levels import (
+from overruler.vision.fusion.outliers import without_outliers
+from overruler.vision.pairing.association import associate
+from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.evidence import piece_probability
+from overruler.vision.pairing.levels import (
     LEVEL_SIGMA_MM,
     Level,
     join_levels,
     measure_levels,
 )
-from overruler.vision.fusion.merge import do_overlap, merge_repeated, without_outliers
-from overruler.vision.fusion.moved import Move, find_moves
-from overruler.vision.fusion.second_look import SAME_LEVEL_MM, Expected, look_again
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
-from overruler.vision.fusion.sizes import weigh_sizes
+from overruler.vision.pairing.merge import (
+    do_overlap,
+    is_same_spot,
+    merge_repeated,
+)
+from overruler.vision.pairing.moved import Move, find_moves
+from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.size_by_place import weigh_by_places
+from overruler.vision.pairing.sizes import weigh_sizes
 
 MIN_PROBABILITY = 0.6
 """Least probability of a finding that is reported."""
@@ -33,6 +39,8 @@ MIN_REPORTED_SIZE = 0.05
 """Least probability of another size that is reported."""
 MIN_SIGHTINGS_TO_COMPARE = 8
 """Least number of sightings by which photos are compared."""
+MIN_SIGHTINGS_OF_PHOTO = 4
+"""Least number of sightings of a photo by which it is held against the others."""
 MEDIAN_CHI2 = 1.386
 """Median of a squared distance in σ in the plane, where all is as stated: 2 ln 2."""
 MAX_USUAL_RATIO = 2.0
@@ -65,8 +73,9 @@ class FusedTable:
     levels: tuple[Level, ...]
     moved: tuple[tuple[int, Sighting], ...]
     """What stands elsewhere in one photo: the number of its base, and the sighting there."""
-    seen_together: tuple[int | None, ...] = ()
-    """(M,): photo of each sighting of the fit; None where it is the only one of its base."""
+    median_chi2: Mapping[int, float] = field(default_factory=dict)
+    """Median squared distance, in σ, of a photo's sightings from what the others predict, by the
+    photo's index, before any sighting was left out."""
     excess: float = 1.0
     """Factor on all covariances: how far photos contradict each other (Birge's ratio, squared)."""
 
@@ -77,7 +86,7 @@ def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
     hypotheses = associate(photos, board_mm)
     levels = measure_levels(join_levels(photos), hypotheses)
     findings = [Decided.of(one, levels) for one in hypotheses]
-    findings = _decide_sizes(findings, radii_mm)
+    findings = _decide_sizes(findings, radii_mm, photos)
     findings = _look_again_everywhere(photos, findings)
     findings = merge_repeated(findings)
     moves = find_moves([one.as_finding() for one in findings], photos)
@@ -98,8 +107,11 @@ def _look_again_everywhere(
                 continue
             if photo.shows(finding.xyz_mm):
                 expected.append(Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm))
+        seen_there = [one[photo.index] for one in sightings if photo.index in one]
         for k, sighting in look_again(photo, expected).items():
-            sightings[k][photo.index] = sighting
+            mine = sightings[k].get(photo.index)
+            if not any(is_same_spot(sighting, one) for one in seen_there if one is not mine):
+                sightings[k][photo.index] = sighting
     pairs = zip(findings, sightings, strict=True)
     return [finding.with_sightings(list(own.values())) for finding, own in pairs]
 
@@ -110,9 +122,11 @@ def _is_measured_there(sighting: Sighting, finding: Decided) -> bool:
     return is_level and sighting.detection.base == finding.base
 
 
-def _decide_sizes(findings: Sequence[Decided], radii_mm: Array) -> list[Decided]:
+def _decide_sizes(
+    findings: Sequence[Decided], radii_mm: Array, photos: Sequence[SeenPhoto]
+) -> list[Decided]:
     """The findings with their likeliest sizes."""
-    shares = weigh_sizes(findings, radii_mm)
+    shares = weigh_by_places(findings, weigh_sizes(findings, radii_mm), photos)
     pairs = zip(findings, shares, strict=True)
     return [finding.with_sizes(sizes) for finding, sizes in pairs]
 
@@ -153,6 +167,7 @@ def _fit_table(
         for one, _ in kept
     ]
     fit = fit_jointly(placed, LEVEL_SIGMA_MM)
+    before = _chi2_by_photo(placed, fit)
     for _ in range(OUTLIER_ROUNDS):
         placed, changed = without_outliers(placed, fit.chi2, fit.residuals_mm)
         if not changed:
@@ -165,16 +180,25 @@ def _fit_table(
         bases.append(
             FusedBase(base, likely, place.sightings, probability, one.level, one.is_raised)
         )
-    together = [
-        one.photo.index if len(base.sightings) > 1 else None
-        for base in placed
-        for one in base.sightings
-    ]
-    excess = _excess_of(
-        [c for c, photo in zip(fit.chi2, together, strict=True) if photo is not None]
-    )
+    after = _chi2_by_photo(placed, fit)
+    excess = _excess_of([chi2 for values in after.values() for chi2 in values])
     fit = replace(fit, usual_mm2=excess * fit.usual_mm2, rare_mm2=excess * fit.rare_mm2)
-    return FusedTable(tuple(bases), fit, tuple(levels), tuple(moved), tuple(together), excess)
+    medians = {
+        photo: float(np.median(values))
+        for photo, values in before.items()
+        if len(values) >= MIN_SIGHTINGS_OF_PHOTO
+    }
+    return FusedTable(tuple(bases), fit, tuple(levels), tuple(moved), medians, excess)
+
+
+def _chi2_by_photo(placed: Sequence[PlacedBase], fit: JointFit) -> dict[int, list[float]]:
+    """Squared distances, in σ, of each photo's sightings from what the other photos predict."""
+    found: dict[int, list[float]] = {}
+    sightings = [(one, len(base.sightings)) for base in placed for one in base.sightings]
+    for (one, count), chi2 in zip(sightings, fit.chi2.tolist(), strict=True):
+        if count > 1:
+            found.setdefault(one.photo.index, []).append(chi2)
+    return found
 
 
 def _excess_of(chi2: Sequence[float]) -> float:

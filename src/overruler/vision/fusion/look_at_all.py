@@ -17,9 +17,10 @@ from overruler.vision.fusion.same_table import (
     disagree,
     find_contradicting_photo,
     is_same_picture,
+    is_same_view,
 )
-from overruler.vision.fusion.sighting import SeenPhoto
 from overruler.vision.fusion.to_scene import report_fused
+from overruler.vision.pairing.sighting import SeenPhoto
 
 DISAGREEMENT_TEXT = (
     "the photos disagree by more than their doubt, so all doubt is larger; "
@@ -69,15 +70,16 @@ def look_at_all(
         failures = [one for one in results if isinstance(one, CannotMeasure)]
         raise CannotMeasure(f"{frames[different[0]].name}: {failures[0]}")
     progress("joining the photos")
-    photos = [_seen_photo(k, report) for k, report in enumerate(reports.values())]
+    photos, repeated = _drop_repeated_views(list(reports.values()))
+    problems += repeated
     fused = fuse_photos(photos, known.radii_mm)
-    check_same_table(fused, photos)
     while (odd := find_contradicting_photo(fused, photos)) is not None:
         text = f"{odd.frame.name} is left out: it contradicts the other photos, which agree"
         problems.append(Problem("photo_left_out", text))
         rest = [photo for photo in photos if photo is not odd]
         photos = [replace(photo, index=k) for k, photo in enumerate(rest)]
         fused = fuse_photos(photos, known.radii_mm)
+    check_same_table(fused, photos)
     if disagree(fused):
         problems.append(Problem("photos_disagree", DISAGREEMENT_TEXT))
     on_map = board is not None and board.covariance is not None
@@ -106,6 +108,22 @@ def _drop_repeated(frames: Sequence[Frame]) -> tuple[list[int], list[Problem]]:
         text = f"{frame.name} is the same picture as {frames[again].name}: it adds nothing"
         problems.append(Problem("photo_twice", text))
     return different, problems
+
+
+def _drop_repeated_views(reports: Sequence[Report]) -> tuple[list[SeenPhoto], list[Problem]]:
+    """The photos from different places; of two from one place that with more bases counts."""
+    photos = [_seen_photo(k, report) for k, report in enumerate(reports)]
+    kept: list[SeenPhoto] = []
+    problems = []
+    for photo in sorted(photos, key=lambda one: (-len(one.detections), one.index)):
+        same = next((one for one in kept if is_same_view(one, photo)), None)
+        if same is None:
+            kept.append(photo)
+            continue
+        text = f"{photo.frame.name} is from the same place as {same.frame.name}: it adds nothing"
+        problems.append(Problem("photo_twice", text))
+    kept.sort(key=lambda one: one.index)
+    return [replace(photo, index=k) for k, photo in enumerate(kept)], problems
 
 
 def _try_to_look(

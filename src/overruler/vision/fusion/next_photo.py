@@ -15,9 +15,9 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
 from overruler.report import Report
 from overruler.verdict import CERTAIN, Verdict
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
 from overruler.vision.fusion.table_errors import shared_covariance_mm2
 from overruler.vision.fusion.to_scene import FLAGS_OF_TABLE
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 SIDES = (
     *((90, "the near side"), (135, "the near right"), (180, "the right"), (225, "the far right")),

@@ -1,4 +1,4 @@
-"""Photos that do not belong together: another table, or the same picture twice."""
+"""Photos that do not belong together: another table, or the same picture or view twice."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.fusion.fuse import FusedTable
-from overruler.vision.fusion.sighting import SeenPhoto
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 THUMBNAIL_PX = (96, 72)
 """Width and height to which pictures are reduced to be compared."""
@@ -28,6 +28,26 @@ OTHER_TABLE_SHARE = 0.25
 """A photo that shows less than this share of the bases that others show in it is of another table."""
 
 
+SAME_VIEW_SHARE = 0.02
+"""Two cameras nearer than this share of their height took one view: what misleads one, misleads both."""
+
+
+DISPLACED_MM = (1.5, 30.0)
+"""Least and largest distance of a base in one photo from where the others see it, that the photo's
+camera explains, not the base."""
+DISPLACED_SCORE = 0.9
+"""Least score of such a base."""
+MIN_DISPLACED = 3
+"""Least number of such bases of a photo whose camera is wrong; they are more than those it shares."""
+
+
+def is_same_view(one: SeenPhoto, other: SeenPhoto) -> bool:
+    """Whether two photos are from one place, or one is cut, turned or brightened from the other."""
+    eyes = [photo.calibration.camera.center_mm for photo in (one, other)]
+    apart_mm = float(np.linalg.norm(eyes[0] - eyes[1]))
+    return apart_mm < SAME_VIEW_SHARE * float(max(eyes[0][2], eyes[1][2]))
+
+
 def is_same_picture(one: Frame, other: Frame) -> bool:
     """Whether two photos are one picture, perhaps compressed or scaled anew."""
     if one.pixels is other.pixels:
@@ -44,9 +64,14 @@ def _thumbnail(frame: Frame) -> Array:
 
 
 def check_same_table(fused: FusedTable, photos: Sequence[SeenPhoto]) -> None:
-    """Raise `CannotMeasure` for a photo of another table."""
+    """Raise `CannotMeasure` for a photo of another table, or one of two whose cameras disagree."""
     for photo in photos[1:]:
         expected, shared = _count_shared(fused, photo)
+        if _count_displaced(fused, photo) >= max(MIN_DISPLACED, shared + 1):
+            raise CannotMeasure(
+                f"{photo.frame.name} shows the bases in other places than the other photos: "
+                "was a marker moved between them, or is a lens file another camera's?"
+            )
         if expected >= MIN_SHARED_BASES and shared < OTHER_TABLE_SHARE * expected:
             raise CannotMeasure(
                 f"{photo.frame.name} shows another table than the other photos: of the "
@@ -59,7 +84,12 @@ def find_contradicting_photo(fused: FusedTable, photos: Sequence[SeenPhoto]) -> 
     """The photo of three or more that the others, which agree, contradict; None if there is none."""
     if len(photos) < MIN_PHOTOS_TO_LEAVE_ONE_OUT:
         return None
-    medians = {photo.index: _median_chi2(fused, photo.index) for photo in photos}
+    displaced = {photo.index: _count_displaced(fused, photo) for photo in photos}
+    most = max(photos, key=lambda photo: displaced[photo.index])
+    _, shared = _count_shared(fused, most)
+    if displaced[most.index] >= max(MIN_DISPLACED, shared + 1):
+        return most
+    medians = {photo.index: fused.median_chi2.get(photo.index, 0.0) for photo in photos}
     worst = max(photos, key=lambda photo: medians[photo.index])
     others = [medians[photo.index] for photo in photos if photo is not worst]
     is_alone = medians[worst.index] > ODD_RATIO * max(others)
@@ -71,11 +101,23 @@ def disagree(fused: FusedTable) -> bool:
     return fused.excess > 1
 
 
-def _median_chi2(fused: FusedTable, index: int) -> float:
-    """The median squared distance, in σ, of a photo's sightings from what the others predict."""
-    pairs = zip(fused.seen_together, fused.fit.chi2.tolist(), strict=True)
-    values = [chi2 for photo, chi2 in pairs if photo == index]
-    return float(np.median(values)) if len(values) >= MIN_SHARED_BASES else 0.0
+def _count_displaced(fused: FusedTable, photo: SeenPhoto) -> int:
+    """How many bases a photo shows near where others see one of their size, but not there."""
+    used = {id(one.detection) for base in fused.bases for one in base.sightings}
+    own = [
+        Sighting(photo, one)
+        for one in photo.detections
+        if id(one) not in used and one.score >= DISPLACED_SCORE
+    ]
+    count = 0
+    for k, base in enumerate(fused.bases):
+        if photo.index in {one.photo.index for one in base.sightings}:
+            continue
+        place, z_mm = fused.fit.xy_mm[k], float(fused.fit.z_mm[k])
+        alike = [one for one in own if one.detection.base == base.base]
+        apart = [float(np.hypot(*(one.place_at(z_mm) - place))) for one in alike]
+        count += DISPLACED_MM[0] < min(apart, default=np.inf) < DISPLACED_MM[1]
+    return count
 
 
 def _count_shared(fused: FusedTable, photo: SeenPhoto) -> tuple[int, int]:

@@ -11,16 +11,18 @@ from overruler.detections import DetectedRuler, Detection, RaisedArea, ruler_to_
 from overruler.games import DEFAULT_GAME
 from overruler.geometry.covariance import Covariance, RareAlternative
 from overruler.pieces import SURE_PROBABILITY
-from overruler.records import PhotoImageRecord, PieceRecord
+from overruler.records import PieceRecord
 from overruler.report import Report, TablePhoto
 from overruler.scene import Piece, Scene, Table
 from overruler.vision.assembly.flag_doubts import rare_probability
-from overruler.vision.assembly.to_scene import image_record, to_piece, to_terrain
+from overruler.vision.assembly.several_photos import images_in
+from overruler.vision.assembly.to_scene import to_piece, to_terrain
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.fusion.fuse import FusedBase, FusedTable
-from overruler.vision.fusion.levels import Level
-from overruler.vision.fusion.sighting import SeenPhoto, Sighting
+from overruler.vision.fusion.heading import fuse_headings
 from overruler.vision.fusion.table_errors import map_covariance_mm2, shared_covariance_mm2
+from overruler.vision.pairing.levels import Level
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 MIN_TOP_MM = 4.0
 """Lowest height of a top in a scene: lower ones are cards and mats."""
@@ -143,9 +145,13 @@ def _place(fused: FusedTable, k: int, photos: Sequence[SeenPhoto]) -> _PlacedPie
     if base.level is not None:
         standing_on = area_name(fused.levels[base.level], base.level)
     two = slice(2 * k, 2 * k + 2)
-    z_sigma = float(np.hypot(fused.fit.z_sigma_mm[k], 0.0))
+    z_sigma = float(fused.fit.z_sigma_mm[k])
+    heading = fuse_headings(base.sightings)
     detection = replace(
         surest,
+        heading_deg=heading.heading_deg,
+        heading_modulo_deg=heading.heading_modulo_deg,
+        other_headings=heading.other_headings,
         base=base.base,
         alternative_bases=base.other_bases,
         xy_mm=fused.fit.xy_mm[k],
@@ -199,13 +205,9 @@ def _joint_covariance(
 def _to_piece(one: _PlacedPiece, name: str, covariance: Any, photos: Sequence[SeenPhoto]) -> Piece:
     piece = to_piece(one.detection, name, covariance)
     seen = {sighting.photo.index for sighting in one.base.sightings}
-    images = []
-    for photo in photos:
-        place = np.array([*one.detection.xy_mm, one.detection.z_mm])
-        if photo.shows(place):
-            images.append(_image(one.detection, photo, photo.index in seen))
+    shown = [TablePhoto(photo.frame, photo.calibration) for photo in photos]
     record = PieceRecord(
-        images=tuple(images),
+        images=images_in(one.detection, shown, seen),
         z_sigma_mm=round(one.z_sigma_mm, 3) if one.base.is_raised else None,
         probability=_stated_probability(one.base.probability),
     )
@@ -218,8 +220,3 @@ def _to_piece(one: _PlacedPiece, name: str, covariance: Any, photos: Sequence[Se
 
 def _stated_probability(probability: float) -> float | None:
     return round(probability, 4) if probability < SURE_PROBABILITY else None
-
-
-def _image(detection: Detection, photo: SeenPhoto, seen: bool) -> PhotoImageRecord:
-    drawn = reproject_outline(photo.calibration.camera, detection)
-    return PhotoImageRecord(photo.index, image_record(drawn), seen)

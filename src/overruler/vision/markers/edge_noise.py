@@ -3,12 +3,10 @@
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.markers.square_fit import MarkerEdges
+from overruler.vision.markers.marker_edges import MarkerEdges
 
 EDGE_SIGMA_PX = 0.02
 """1 σ of a single edge beyond its pixels' noise, in px: print, paper and colour filling."""
-LINE_SIGMA_PX = 0.03
-"""1 σ shared by the edges on one line of the print, in px: the pixel grid runs along them."""
 LOCAL_SHIFT_SIGMA_PX = 0.025
 """1 σ of a marker's own part of the edge shift, in px: light and print vary over a table."""
 OUTER_SHIFT_SIGMA_PX = 0.03
@@ -25,9 +23,8 @@ PLACE_SPEC_SHARE = 0.5
 
 def edge_noise_covariance_px2(edges: MarkerEdges) -> Array:
     """Return the covariance (K, K) of the edges' own noise and of what those on one line share."""
-    same_line = edges.line[:, None] == edges.line
     independent = np.diag(edges.sigma_px**2 + EDGE_SIGMA_PX**2)
-    return np.asarray(independent + LINE_SIGMA_PX**2 * same_line)
+    return np.asarray(independent + edges.line_covariance_px2)
 
 
 def shape_noise_columns_px(edges: MarkerEdges) -> Array:
@@ -38,8 +35,7 @@ def shape_noise_columns_px(edges: MarkerEdges) -> Array:
     stretch = normal * reach * SHAPE_SIGMA_PX
     shear = normal * reach[:, ::-1] * SHAPE_SIGMA_PX
     shift = np.full(len(normal), LOCAL_SHIFT_SIGMA_PX)
-    is_outer = ((edges.place < 1e-6) | (edges.place > 1 - 1e-6)).any(1)
-    return np.column_stack([stretch, shear, shift, is_outer * OUTER_SHIFT_SIGMA_PX])
+    return np.column_stack([stretch, shear, shift, edges.is_outer * OUTER_SHIFT_SIGMA_PX])
 
 
 def place_noise_columns_px(edges: MarkerEdges, mm_per_px: float) -> Array:

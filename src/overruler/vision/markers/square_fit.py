@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.subpixel_edges import Floats, edge_offsets
+from overruler.vision.markers.marker_edges import SUSPECT_LINE_SCATTER_PX, MarkerEdges
 from overruler.vision.markers.print_edges import place_stations
 from overruler.vision.markers.square_model import STATE_SIZE, SquareModel
 from overruler.vision.markers.square_solver import (
@@ -37,24 +38,10 @@ MIN_EDGES = 10
 """Least number of cell edges seen."""
 READ_SIGMA_PX = 1.0
 """1 σ of a corner as OpenCV reads it, along u and along v, in px: its corners lie on whole pixels."""
+LINE_ITERATIONS = 3
+"""Fits of rounded lines, each with the noise that the fit before showed."""
 MIN_WEIGHT_PER_EDGE = 1.5
 """Least total weight of the stations of an edge that counts."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MarkerEdges:
-    """K pieces of edges as seen. Each contributes one number, its place along its normal."""
-
-    place: Array
-    """(K, 2): on the marker, in sides from the printed top left, u right and v down."""
-    xy_px: Array
-    """(K, 2): in the photo."""
-    normal_px: Array
-    """(K, 2): unit vectors across the edge, from dark to bright."""
-    sigma_px: Array
-    """(K,): 1 σ along the normal."""
-    line: NDArray[np.intp]
-    """(K,): a number for the straight line of the print on which it lies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,11 +141,15 @@ def _fit_from(target: _Target, corners_px: Array, bend_sigma: float) -> Square |
         seen, steepness = _observe_edges(target, xy, normal, reach_px)
         if len(np.unique(stations.edge[seen.weight > 0])) < MIN_EDGES:
             return None
-        state, seen, spread_px = _fit_robustly(problem, state, seen)
+        found = seen
+        state, seen, spread_px = _fit_robustly(problem, state, found)
     if spread_px > MAX_SPREAD_CELLS * cell_px:
         return None
     edges = _average_by_edge(problem, state, seen, spread_px)
     state, covariance = _fit_to_edges(problem, state, edges)
+    rounded = _fit_rounded_lines(problem, state, found, spread_px)
+    if rounded is not None:
+        state, covariance, edges = rounded
     corners, shift_px = state[:8].reshape(4, 2), float(state[9])
     return Square(corners, covariance[:8, :8], shift_px, edges, steepness)
 
@@ -217,10 +208,43 @@ def _fit_to_edges(problem: SquareProblem, state: Array, edges: MarkerEdges) -> t
         return model.residuals(state, edges.place, edges.xy_px, edges.normal_px)
 
     jacobian = model.residual_jacobian(state, edges.place, edges.normal_px)
-    moved, covariance = problem.solve_linear(
-        state, jacobian, residuals(state), 1 / edges.sigma_px**2
-    )
-    return problem.limit_step(state, moved, lambda at: robust_spread_px(residuals(at))), covariance
+    residual, weight = residuals(state), 1 / edges.sigma_px**2
+    if edges.has_rounded_lines:
+        noise = np.diag(edges.sigma_px**2) + edges.line_covariance_px2
+        whitener = np.linalg.inv(np.linalg.cholesky(noise))
+        jacobian, residual = whitener @ jacobian, whitener @ residual
+        weight = np.ones(len(residual))
+    moved, covariance = problem.solve_linear(state, jacobian, residual, weight)
+    told = edges.is_outer if edges.has_rounded_lines else slice(None)
+    return problem.limit_step(
+        state, moved, lambda at: robust_spread_px(residuals(at)[told])
+    ), covariance
+
+
+def _fit_rounded_lines(
+    problem: SquareProblem, state: Array, found: _Observations, spread_px: float
+) -> tuple[Array, Array, MarkerEdges] | None:
+    """Fit by the outline where the lines between cells were rounded; None where they were not."""
+
+    def residuals(state: Array, edges: MarkerEdges) -> Array:
+        return problem.model.residuals(state, edges.place, edges.xy_px, edges.normal_px)
+
+    whole = _average_by_edge(problem, state, found, spread_px)
+    if whole.line_scatter_px(residuals(state, whole)) < SUSPECT_LINE_SCATTER_PX:
+        return None
+    fit = None
+    try:
+        state, _ = _fit_to_edges(problem, state, whole.with_free_lines())
+        edges = whole.without_strays(residuals(state, whole))
+        for _ in range(LINE_ITERATIONS):
+            again = edges.with_scatter_of(residuals(state, edges))
+            if again is None:
+                return None
+            state, covariance = _fit_to_edges(problem, state, again)
+            fit = state, covariance, again
+    except np.linalg.LinAlgError:  # the sides alone do not determine a square
+        return None
+    return fit
 
 
 # --- stations to edges ---

@@ -59,7 +59,9 @@ def ruled(home: str) -> str:
 
 @pytest.fixture
 def page(browser: "Browser") -> Iterator["Page"]:
-    context = browser.new_context(viewport={"width": SIZE_PX[0], "height": SIZE_PX[1]})
+    context = browser.new_context(
+        viewport={"width": SIZE_PX[0], "height": SIZE_PX[1]}, reduced_motion="reduce"
+    )
     yield context.new_page()
     context.close()
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -18,6 +19,7 @@ from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.live import endpoints
 from overruler.apps.web.live.actions import get_desk
 from overruler.apps.web.live.desk import Desk
+from overruler.apps.web.live.names_file import Kept, keep_names
 from overruler.apps.web.live.overlay_key import LiveGuard
 from overruler.apps.web.live.watcher import TableWatcher
 from overruler.apps.web.sockets import send_until_closed
@@ -40,6 +42,8 @@ class LiveServices:
     access_policy: AccessPolicy
     overlay_key: str | None = None
     """A key that opens the overlay only."""
+    names: tuple[Path, Kept] | None = None
+    """The file that keeps the names, and what it held at the start."""
 
 
 def make_live_app(services: LiveServices) -> Starlette:
@@ -51,15 +55,23 @@ def make_live_app(services: LiveServices) -> Starlette:
         app.state.watcher = services.watcher
         app.state.clip_lock = asyncio.Lock()
         services.watcher.start()
+        keeping = asyncio.create_task(_keep_names(services))
         try:
             yield
         finally:
+            keeping.cancel()
             await asyncio.to_thread(services.watcher.stop)
 
     guard = Middleware(LiveGuard, policy=services.access_policy, overlay_key=services.overlay_key)
     return Starlette(
         routes=routes, lifespan=lifespan, middleware=[guard], exception_handlers=EXCEPTION_HANDLERS
     )
+
+
+async def _keep_names(services: LiveServices) -> None:
+    if services.names is not None:
+        path, kept = services.names
+        await keep_names(path, kept, services.desk, services.watcher)
 
 
 # --- pages ---

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.apps.web.live.graphics import Graphics, svg_document
+from overruler.apps.web.live.graphics import Graphics
+from overruler.apps.web.live.piece_marks import svg_document
 from overruler.errors import BadInput
 
 FRAMES_PER_S = 30

@@ -4,16 +4,20 @@ The watcher's thread reports the table; the server's threads read the state and 
 actions.
 """
 
-import json
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
 
-from overruler.apps.web.live.desk_state import DeskState, FrozenPicture, encode_shot
-from overruler.apps.web.live.graphics import Graphics, draw_arcs, draw_what_can_be
+from overruler.apps.web.live.broadcast import Dress
+from overruler.apps.web.live.desk_state import FrozenPicture, encode_shot
+from overruler.apps.web.live.drawn_state import DrawnState, Moment
+from overruler.apps.web.live.graphics import NO_GRAPHICS, SHOW_LAYER, Graphics, Stage, draw_arcs
+from overruler.apps.web.live.labels import Labels, labelled_scene, with_fixes
+from overruler.apps.web.live.look import LookFile
 from overruler.apps.web.live.selection import Selection, find_pair_question
+from overruler.apps.web.live.show import Show, dress_players
 from overruler.apps.web.live.watcher import TableStatus
 from overruler.apps.web.scene_paths import camera_view
 from overruler.errors import BadInput, UnknownName
@@ -25,33 +29,35 @@ STALE_AFTER_S = 1.5
 """Graphics go off the air if the watcher has reported nothing for longer."""
 MAX_FREEZE_S = 30.0
 """Longest time that a frozen picture stays on air, whatever happens to the caster."""
+REPLAY_S = 8.0
+"""How long a replay stays on air."""
 PREVIEW_LONGER_SIDE_PX = 1280
 """Longer side of the picture on the control page."""
-_NO_GRAPHICS = Graphics({})
 
 
 class Desk:
     """The selection, the labels and the state of a live server."""
 
-    __slots__ = ("_error", "_freezes", "_frozen", "_graphics", "_graphics_key", "_labels", "_lock", "_reported_s",
-                 "_selection", "_shot", "_size_px", "_state_key", "_status", "_text", "_version")  # fmt: skip
+    __slots__ = ("_drawn", "_freezes", "_frozen", "_labels", "_lock", "_look", "_reported_s",
+                 "_selection", "_shot", "_show", "_signs", "_size_px", "_status")  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(
+        self, look: LookFile | None = None, signs: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Take the file of the overlay's look, and the sign that tells each player's pieces."""
+        self._look = look or LookFile()
+        self._signs = signs
+        self._show = Show()
         self._lock = threading.Lock()
         self._status = TableStatus()
         self._shot: Shot | None = None
         self._reported_s = -1e9
         self._size_px = (1920, 1080)
         self._selection = Selection()
-        self._labels: Mapping[str, Mapping[str, Any]] = {}
+        self._labels: Labels = {}
         self._frozen: FrozenPicture | None = None
         self._freezes = 0
-        self._graphics = _NO_GRAPHICS
-        self._graphics_key: Any = None
-        self._error = ""
-        self._state_key: Any = None
-        self._version = 0
-        self._text = "{}"
+        self._drawn = DrawnState()
         self._update_state()
 
     def update_table(self, status: TableStatus, shot: Shot | None) -> None:
@@ -72,7 +78,7 @@ class Desk:
             if self._frozen is not None and time.monotonic() > self._frozen.until_s:
                 self._frozen = None
                 self._update_state()
-            return self._version, self._text
+            return self._drawn.version, self._drawn.text
 
     def is_on_air(self) -> bool:
         """Whether anything may be shown: a frozen picture, or a table that is being watched."""
@@ -84,10 +90,11 @@ class Desk:
 
     def graphics_on_air(self) -> Graphics:
         """The graphics that are on air."""
-        if not self.is_on_air():
-            return _NO_GRAPHICS
+        is_on_air = self.is_on_air()
         with self._lock:
-            return self._frozen.graphics if self._frozen else self._graphics
+            measured = self._frozen.graphics if self._frozen else self._drawn.graphics
+            shown = measured if is_on_air else NO_GRAPHICS
+            return replace(shown, layers={**shown.layers, SHOW_LAYER: self._drawn.show_layer})
 
     @property
     def size_px(self) -> tuple[int, int]:
@@ -99,9 +106,11 @@ class Desk:
         report = self._status.report
         if report is None:
             return None
-        labels = self._labels
-        pieces = [replace(piece, **labels.get(piece.id, {})) for piece in report.scene.pieces]
-        return replace(report.scene, pieces=tuple(pieces))
+        return labelled_scene(report.scene, self._labels)
+
+    def named_table(self) -> tuple[Scene | None, Labels, Show]:
+        """The table, what people told of its pieces, and of the show."""
+        return self.scene(), self._labels, self._show
 
     def frozen_jpeg(self) -> bytes | None:
         frozen = self._frozen
@@ -171,15 +180,7 @@ class Desk:
 
     def apply_labels(self, fixes: Sequence[Fix]) -> None:
         """Keep the labels that corrections give to pieces, and follow their new names."""
-        labels = dict(self._labels)
-        selection = self._selection
-        for fix in fixes:
-            if fix.id is None or not fix.labels:
-                continue
-            name = str(fix.labels.get("new_id", fix.id))
-            given = {key: value for key, value in fix.labels.items() if key != "new_id"}
-            labels[name] = {**labels.pop(fix.id, {}), **given}
-            selection = selection.with_renamed_piece(fix.id, name)
+        labels, selection = with_fixes(self._labels, self._selection, fixes)
         with self._lock:
             self._labels = labels
             self._selection = selection
@@ -205,20 +206,44 @@ class Desk:
             raise BadInput(
                 "there is no ruling on air to look at closely: pick two pieces that stand"
             )
-        until_s = time.monotonic() + MAX_FREEZE_S
+        self._freeze(jpeg, graphics, MAX_FREEZE_S, large)
+
+    def replay(self) -> None:
+        """Show the last ruling once more, on the picture that it was made on."""
+        if self._drawn.last is None:
+            raise BadInput("there is no ruling to replay yet: pick two pieces that stand")
+        graphics, shot = self._drawn.last
+        self._freeze(encode_shot(shot, max(shot.size_px)), graphics, REPLAY_S, is_replay=True)
+
+    def change_show(self, change: Callable[[Show], Show]) -> None:
+        """Change what is told of the show."""
         with self._lock:
-            self._freezes += 1
-            self._frozen = FrozenPicture(self._freezes, jpeg, graphics, large, until_s)
+            self._show = change(self._show)
             self._update_state()
 
     def toggle_close_up(self) -> None:
         """Freeze the picture and show the gap enlarged, or go live."""
         self.toggle_freeze(large=True)
 
+    def _freeze(
+        self,
+        jpeg: bytes,
+        graphics: Graphics,
+        length_s: float,
+        large: bool = False,
+        is_replay: bool = False,
+    ) -> None:
+        until_s = time.monotonic() + length_s
+        with self._lock:
+            self._freezes += 1
+            number = self._freezes
+            self._frozen = FrozenPicture(number, jpeg, graphics, large, until_s, is_replay)
+            self._update_state()
+
     def _current_picture(self) -> tuple[Graphics, bytes]:
         """The graphics on air and the whole picture below them."""
         with self._lock:
-            graphics, shot = self._graphics, self._shot
+            graphics, shot = self._drawn.graphics, self._shot
         if shot is None or not self.is_on_air():
             raise BadInput("there is no picture to freeze")
         return graphics, encode_shot(shot, max(shot.size_px))
@@ -247,54 +272,23 @@ class Desk:
 
     def _update_state(self) -> None:
         """Make the state again if anything in it has changed. The lock must be held."""
-        status = self._status
-        graphics_key = (
-            status.number,
-            status.report is None,
-            status.standing,
-            self._selection,
-            self._labels,
-        )
-        state_key = (
-            graphics_key,
-            _rounded_places(status),
-            status.lost,
-            status.notes,
-            self._frozen.number if self._frozen else 0,
-            self._size_px,
-        )
-        if state_key == self._state_key:
-            return
-        if graphics_key != self._graphics_key:
-            self._draw_graphics()
-        self._graphics_key = graphics_key
-        self._state_key = state_key
-        self._version += 1
-        state = self._make_state().to_json()
-        self._text = json.dumps(state, separators=(",", ":"), allow_nan=False)
-
-    def _make_state(self) -> DeskState:
-        frozen = self._frozen
-        return DeskState(
-            version=self._version,
-            size_px=self._size_px,
-            status=self._status,
-            scene=self.scene(),
-            selection=self._selection,
-            graphics=frozen.graphics if frozen else self._graphics,
-            frozen=frozen,
-            error=self._error,
-        )
-
-    def _draw_graphics(self) -> None:
-        """Draw the selection, and remember why part of it cannot be drawn."""
-        self._graphics, self._error = _NO_GRAPHICS, ""
         scene = self.scene()
-        if scene is not None and self._status.lost is None:
-            standing = self._status.standing
-            self._graphics, self._error = draw_what_can_be(scene, self._selection, standing)
+        moment = Moment(
+            status=self._status,
+            scene=scene,
+            labels=self._labels,
+            selection=self._selection,
+            stage=self._make_stage(scene),
+            frozen=self._frozen,
+            shot=self._shot,
+            size_px=self._size_px,
+            look_problem=self._look.problem,
+        )
+        self._drawn.update(moment)
 
-
-def _rounded_places(status: TableStatus) -> tuple[tuple[str, str, int, int], ...]:
-    """Each piece's state and place in whole millimetres: smaller changes make no new state."""
-    return tuple((spot.id, spot.state, round(spot.x_mm), round(spot.y_mm)) for spot in status.spots)
+    def _make_stage(self, scene: Scene | None) -> Stage:
+        """What is told, and how it looks, with all players of the table and of the scoreboard."""
+        known = [piece.player for piece in scene.pieces if piece.player] if scene else []
+        players = list(dict.fromkeys([*known, *self._show.scores, *self._show.players]))
+        look = self._look.current()
+        return Stage(self._show, Dress(look, dress_players(look, self._show, players, self._signs)))

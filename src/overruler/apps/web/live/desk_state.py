@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from overruler.apps.web.live.graphics import Graphics, bases_json
+from overruler.apps.web.live.graphics import SHOW_LAYER, Graphics, Stage
+from overruler.apps.web.live.piece_marks import Marks
 from overruler.apps.web.live.selection import Selection, pair_questions, pieces_named
 from overruler.apps.web.live.watcher import STANDING_STATES, TableStatus
 from overruler.frame import Shot
@@ -22,6 +23,7 @@ class FrozenPicture:
     """Whether only the gap between the two bases is shown, enlarged."""
     until_s: float
     """When it ends by itself, on the monotonic clock."""
+    is_replay: bool = False
 
 
 def encode_shot(shot: Shot, longest_px: int) -> bytes:
@@ -46,8 +48,12 @@ class DeskState:
     graphics: Graphics
     """The graphics on air: the frozen picture's, if there is one."""
     frozen: FrozenPicture | None
-    error: str
-    """Why the selection cannot be drawn; empty if it can."""
+    marks: Marks
+    stage: Stage
+    show_layer: str
+    """SVG of what is told of the show."""
+    errors: tuple[str, ...]
+    """Why something that is wanted cannot be drawn."""
 
     def to_json(self) -> dict[str, Any]:
         status = self.status
@@ -66,10 +72,24 @@ class DeskState:
             "shadows": list(selection.shadows),
             **self._questions_json(),
             "waiting": self._waiting_reasons(),
-            "layers": self.graphics.layers,
+            "layers": {**self.graphics.layers, SHOW_LAYER: self.show_layer},
             "ruling": self.graphics.ruling,
             "frozen": self._frozen_json(),
             "pieces": self._pieces_json(),
+            "show": self._show_json(),
+        }
+
+    def _show_json(self) -> dict[str, Any]:
+        show = self.stage.show
+        players = self.stage.dress.players
+        return {
+            "players": [
+                {"player": player, "name": look.name, "colour": look.colour}
+                for player, look in players.items()
+            ],
+            "scores": dict(show.scores),
+            "round": show.round,
+            "caption": list(show.caption),
         }
 
     def _problems(self) -> list[str]:
@@ -84,16 +104,16 @@ class DeskState:
             "number": self.frozen.number,
             "large": self.frozen.large,
             "box_px": self.graphics.box_px,
+            "replay": self.frozen.is_replay,
         }
 
     def _pieces_json(self) -> list[dict[str, Any]]:
-        bases = bases_json(self.scene) if self.scene is not None else {}
         return [
             {
                 "id": spot.id,
                 "state": spot.state,
                 "sigma_mm": round(spot.sigma_mm, 3),
-                **bases.get(spot.id, {}),
+                **self.marks.get(spot.id, {}),
             }
             for spot in self.status.spots
         ]
@@ -122,9 +142,7 @@ class DeskState:
                 state = states.get(name, "not there")
                 is_settling = state in STANDING_STATES
                 reasons.append(f"{name} is {'being measured' if is_settling else state}")
-        if self.error:
-            reasons.append(self.error)
-        return reasons
+        return [*reasons, *self.errors]
 
     def _selected_pieces(self) -> list[str]:
         pair = self.selection.pair or ()

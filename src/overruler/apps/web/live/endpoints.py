@@ -7,7 +7,6 @@ from starlette.routing import Route
 from overruler.apps.web.endpoint import Endpoint, Parameter, openapi_of, starlette_routes
 from overruler.apps.web.live import actions, pictures
 from overruler.apps.web.live.action_table import ACTIONS
-from overruler.apps.web.live.graphics import LAYERS
 from overruler.apps.web.openapi_words import (
     ANY_OBJECT,
     NUMBER,
@@ -47,6 +46,7 @@ _STATE_KEYS: Json = {
     "questions": _OBJECTS | {"description": "What a pair can ask."},
     "waiting": _TEXTS | {"description": "Why something wanted is not on air."},
     "ruling": {"type": ["object", "null"]},
+    "show": {"type": "object", "description": "Players, scores, the round and the caption."},
     "on_air": {"type": "boolean", "description": "Whether anything may be shown at all."},
 }
 _NEEDED_STATE_KEYS = "version size_px lost notes calibrated pieces waiting on_air"
@@ -62,13 +62,13 @@ _JPEG = binary_content("image/jpeg")
 
 # --- parameters ---
 
-_LAYER_PATTERN = "|".join(LAYERS)
+_LAYER_PATTERN = "|".join(pictures.ALL_LAYERS)
 _SHOW = Parameter(
     "show",
     {
         "type": "string",
         "pattern": f"^({_LAYER_PATTERN})(,({_LAYER_PATTERN}))*$",
-        "description": f"Only these of {', '.join(LAYERS)}, with commas between.",
+        "description": f"Only these of {', '.join(pictures.ALL_LAYERS)}, with commas between.",
     },
 )
 _REACH_SCHEMA: Json = NUMBER | {"minimum": 0, "maximum": 1000}
@@ -126,6 +126,8 @@ _PICTURE_ENDPOINTS = (
              _WEBM, (422, 503), (_CLIP_WIDTH,)),
     Endpoint("GET", "/api/live/picture.jpg", pictures.get_picture, "The camera's picture",
              _JPEG, (404,)),
+    Endpoint("GET", "/api/live/labels", pictures.get_labels,
+             "Where labels of the pieces stand on a picture of some width", ANY_OBJECT, (422,), (_PNG_WIDTH,)),
     Endpoint("GET", "/api/live/frozen.jpg", pictures.get_frozen_picture, "The picture that is held",
              _JPEG, (404,)),
 )

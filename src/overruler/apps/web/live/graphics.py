@@ -1,11 +1,12 @@
 """The graphics over the camera's picture, as SVG in its pixels: lines, bases and rulings in words."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from overruler.apps.web.live.broadcast import Canvas, Dress, name_tag, ruling_plate, show_boxes
 from overruler.apps.web.live.placement import LabelPlacement
 from overruler.apps.web.live.selection import (
     Selection,
@@ -14,18 +15,18 @@ from overruler.apps.web.live.selection import (
     pieces_named,
     question_of_pair,
 )
+from overruler.apps.web.live.show import Show
 from overruler.apps.web.quick_questions import arc_outlines
 from overruler.apps.web.scene_paths import (
     RING_POINTS,
     camera_view,
+    line_name,
     range_lines_mm,
     range_ring_px,
 )
 from overruler.errors import OverrulerError
-from overruler.games import Ruler
 from overruler.geometry.pose import Array
 from overruler.picture import svg
-from overruler.picture.banner import build_banner
 from overruler.picture.drawable_ruling import DrawableRuling, drawable_ruling
 from overruler.picture.painters import (
     base_outline,
@@ -34,16 +35,18 @@ from overruler.picture.painters import (
     draw_range_lines,
     range_arcs,
 )
+from overruler.picture.piece_names import viewer_name, viewer_names
 from overruler.picture.shades import draw_shade, draw_shade_words
-from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
-from overruler.units import SIGMAS_95, format_length, inches_from_mm
+from overruler.units import SIGMAS_95, format_length
 from overruler.verdict import Shade
 
 LAYERS = ("bands", "lines", "verdict")
-"""Layers of the graphics, from the back to the front."""
+"""Layers of what was measured, from the back to the front."""
+SHOW_LAYER = "show"
+"""The layer in front of them: what the caster tells of the show."""
 MIN_ZOOM_SHARE = 0.14
 """Least part of the picture's width that is shown enlarged."""
 CASING_WIDTH = 4.2
@@ -70,10 +73,27 @@ class Graphics:
     """x, y, width and height of the picture's part round the gap, for showing it enlarged."""
     ends_px: tuple[tuple[float, float], tuple[float, float]] | None = None
     """Ends of the measured line."""
+    placement: LabelPlacement | None = None
+    """What is occupied by the ruling."""
+
+
+NO_GRAPHICS = Graphics({})
+"""The graphics while nothing is on air."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What the caster tells, and how everything looks."""
+
+    show: Show = field(default_factory=Show)
+    dress: Dress = field(default_factory=Dress)
+
+
+_BARE_STAGE = Stage()
 
 
 def draw_what_can_be(
-    scene: Scene, selection: Selection, standing: frozenset[str]
+    scene: Scene, selection: Selection, standing: frozenset[str], stage: Stage
 ) -> tuple[Graphics, str]:
     """Draw the selection; leave out the pair, the areas or both if they cannot be drawn, and return why."""
     reason = ""
@@ -81,23 +101,29 @@ def draw_what_can_be(
     bare = (selection.without_areas(), without_pair.without_areas())
     for possible in (selection, without_pair, *bare):
         try:
-            return draw_graphics(scene, possible, standing), reason
+            return draw_graphics(scene, possible, standing, stage), reason
         except OverrulerError as error:
             reason = reason or str(error)
     return Graphics({}), reason
 
 
-def draw_graphics(scene: Scene, selection: Selection, standing: frozenset[str]) -> Graphics:
+def draw_graphics(
+    scene: Scene, selection: Selection, standing: frozenset[str], stage: Stage = _BARE_STAGE
+) -> Graphics:
     """Draw the selection; leave out every piece that does not stand where it was measured."""
     view = camera_view(scene)
     placement = LabelPlacement(view)
+    for center, size in show_boxes(Canvas(view.size_px), stage.show, stage.dress):
+        placement.occupy_box(center, size)
+    for piece in scene.pieces:
+        placement.add_bystanders(view.to_px([[piece.x_mm, piece.y_mm]], piece.z_mm))
     pieces = {piece.id: piece for piece in scene.pieces if piece.id in standing}
     graphics = Graphics({})
     shades: list[Shade] = []
     if selection.pair and pieces_named(scene, selection.pair) <= set(pieces):
         ruling = rule_on_pair(scene, selection)
         has_ruler = ruling.pieces[0].id not in selection.bands
-        graphics = _ruling_graphics(view, ruling, placement, has_ruler)
+        graphics = _ruling_graphics(view, ruling, placement, has_ruler, stage.dress)
         shades += ruling.shades
     for name, question in selection.areas:
         if name in pieces:
@@ -114,25 +140,28 @@ def draw_graphics(scene: Scene, selection: Selection, standing: frozenset[str]) 
 
 
 def _ruling_graphics(
-    view: View, ruling: DrawableRuling, placement: LabelPlacement, has_ruler: bool
+    view: View, ruling: DrawableRuling, placement: LabelPlacement, has_ruler: bool, dress: Dress
 ) -> Graphics:
     """Draw a ruling, with the ruler's lines along the measured line if `has_ruler`."""
     line = view.line_px(ruling.from_mm, ruling.to_mm, ruling.z_mm)
     placement.protect_lines([line, *(base_outline(view, piece) for piece in ruling.pieces)])
     bases = [draw_base(view, piece, ruling.style) for piece in ruling.pieces]
     ruler = draw_range_lines(view, ruling) if has_ruler else ""
-    layers = {
-        "lines": svg.group((ruler, *bases, draw_measured_line(view, ruling))),
-        "verdict": _draw_words(view, ruling, placement),
-    }
+    names = viewer_names(view, ruling.pieces, dress.names)
+    words = _draw_words(view, ruling, names, dress, placement)
     if has_ruler:
         number_size = np.array(svg.text_plate_size("0", ARC_NUMBER_HEIGHT * view.unit))
         for _, arc in range_arcs(view, ruling):
             for place in arc[[0, -1]]:
                 placement.occupy_box(place, number_size)
-    start, end = line[[0, -1]].tolist()
-    ends = ((start[0], start[1]), (end[0], end[1]))
-    return Graphics(layers, _ruling_json(ruling), _zoom_box_px(view, ruling), ends)
+    tags = _draw_tags(view, ruling, dress, placement)
+    layers = {
+        "lines": svg.group((ruler, *bases, draw_measured_line(view, ruling), tags)),
+        "verdict": words,
+    }
+    (x0, y0), (x1, y1) = line[[0, -1]].tolist()
+    told, box = _ruling_json(ruling, names), _zoom_box_px(view, ruling)
+    return Graphics(layers, told, box, ((x0, y0), (x1, y1)), placement)
 
 
 def rule_on_pair(scene: Scene, selection: Selection) -> DrawableRuling:
@@ -160,9 +189,8 @@ def rule_on_pair(scene: Scene, selection: Selection) -> DrawableRuling:
 def _distance_ruling(scene: Scene, ruling: DrawableRuling) -> DrawableRuling:
     """A bare distance with the distance as its headline."""
     half_width_mm = SIGMAS_95 * ruling.sigma_mm
-    text = format_length(ruling.distance_mm, half_width_mm, scene.is_in_inches)
-    names = " → ".join(piece.id for piece in ruling.pieces)
-    return replace(ruling, headline=f"{names}: {text.partition(' (')[0]}")
+    text = format_length(ruling.distance_mm, half_width_mm, scene.unit)
+    return replace(ruling, answer=text.partition(" (")[0])
 
 
 # --- arcs and range lines ---
@@ -192,20 +220,14 @@ def _cased_path(view: View, lines: str) -> tuple[str, str]:
 
 def draw_bands(scene: Scene, view: View, piece: Piece, placement: LabelPlacement) -> str:
     """Draw every range line round a base, with its number where the picture has room."""
-    ruler = scene.range_ruler
     placement.protect_lines([base_outline(view, piece)])
     lines: list[str] = []
     numbers: list[str] = []
     for line_mm in range_lines_mm(scene):
         ring = range_ring_px(view, piece, line_mm)
         lines += _cased_path(view, svg.path_data(np.concatenate([ring, ring[:1]])))
-        numbers += _draw_numbers(view, ring, _line_name(ruler, line_mm), placement)
+        numbers += _draw_numbers(view, ring, line_name(scene, line_mm), placement)
     return svg.group((*lines, draw_base(view, piece), *numbers))
-
-
-def _line_name(ruler: Ruler | None, line_mm: float) -> str:
-    label = ruler.line_label(line_mm) if ruler else None
-    return label or f"{inches_from_mm(line_mm):g} in"
 
 
 def _draw_numbers(view: View, ring: Array, name: str, placement: LabelPlacement) -> Iterator[str]:
@@ -224,19 +246,42 @@ def _draw_numbers(view: View, ring: Array, name: str, placement: LabelPlacement)
 # --- words ---
 
 
-def _draw_words(view: View, ruling: DrawableRuling, placement: LabelPlacement) -> str:
+def _draw_words(
+    view: View,
+    ruling: DrawableRuling,
+    names: Sequence[str],
+    dress: Dress,
+    placement: LabelPlacement,
+) -> str:
     """Draw the ruling in words, in a corner where it hides neither line nor bases."""
-    banner = build_banner([ruling], view.size_px)
-    size = np.array([banner.wide, banner.high])
+    plate = ruling_plate(Canvas(view.size_px), ruling, names, dress)
+    size = np.array(plate.size)
     left, top = placement.find_corner(size).tolist()
     placement.occupy_box(np.array([left, top]) + size / 2, size)
-    return banner.to_svg(left, top)
+    return plate.at(left, top, id="ruling")
 
 
-def _ruling_json(ruling: DrawableRuling) -> dict[str, Any]:
+def _draw_tags(view: View, ruling: DrawableRuling, dress: Dress, placement: LabelPlacement) -> str:
+    """Draw the names of the pieces that have one beside their bases, where there is room."""
+    tags = []
+    for piece in ruling.pieces:
+        name = viewer_name(piece, dress.names)
+        if not name:
+            continue
+        tag = name_tag(Canvas(view.size_px), name, dress.colour_of(piece.player), dress)
+        center = placement.find_beside(base_outline(view, piece), np.array(tag.size))
+        if center is not None:
+            placement.occupy_box(center, np.array(tag.size))
+            left, top = (center - np.array(tag.size) / 2).tolist()
+            tags.append(tag.at(left, top))
+    return svg.group(tags)
+
+
+def _ruling_json(ruling: DrawableRuling, names: Sequence[str]) -> dict[str, Any]:
     return {
         "between": [piece.id for piece in ruling.pieces],
-        "headline": ruling.headline.split(": ", 1)[-1],
+        "names": list(names),
+        "headline": ruling.answer,
         "detail": ruling.detail,
         "word": ruling.style.word,
         "distance_mm": round(ruling.distance_mm, 3),
@@ -253,37 +298,3 @@ def _zoom_box_px(view: View, ruling: DrawableRuling) -> tuple[float, float, floa
     size = share * picture
     low = np.clip(ends.mean(0) - size / 2, 0, picture - size)
     return float(low[0]), float(low[1]), float(size[0]), float(size[1])
-
-
-# --- pieces to click, and pictures without a browser ---
-
-
-def bases_json(scene: Scene) -> dict[str, dict[str, Any]]:
-    """Each piece's outline, centre and labels by its id, in the camera's pixels."""
-    view = camera_view(scene)
-    return {piece.id: _base_json(view, piece) for piece in scene.pieces}
-
-
-def _base_json(view: View, piece: Piece) -> dict[str, Any]:
-    center = view.to_px([piece.x_mm, piece.y_mm], piece.z_mm)
-    labels = {key: getattr(piece, key) for key in ("unit", "player", "leader")}
-    return {
-        "d": svg.path_data(base_outline(view, piece), closed=True),
-        "center_px": [round(float(value), 1) for value in center],
-        "base": piece.base.name,
-        **{key: value for key, value in labels.items() if value},
-    }
-
-
-def svg_document(layers: Sequence[str], size_px: tuple[int, int]) -> str:
-    """Combine layers into one drawing."""
-    width, height = size_px
-    return svg.element(
-        "svg",
-        *(layers or [""]),
-        xmlns="http://www.w3.org/2000/svg",
-        font_family=FONT_FAMILY,
-        viewBox=f"0 0 {width} {height}",
-        width=width,
-        height=height,
-    )

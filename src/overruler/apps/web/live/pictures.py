@@ -9,9 +9,12 @@ from starlette.responses import JSONResponse, Response
 
 from overruler.apps.web.faults import ServerBusy
 from overruler.apps.web.live.actions import get_desk
-from overruler.apps.web.live.graphics import LAYERS, svg_document
+from overruler.apps.web.live.graphics import LAYERS, SHOW_LAYER
+from overruler.apps.web.live.piece_marks import place_labels, svg_document
 from overruler.errors import BadInput, UnknownName
 
+ALL_LAYERS = (*LAYERS, SHOW_LAYER)
+"""Layers that a picture may show."""
 MIN_WIDTH_PX = 16
 """Narrowest picture."""
 MAX_OVERLAY_WIDTH_PX = 3840
@@ -48,11 +51,11 @@ def _render_png(drawing: str, width: int) -> bytes:
 
 
 def _requested_layers(request: Request) -> set[str]:
-    text = request.query_params.get("show", ",".join(LAYERS))
+    text = request.query_params.get("show", ",".join(ALL_LAYERS))
     names = [name for name in text.split(",") if name]
     for name in names:
-        if name not in LAYERS:
-            raise UnknownName("show", name, LAYERS)
+        if name not in ALL_LAYERS:
+            raise UnknownName("show", name, ALL_LAYERS)
     return set(names)
 
 
@@ -61,6 +64,15 @@ def _requested_width(request: Request, default: int, most: int) -> int:
     if not text.isdecimal() or len(text) > 4 or not MIN_WIDTH_PX <= int(text) <= most:
         raise BadInput(f"width: a whole number from {MIN_WIDTH_PX} to {most}")
     return int(text)
+
+
+async def get_labels(request: Request) -> Response:
+    """Where the labels of the pieces stand on a desk's picture of some width."""
+    width = _requested_width(request, DEFAULT_OVERLAY_WIDTH_PX, MAX_OVERLAY_WIDTH_PX)
+    scene = get_desk(request).scene()
+    if scene is None:
+        return JSONResponse({"letters_px": 0.0, "labels": {}})
+    return JSONResponse(await asyncio.to_thread(place_labels, scene, width))
 
 
 async def get_clip(request: Request) -> Response:

@@ -7,6 +7,7 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 from overruler.picture.banner import SAFE_SHARE
+from overruler.picture.label_placement import centres_beside
 from overruler.picture.view import View
 
 LABEL_GAP = 3.0
@@ -16,16 +17,21 @@ LABEL_GAP = 3.0
 class LabelPlacement:
     """The occupied parts of a picture: points of lines, and boxes of labels."""
 
-    __slots__ = ("_boxes", "_points", "_view")
+    __slots__ = ("_boxes", "_bystanders", "_points", "_view")
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._points = np.empty((0, 2))
+        self._bystanders = np.empty((0, 2))
         self._boxes: list[tuple[Array, Array]] = []
 
     def protect_lines(self, lines: Iterable[Array]) -> None:
         """Keep labels off lines, each (N, 2) in pixels."""
         self._points = np.concatenate([self._points, *lines])
+
+    def add_bystanders(self, places: Array) -> None:
+        """Keep the ruling off places (N, 2) if it can be."""
+        self._bystanders = np.concatenate([self._bystanders, places])
 
     def occupy_box(self, center: Array, size: Array) -> None:
         """Keep further labels off a box."""
@@ -34,15 +40,26 @@ class LabelPlacement:
     def is_free(self, center: Array, size: Array) -> bool:
         """Whether a box lies in the safe part of the picture and on nothing that is occupied."""
         corners = np.stack([center - size / 2, center + size / 2])
-        if not self._view.contains_all(corners, self.border - 1e-6):
-            return False
+        return self._view.contains_all(corners, self.border - 1e-6) and not self.hides(center, size)
+
+    def hides(self, center: Array, size: Array) -> bool:
+        """Whether a box lies on something that is occupied."""
         reach = size / 2 + LABEL_GAP * self._view.unit
         if (np.abs(self._points - center) < reach).all(1).any():
-            return False
-        return all(
-            (np.abs(center - other) >= reach + other_size / 2).any()
+            return True
+        return any(
+            (np.abs(center - other) < reach + other_size / 2).all()
             for other, other_size in self._boxes
         )
+
+    def find_beside(self, outline: Array, size: Array) -> Array | None:
+        """The centre (2,) of a free box beside an outline (N, 2); None without room.
+
+        It hides as few bystanders as possible, and then is the nearest.
+        """
+        around = np.concatenate([outline.min(0), outline.max(0)])
+        free = [c for c in centres_beside(size, around) if self.is_free(c, size)]
+        return min(free, key=lambda center: self._cost(center, size), default=None)
 
     @property
     def border(self) -> float:
@@ -50,15 +67,21 @@ class LabelPlacement:
         return SAFE_SHARE * max(self._view.size_px)
 
     def find_corner(self, size: Array) -> Array:
-        """Upper left corner (2,) of a box in the first corner of the picture where it hides no line."""
+        """Upper left corner (2,) of a box in the corner of the picture where it hides least.
+
+        It hides no line and no label if it can, and then as few bystanders as possible.
+        """
         low, high = self._opposite_corners(size)
-        reach = size / 2 + LABEL_GAP * self._view.unit
-        for at_bottom, at_right in product((True, False), (False, True)):
-            x = high[0] if at_right else low[0]
-            corner = np.array([x, high[1] if at_bottom else low[1]])
-            if not (np.abs(self._points - corner - size / 2) < reach).all(1).any():
-                return corner
-        return np.array([low[0], high[1]])
+        corners = [
+            np.array([high[0] if at_right else low[0], high[1] if at_bottom else low[1]])
+            for at_bottom, at_right in product((True, False), (False, True))
+        ]
+        return min(corners, key=lambda corner: self._cost(corner + size / 2, size))
+
+    def _cost(self, center: Array, size: Array) -> tuple[bool, int]:
+        """Whether a box hides what is occupied, and the number of bystanders under it."""
+        hidden = (np.abs(self._bystanders - center) < size / 2).all(1)
+        return self.hides(center, size), int(hidden.sum())
 
     def _opposite_corners(self, size: Array) -> tuple[Array, Array]:
         """Upper left corners of a box at the picture's upper left, and at its lower right."""

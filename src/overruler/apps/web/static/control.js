@@ -1,8 +1,10 @@
 // The caster's desk, for a dock of OBS: the picture with pieces to click, and buttons that do what the HTTP actions do.
 import { listen } from "/static/air.js";
+import { Air } from "/static/control_air.js";
 import { Asked } from "/static/control_asked.js";
 import { Correct } from "/static/control_correct.js";
 import { Pieces } from "/static/control_pieces.js";
+import { ShowPanel } from "/static/control_show.js";
 import { Units } from "/static/control_units.js";
 
 const at = (id) => document.getElementById(id);
@@ -11,19 +13,20 @@ const HELP = {
   rule: "Click two pieces: from, to.",
   bands: "Click a piece: its range lines, on or off.",
   arcs: "Click a ship: its arcs, on or off.",
-  units: "Click pieces to choose them, then give them a unit.",
+  units: "Click pieces to choose them, then give them a name, a unit or a player.",
   correct: "Drag a piece to where it stands. Click an empty place to add one.",
   ground: "Click a piece: the ground within so many inches of it, on or off.",
   shadow: "Click a piece: the ground that it does not see past terrain, on or off.",
+  show: "Players, scores, the round and the caption that viewers see. An empty score takes a player off the scoreboard.",
 };
-const KEYS = "Keys: Tab and Enter pick, B range lines, A arcs, S swap, F freeze, Z look closely, Esc clear, 1 to 7 what a click does.";
 
 class Desk {
   constructor() {
     Object.assign(this, { first: null, now: null, mode: "rule" });
     this.pieces = new Pieces(at("table"), this);
     this.asked = new Asked(this);
-    this.modes = { units: new Units(this), correct: new Correct(this) };
+    this.air = new Air(at("preview"));
+    this.modes = { units: new Units(this), correct: new Correct(this), show: new ShowPanel(this) };
     for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => this.act(button.dataset.do));
     for (const button of document.querySelectorAll("[data-mode]")) button.addEventListener("click", () => this.turn(button.dataset.mode));
     document.addEventListener("keydown", (event) => this.#key(event));
@@ -73,7 +76,7 @@ class Desk {
     for (const button of document.querySelectorAll("[data-mode]")) button.setAttribute("aria-checked", button.dataset.mode === mode);
     at("editing").replaceChildren();
     this.modes[mode]?.enter();
-    at("help").textContent = `${HELP[mode]} ${KEYS}`;
+    at("help").textContent = HELP[mode];
     this.pieces.draw();
   }
 
@@ -81,7 +84,7 @@ class Desk {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select") || event.defaultPrevented) return;
     const mode = Object.keys(HELP)[Number(event.key) - 1];
     if (mode) return this.turn(mode);
-    const name = { s: "swap", f: "freeze", z: "close", Escape: "clear" }[event.key];
+    const name = { s: "swap", f: "freeze", z: "close", r: "replay", Escape: "clear" }[event.key];
     if (name) this.act(name);
   }
 
@@ -92,6 +95,8 @@ class Desk {
     this.pieces.draw();
     this.asked.show(state);
     words(state, onAir, linked);
+    this.air.show(state, onAir, linked);
+    document.documentElement.style.setProperty("--ratio", state.size_px[0] / state.size_px[1]);
     document.documentElement.dataset.version = state.version;
   }
 }
@@ -101,22 +106,28 @@ function words(state, onAir, linked) {
   const why = !linked ? "the server does not answer" : state.lost ?? late;
   at("source").textContent = why ? `No picture: ${why}` : state.calibrated ? "Watching" : "Measuring the table …";
   at("source").toggleAttribute("data-lost", Boolean(why));
-  at("headline").textContent = (onAir && state.ruling && `${state.ruling.between.join(" → ")}: ${state.ruling.headline}`) || "";
+  at("headline").textContent = (onAir && state.ruling && `${state.ruling.between.map(label(state)).join(" → ")}: ${state.ruling.headline}`) || "";
   at("detail").textContent = (onAir && state.ruling?.detail) || "";
   at("clip").hidden = !(onAir && state.ruling);
+  const told = state.ruling?.names?.every(Boolean) ? ` · viewers read “${state.ruling.names.join(" → ")}”` : "";
+  if (at("detail").textContent) at("detail").textContent += told;
   at("waiting").textContent = state.waiting.length ? `Off the air: ${state.waiting.join(", ")}` : "";
   at("notes").replaceChildren(...[...state.notes, ...state.problems].map((text) => Object.assign(document.createElement("li"), { textContent: text })));
-  document.querySelector("[data-do=freeze]").setAttribute("aria-pressed", Boolean(state.frozen && !state.frozen.large));
+  document.querySelector("[data-do=freeze]").setAttribute("aria-pressed", Boolean(state.frozen && !state.frozen.large && !state.frozen.replay));
+  document.querySelector("[data-do=replay]").setAttribute("aria-pressed", Boolean(state.frozen?.replay));
   document.querySelector("[data-do=close]").setAttribute("aria-pressed", Boolean(state.frozen?.large));
 }
 
+const label = (state) => (id) => state.pieces.find((one) => one.id === id)?.label ?? id;
+
 function picture() {
   const next = new Image();
-  next.onload = () => { at("camera").src = next.src; setTimeout(picture, document.hidden ? 2000 : PICTURE_MS); };
+  next.onload = () => { at("camera").src = next.src; desk.air.picture(next.src); setTimeout(picture, document.hidden ? 2000 : PICTURE_MS); };
   next.onerror = () => setTimeout(picture, 1000);
   next.src = `/api/live/picture.jpg?n=${Date.now()}`;
 }
 
 const desk = new Desk();
+new ResizeObserver(() => desk.pieces.draw()).observe(at("picture"));
 listen((state, onAir, linked) => desk.told(state, onAir, linked));
 picture();

@@ -1,11 +1,12 @@
 // The pieces on the desk's picture: each can be clicked, reached by Tab, and dragged where that corrects it.
+import { Labels, node } from "/static/control_labels.js";
 
-const SVG = "http://www.w3.org/2000/svg";
-const LEAST_REACH = 30, A_DRAG_PX = 4, LETTERS_PX = 13;
+const REACH_PX = 22, A_DRAG_PX = 4;
 
 export class Pieces {
   constructor(svg, desk) {
-    Object.assign(this, { svg, desk, drag: null });
+    Object.assign(this, { svg, desk, drag: null, labels: new Labels(svg) });
+    svg.addEventListener("placed", () => this.draw());
     svg.addEventListener("pointerdown", (event) => this.#down(event));
     svg.addEventListener("pointermove", (event) => this.#move(event));
     svg.addEventListener("pointerup", (event) => this.#up(event));
@@ -26,13 +27,25 @@ export class Pieces {
   // --- mouse and touch ---
 
   #down(event) {
-    const id = event.target.closest(".piece")?.dataset.id ?? null;
+    const id = this.#nearest(event);
     this.drag = { id, from: this.place(event), to: this.place(event), screen: [event.clientX, event.clientY], far: false };
     this.svg.setPointerCapture(event.pointerId);
   }
 
+  // The piece whose middle is nearest to a pointer, among those within its reach.
+  #nearest(event) {
+    const [x, y] = this.place(event), reach = REACH_PX * this.scale();
+    let best = null, least = Infinity;
+    for (const { id, d, center_px: at } of this.desk.now?.pieces ?? []) {
+      if (!d) continue;
+      const far = Math.hypot(at[0] - x, at[1] - y), box = this.#group(id)?.querySelector("path").getBBox();
+      if (far < least && far <= Math.max(reach, box ? Math.max(box.width, box.height) / 2 : 0)) [best, least] = [id, far];
+    }
+    return best;
+  }
+
   #move(event) {
-    if (!this.drag) return;
+    if (!this.drag) { this.labels.near(this.#nearest(event)); return; }
     const { screen } = this.drag;
     this.drag.to = this.place(event);
     this.drag.far ||= Math.hypot(event.clientX - screen[0], event.clientY - screen[1]) > A_DRAG_PX;
@@ -70,13 +83,21 @@ export class Pieces {
       there.delete(piece.id);
     }
     for (const group of there.values()) group.remove();
+    this.labels.draw(state, (piece) => this.#isChosen(piece, state));
     this.#hand();
+  }
+
+  #isChosen(piece, state) {
+    const pair = state.pair || [], own = this.desk.modes?.[this.desk.mode];
+    const shown = [this.desk.first, ...pair, ...state.bands, ...state.arcs, ...state.grounds, ...state.shadows];
+    return Boolean(own ? own.has(piece.id) : shown.includes(piece.id) || (piece.unit && pair.includes(piece.unit)));
   }
 
   #made(piece) {
     const group = node("g", { class: "piece", tabindex: 0, role: "button", "data-id": piece.id }, this.svg);
-    for (const name of ["circle", "path", "text"]) node(name, {}, group);
-    group.lastChild.textContent = piece.id;
+    for (const name of ["circle", "path"]) node(name, {}, group);
+    group.addEventListener("focus", () => this.labels.near(piece.id));
+    group.addEventListener("blur", () => this.labels.near(null));
     group.addEventListener("keydown", (event) => this.#key(event, piece.id));
     return group;
   }
@@ -92,19 +113,14 @@ export class Pieces {
   }
 
   #show(group, piece, state) {
-    const [x, y] = piece.center_px, pair = state.pair || [];
-    const own = this.desk.modes?.[this.desk.mode];
-    const shown = [this.desk.first, ...pair, ...state.bands, ...state.arcs, ...state.grounds, ...state.shadows];
-    const chosen = own ? own.has(piece.id) : shown.includes(piece.id) || (piece.unit && pair.includes(piece.unit));
+    const [x, y] = piece.center_px;
     group.dataset.state = piece.state;
-    group.setAttribute("aria-pressed", Boolean(chosen));
-    group.setAttribute("aria-label", [piece.id, piece.base, piece.unit, piece.player, piece.state].filter(Boolean).join(", "));
-    const [circle, path, text] = group.children;
+    group.setAttribute("aria-pressed", this.#isChosen(piece, state));
+    group.setAttribute("aria-label", [piece.label, piece.base, piece.player, piece.state].filter(Boolean).join(", "));
+    const [circle, path] = group.children;
     path.setAttribute("d", piece.d);
-    for (const [key, value] of [["cx", x], ["cy", y], ["r", LEAST_REACH]]) circle.setAttribute(key, value);
-    const letters = Math.max(26, LETTERS_PX * this.scale());
-    text.style.fontSize = `${letters}px`;
-    for (const [key, value] of [["x", x], ["y", y + 0.35 * letters]]) text.setAttribute(key, value);
+    path.style.stroke = piece.state === "static" && group.ariaPressed !== "true" ? piece.colour ?? "" : "";
+    for (const [key, value] of [["cx", x], ["cy", y], ["r", REACH_PX * this.scale()]]) circle.setAttribute(key, value);
   }
 
   // The ghost of what is being dragged, or the place chosen.
@@ -119,11 +135,4 @@ export class Pieces {
     if (piece?.d) node("path", { d: piece.d, transform: `translate(${ghost.to[0] - piece.center_px[0]} ${ghost.to[1] - piece.center_px[1]})` }, group);
     node("path", { d: `M${ghost.to[0] - 14} ${ghost.to[1]}h28M${ghost.to[0]} ${ghost.to[1] - 14}v28` }, group);
   }
-}
-
-function node(name, told, parent) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(told)) made.setAttribute(key, value);
-  parent.append(made);
-  return made;
 }

@@ -1,0 +1,103 @@
+"""The pictures of a measurement: photos, and the views of films of a walk round the table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from overruler.apps.measure.options import MeasureOptions
+from overruler.errors import BadInput, CannotMeasure
+
+if TYPE_CHECKING:
+    from overruler.board import Board
+    from overruler.frame import Frame
+    from overruler.lens import Lens
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pictures:
+    """What there is to measure."""
+
+    frames: "tuple[Frame, ...]"
+    lenses: "tuple[Lens | None, ...]"
+    """The lens of each; empty where one lens file, or none, holds for all."""
+    board: "Board | None"
+
+
+def read_pictures(options: MeasureOptions, progress: Callable[[str], None]) -> Pictures:
+    """Read the photos and films of the options, and find the board in them where none is named."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from overruler.sources.walk_round import is_film_file, sharpest_pictures
+    from overruler.vision.learned.warm_up import warm_up_libraries
+
+    paths = (options.photo, *options.more)
+    films = [is_film_file(path) for path in paths]
+    _check_films(options, films)
+    pool = ThreadPoolExecutor()
+    reading = [
+        pool.submit(sharpest_pictures, path, progress) if film else pool.submit(_load_one, path)
+        for path, film in zip(paths, films, strict=True)
+    ]  # during the imports that follow
+    pool.submit(warm_up_libraries)  # nobody waits: what it has not loaded is loaded when used
+    import overruler.referee  # noqa: F401
+
+    read = [each.result() for each in reading]
+    pool.shutdown(wait=False)
+    board = _find_board([frame for frames in read for frame in frames], options)
+    if not any(films):
+        return Pictures(tuple(frame for (frame,) in read), options.lenses, board)
+    return _with_views(options, read, films, board, progress)
+
+
+def _load_one(path: Path) -> "list[Frame]":
+    from overruler.sources.photo import load_photo
+
+    return [load_photo(path)]
+
+
+def _check_films(options: MeasureOptions, films: list[bool]) -> None:
+    if any(films) and (options.points or options.beside):
+        raise BadInput(
+            "a film of a walk round the table is measured by its markers: "
+            "leave --point and --beside away"
+        )
+
+
+def _with_views(
+    options: MeasureOptions,
+    read: "list[list[Frame]]",
+    films: list[bool],
+    board: "Board | None",
+    progress: Callable[[str], None],
+) -> Pictures:
+    """The photos, and of each film the views that differ most."""
+    from overruler.report import MAX_PHOTOS
+    from overruler.vision.fusion.walk import MOST_VIEWS, choose_views
+
+    assert board is not None
+    room = (MAX_PHOTOS - films.count(False)) // films.count(True)
+    if room < 1:
+        raise BadInput(f"{len(films)} photos and films of a table are given, at most {MAX_PHOTOS}")
+    frames: list[Frame] = []
+    lenses: list[Lens | None] = []
+    progress("choosing views of the film")
+    for k, (pictures, film) in enumerate(zip(read, films, strict=True)):
+        chosen = choose_views(pictures, board, min(MOST_VIEWS, room)) if film else pictures
+        frames += chosen
+        lenses += [options.lenses[k] if options.lenses else options.lens] * len(chosen)
+    return Pictures(tuple(frames), tuple(lenses), board)
+
+
+def _find_board(frames: "list[Frame]", options: MeasureOptions) -> "Board | None":
+    """The board of the options, or the known one that the first possible picture shows."""
+    if not options.known_boards:
+        return options.board
+    from overruler.vision.markers.recognize import recognize_board
+
+    for frame in frames[:-1]:
+        try:
+            return recognize_board(frame, options.known_boards)
+        except CannotMeasure:
+            continue
+    return recognize_board(frames[-1], options.known_boards)

@@ -1,0 +1,134 @@
+"""The words and the magnifier, placed where they cover no base; else the picture grows a strip for them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+
+import numpy as np
+
+from overruler.geometry.pose import Array
+from overruler.picture.banner import SAFE_SHARE, Banner
+from overruler.picture.drawable_ruling import DrawableRuling
+from overruler.picture.label_placement import LabelLayout, boxes_around
+from overruler.picture.loupe import Loupe, loupe_beside, loupe_side, place_loupe
+from overruler.picture.painters import draw_warning
+from overruler.picture.text_layout import text_width, wrap_text
+from overruler.picture.view import View
+
+PLATE_OVERLAP_WEIGHT = 25.0
+"""Cost of covering a plate of words, relative to a label."""
+WARNING_FONT_SIZE = 11.5
+"""Font size of a warning, in units of the view."""
+WARNING_WIDTH_SHARES = (0.4, 0.3, 0.22)
+"""Widths of a warning's lines, as shares of the picture; the first is preferred."""
+MAX_WARNINGS = 2
+"""Number of the calibration's problems that a picture shows."""
+STRIP_GAP = 12.0
+"""Space round what stands in the strip, in units of the view."""
+FREE_COST = 1e-9
+"""A place that costs no more covers nothing."""
+
+Size = tuple[float, float]
+
+
+@dataclass(slots=True)
+class Plates:
+    """The plates of a picture, from back to front, and the strip below the photo that some need."""
+
+    view: View
+    room: LabelLayout
+    """What is occupied on the photo."""
+    parts: list[str] = field(default_factory=list)
+    """SVG of each plate."""
+    loupe: Loupe | None = None
+    strip_px: int = 0
+    """Height of the strip below the photo."""
+    _left_foot: float = 0.0
+    """Foot of what stands on the left side of the strip, in pixels below the photo."""
+
+    def add_banner(self, banner: Banner) -> None:
+        """Place the banner at the foot or the head of the photo, or in the strip."""
+        size = (banner.wide, banner.high)
+        left, top = self._place(size, _banner_corners(self.view, size)) or self._in_strip(size)
+        self.parts.append(banner.to_svg(left, top))
+
+    def add_warnings(self, problems: Sequence[str]) -> None:
+        """Place the calibration's worst problems in a corner of the photo, or in the strip."""
+        if not problems:
+            return
+        font_size = WARNING_FONT_SIZE * self.view.unit
+        for share in WARNING_WIDTH_SHARES:
+            lines, size = _wrap_warnings(problems, font_size, share * self.view.size_px[0])
+            place = self._place(size, _corners(self.view, size))
+            if place:
+                break
+        else:
+            room = (1 - 2 * SAFE_SHARE) * self.view.size_px[0]
+            lines, size = _wrap_warnings(problems, font_size, room - 3 * font_size)
+            place = self._in_strip(size)
+        self.parts.append(draw_warning(lines, *place, font_size, size[0]))
+
+    def add_loupe(self, claim: DrawableRuling) -> None:
+        """Place a ruling's magnifier on the photo, or beside the words in the strip; none if it helps not."""
+        self.loupe = place_loupe(self.view, claim, self.room)
+        if self.loupe is None:
+            self.loupe = loupe_beside(self.view, claim, self._strip_middle())
+        if self.loupe is not None and self.loupe.middle[1] > self.view.size_px[1]:
+            self._reach_to(loupe_side(self.view))
+
+    def _place(self, size: Size, corners: Array) -> tuple[float, float] | None:
+        """Reserve the first corner (N, 2) whose box of a size covers nothing, and return it."""
+        middles = corners + np.array(size) / 2
+        boxes = boxes_around(size, middles)
+        is_free = self.room.overlap_costs(boxes) <= FREE_COST
+        is_free &= (boxes[:, :2] >= 0).all(1)
+        if not is_free.any():
+            return None
+        chosen = int(np.argmax(is_free))
+        self.room.reserve_box(boxes[chosen], PLATE_OVERLAP_WEIGHT)
+        left, top = corners[chosen].tolist()
+        return left, top
+
+    def _in_strip(self, size: Size) -> tuple[float, float]:
+        """The upper left corner of a box in the strip, below what stands there already."""
+        gap = STRIP_GAP * self.view.unit
+        width, height = self.view.size_px
+        top = height + self._left_foot + gap
+        self._left_foot += gap + size[1]
+        self._reach_to(self._left_foot)
+        return SAFE_SHARE * width, top
+
+    def _reach_to(self, foot: float) -> None:
+        gap = STRIP_GAP * self.view.unit
+        self.strip_px = max(self.strip_px, ceil(foot + gap))
+
+    def _strip_middle(self) -> Array:
+        """The centre of a magnifier at the right end of the strip."""
+        width, height = self.view.size_px
+        half = loupe_side(self.view) / 2
+        return np.array([width * (1 - SAFE_SHARE) - half, height + half])
+
+
+def _banner_corners(view: View, size: Size) -> Array:
+    """Candidates for a banner's upper left corner (6, 2): the foot first, from the left."""
+    left, top = SAFE_SHARE * np.array(view.size_px)
+    right, bottom = np.array(view.size_px) - [left, top] - size
+    columns = (left, (left + right) / 2, right)
+    return np.array([(x, y) for y in (bottom, top) for x in columns])
+
+
+def _corners(view: View, size: Size) -> Array:
+    """The upper left corners (4, 2) of a box in the photo's corners, the upper left first."""
+    left, top = SAFE_SHARE * np.array(view.size_px)
+    right, bottom = np.array(view.size_px) * (1 - SAFE_SHARE) - np.array(size)
+    return np.array([(left, top), (right, top), (left, bottom), (right, bottom)])
+
+
+def _wrap_warnings(
+    problems: Sequence[str], font_size: float, width: float
+) -> tuple[list[str], Size]:
+    """The lines of the worst problems, and the size of their plate."""
+    shown = problems[:MAX_WARNINGS]
+    lines = [line for text in shown for line in wrap_text(text, font_size, width)]
+    wide = max(map(text_width, lines)) * font_size + 3.0 * font_size
+    return lines, (wide, (len(lines) * 1.35 + 0.6) * font_size)

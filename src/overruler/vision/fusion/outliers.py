@@ -1,0 +1,48 @@
+"""Sightings that contradict the others of their base."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from overruler.geometry.pose import Array
+from overruler.vision.fusion.joint_fit import PlacedBase
+from overruler.vision.pairing.sighting import Sighting
+
+OUTLIER_CHI2 = 20.0
+"""Squared distance, in σ, from which a sighting contradicts the others: one in 20 000 of good ones."""
+
+
+def without_outliers(
+    placed: Sequence[PlacedBase], chi2: Array, residuals_mm: Array
+) -> tuple[list[PlacedBase], bool]:
+    """The bases without sightings that contradict the others; also whether there were any.
+
+    Of three sightings or more the worst goes. Two that contradict each other are both doubted.
+    """
+    changed, first = False, 0
+    result = []
+    for base in placed:
+        count = len(base.sightings)
+        own_chi2 = chi2[first : first + count]
+        own_residuals = residuals_mm[first : first + count]
+        first += count
+        if count < 2 or own_chi2.max() < OUTLIER_CHI2:
+            result.append(base)
+            continue
+        changed = True
+        sightings = list(base.sightings)
+        if count > 2:
+            del sightings[int(own_chi2.argmax())]
+        else:
+            sightings = _doubt_both(sightings, own_residuals)
+        result.append(replace(base, sightings=tuple(sightings)))
+    return result, changed
+
+
+def _doubt_both(sightings: Sequence[Sighting], residuals_mm: Array) -> list[Sighting]:
+    step = residuals_mm[0] - residuals_mm[1]
+    added = np.outer(step, step)
+    return [
+        one.with_detection(one.detection.with_added_covariance(added, added)) for one in sightings
+    ]

@@ -1,0 +1,51 @@
+"""Which sightings in several photos are of one base: an assignment of each photo to the bases so far."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+
+MIN_LOG_RATIO = 0.0
+"""Least log-likelihood ratio of a match, against two bases that one photo each sees."""
+IMPOSSIBLE = -1e3
+"""Log-likelihood ratio of a pair that cannot be one base."""
+MAX_APART_MM = 250.0
+"""Largest distance on the board between two sightings of one base: parallax of the highest roof."""
+
+
+def associate(photos: Sequence[SeenPhoto], board_mm: tuple[float, float]) -> list[Hypothesis]:
+    """Join the sightings of all photos, the photo with the most bases first."""
+    ordered = sorted(photos, key=lambda photo: -len(photo.detections))
+    found: list[Hypothesis] = []
+    for photo in ordered:
+        sightings = [Sighting(photo, detection) for detection in photo.detections]
+        found = join_photo(found, sightings, board_mm)
+    return found
+
+
+def join_photo(
+    found: Sequence[Hypothesis], sightings: Sequence[Sighting], board_mm: tuple[float, float]
+) -> list[Hypothesis]:
+    """Join one photo's sightings to the bases found so far; the others become bases of their own."""
+    density = max(len(sightings), 1) / (board_mm[0] * board_mm[1])
+    ratios = np.full((len(found), len(sightings)), IMPOSSIBLE)
+    for i, hypothesis in enumerate(found):
+        for j, sighting in enumerate(sightings):
+            if _may_be_one(hypothesis, sighting):
+                ratios[i, j] = hypothesis.log_ratio(sighting, density)
+    rows, columns = linear_sum_assignment(-np.maximum(ratios, MIN_LOG_RATIO))
+    joined, taken = list(found), set()
+    for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
+        if ratios[i, j] > MIN_LOG_RATIO:
+            joined[i] = found[i].joined_by(sightings[j])
+            taken.add(j)
+    alone = [Hypothesis.of(one) for j, one in enumerate(sightings) if j not in taken]
+    return joined + alone
+
+
+def _may_be_one(hypothesis: Hypothesis, sighting: Sighting) -> bool:
+    apart = hypothesis.modes[0].mean[:2] - sighting.place_at(0.0)
+    return float(np.hypot(*apart)) < MAX_APART_MM

@@ -1,0 +1,69 @@
+"""A finding whose ground is decided: the board, a flat top, or a height of its own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from overruler.bases import Base
+from overruler.geometry.pose import Array
+from overruler.vision.pairing.hypotheses import Hypothesis, largest_sigma_mm
+from overruler.vision.pairing.levels import FREE_SIGMA_MM, Level, level_under
+from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.sighting import Sighting
+
+MIN_LEVEL_PROBABILITY = 0.5
+"""Least probability of a top on which bases may stand."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """A hypothesis whose ground is decided."""
+
+    sightings: tuple[Sighting, ...]
+    base: Base
+    xyz_mm: Array
+    """(3,)."""
+    sigma_mm: float
+    z_sigma_mm: float
+    """0 for the board."""
+    level: int | None
+    is_raised: bool
+    sizes: Mapping[Base, float] = field(default_factory=dict)
+    """The sizes that it may have, with their probabilities, the likeliest first."""
+
+    @classmethod
+    def of(cls, one: Hypothesis, levels: Sequence[Level]) -> "Decided":
+        """Decide between board and height, and on which top it stands."""
+        real = [k for k, level in enumerate(levels) if level.probability > MIN_LEVEL_PROBABILITY]
+        on = level_under(one, [levels[k] for k in real])
+        level = None if on is None else real[on]
+        alone = len(one.sightings) == 1
+        is_raised = one.is_raised
+        if alone and level is not None:
+            inside = levels[level].inside_mm(one.sightings[0].place_at(levels[level].z_mm))
+            is_raised = is_raised or inside > 0
+        if not is_raised:
+            mode = one.modes[0]
+            sigma = largest_sigma_mm(mode.covariance[:2, :2])
+            xyz = np.array([*mode.mean[:2], 0.0])
+            return cls(one.sightings, one.base, xyz, sigma, 0.0, None, False)
+        mode = one.modes[1]
+        z, z_sigma = float(mode.mean[2]), FREE_SIGMA_MM
+        if alone and level is None:
+            z_sigma = float(np.sqrt(mode.covariance[2, 2]))
+        if level is not None:
+            z, z_sigma = levels[level].z_mm, levels[level].z_sigma_mm
+        xy = one.sightings[0].place_at(z) if alone else mode.mean[:2]
+        sigma = largest_sigma_mm(mode.covariance[:2, :2]) if not alone else 1.0
+        xyz = np.array([*xy, z])
+        return cls(one.sightings, one.base, xyz, min(sigma, 3.0), z_sigma, level, True)
+
+    def as_finding(self) -> Finding:
+        return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm)
+
+    def with_sizes(self, sizes: Mapping[Base, float]) -> "Decided":
+        return replace(self, base=next(iter(sizes)), sizes=sizes)
+
+    def with_sightings(self, sightings: Sequence[Sighting]) -> "Decided":
+        return replace(self, sightings=tuple(sightings))

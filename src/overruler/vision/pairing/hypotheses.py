@@ -1,0 +1,160 @@
+"""A base that several photos may see: where it may stand, on the board or at a height.
+
+A hypothesis is a mixture of two Gaussians over (x, y, z): one for a base on the board, one for a
+raised base. Each sighting updates both by Kalman's formulas. Two sightings from different sides
+measure the height by parallax.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from overruler.bases import Base
+from overruler.geometry.pose import Array
+from overruler.vision.pairing.sighting import Sighting
+
+BOARD_SIGMA_MM = 0.3
+"""1 σ of a base's height over the board that it stands on."""
+RAISED_MEAN_MM = 40.0
+"""Prior height of a raised base of which nothing is known."""
+RAISED_SIGMA_MM = 35.0
+"""Its prior 1 σ."""
+RAISED_CHANCE = 0.03
+"""Prior probability that a base is raised where its photo shows no raised ground."""
+STANDING_CHANCE = 0.9
+"""The same where its photo shows raised ground under it."""
+HEIGHT_SIGMA_FACTOR = 1.5
+"""Factor on a photo's own 1 σ of raised ground, for the association."""
+SAME_SIZE_RATIO = 0.08
+"""Largest logarithm of the ratio of two sizes that may be one misread size."""
+OTHER_SIZE_FACTOR = 0.15
+"""Likelihood of two such sizes for one base, against that of one size."""
+WRONG_SIZE_FACTOR = 1e-3
+"""The same for sizes farther apart."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mode:
+    """One Gaussian of a hypothesis."""
+
+    mean: Array
+    """(3,): x, y and z in mm."""
+    covariance: Array
+    """(3, 3)."""
+    log_weight: float
+
+    @classmethod
+    def first(cls, sighting: Sighting, z_mm: float, sigma_mm: float, chance: float) -> "Mode":
+        """The mode of one sighting at a prior height."""
+        relief = sighting.relief_at(z_mm)
+        covariance = np.zeros((3, 3))
+        covariance[:2, :2] = sighting.covariance_at(z_mm) + sigma_mm**2 * np.outer(relief, relief)
+        covariance[:2, 2] = covariance[2, :2] = sigma_mm**2 * relief
+        covariance[2, 2] = sigma_mm**2
+        return cls(np.array([*sighting.place_at(z_mm), z_mm]), covariance, float(np.log(chance)))
+
+    def seen_by(self, sighting: Sighting) -> "Mode":
+        """The mode with one more sighting; its weight has that sighting's density in mm⁻²."""
+        z_mm = float(self.mean[2])
+        by_place = np.column_stack([np.eye(2), -sighting.relief_at(z_mm)])
+        innovation = sighting.place_at(z_mm) - self.mean[:2]
+        spread = by_place @ self.covariance @ by_place.T + sighting.covariance_at(z_mm)
+        gain = np.linalg.solve(spread, by_place @ self.covariance).T
+        chi2 = float(innovation @ np.linalg.solve(spread, innovation))
+        density = -0.5 * (chi2 + float(np.log(np.linalg.det(spread)))) - np.log(2 * np.pi)
+        covariance = self.covariance - gain @ by_place @ self.covariance
+        return Mode(
+            self.mean + gain @ innovation,
+            (covariance + covariance.T) / 2,
+            self.log_weight + density,
+        )
+
+    def at_height(self, z_mm: float, sigma_mm: float) -> "Mode":
+        """The mode after a measurement of its height; its weight has the density in mm⁻¹."""
+        spread = float(self.covariance[2, 2]) + sigma_mm**2
+        gain = self.covariance[:, 2] / spread
+        innovation = z_mm - float(self.mean[2])
+        density = -0.5 * (innovation**2 / spread + np.log(2 * np.pi * spread))
+        covariance = self.covariance - np.outer(gain, self.covariance[2])
+        return Mode(self.mean + gain * innovation, covariance, self.log_weight + float(density))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hypothesis:
+    """A base and the sightings of it, one a photo at most."""
+
+    sightings: tuple[Sighting, ...]
+    modes: tuple[Mode, ...]
+
+    @classmethod
+    def of(cls, sighting: Sighting) -> "Hypothesis":
+        """A base that one photo sees."""
+        raised = raised_chance(sighting)
+        detection = sighting.detection
+        z, sigma = RAISED_MEAN_MM, RAISED_SIGMA_MM
+        if stands_raised(sighting):
+            z, sigma = detection.z_mm, HEIGHT_SIGMA_FACTOR * max(detection.sigma_z_mm, 1.0)
+        modes = (
+            Mode.first(sighting, 0.0, BOARD_SIGMA_MM, 1 - raised),
+            Mode.first(sighting, z, sigma, raised),
+        )
+        return cls((sighting,), modes)
+
+    @property
+    def best(self) -> Mode:
+        return max(self.modes, key=lambda mode: mode.log_weight)
+
+    @property
+    def is_raised(self) -> bool:
+        return self.best is self.modes[1]
+
+    @property
+    def base(self) -> Base:
+        """The base by its surest sighting."""
+        surest = max(self.sightings, key=lambda one: (one.detection.score, one.detection.visible))
+        return surest.detection.base
+
+    @property
+    def log_evidence(self) -> float:
+        weights = [mode.log_weight for mode in self.modes]
+        return float(np.logaddexp.reduce(weights))
+
+    def joined_by(self, sighting: Sighting) -> "Hypothesis":
+        """The hypothesis with one more sighting."""
+        board, raised = (mode.seen_by(sighting) for mode in self.modes)
+        chance = raised_chance(sighting)
+        if stands_raised(sighting):
+            detection = sighting.detection
+            sigma = HEIGHT_SIGMA_FACTOR * max(detection.sigma_z_mm, 1.0)
+            weight = raised.log_weight
+            raised = replace(raised.at_height(detection.z_mm, sigma), log_weight=weight)
+            board = replace(board, log_weight=board.log_weight + float(np.log(1 - chance)))
+        return Hypothesis((*self.sightings, sighting), (board, raised))
+
+    def log_ratio(self, sighting: Sighting, density_per_mm2: float) -> float:
+        """Log-likelihood that a sighting is of this base, against another base at random."""
+        joined = self.joined_by(sighting)
+        sizes = size_log_ratio(self.base, sighting.detection.base)
+        return joined.log_evidence - self.log_evidence - float(np.log(density_per_mm2)) + sizes
+
+
+def raised_chance(sighting: Sighting) -> float:
+    return STANDING_CHANCE if stands_raised(sighting) else RAISED_CHANCE
+
+
+def stands_raised(sighting: Sighting) -> bool:
+    return sighting.detection.standing_on is not None
+
+
+def size_log_ratio(one: Base, other: Base) -> float:
+    """Log-likelihood of two measured sizes for one base, against the same size twice."""
+    if one == other:
+        return 0.0
+    ratio = abs(float(np.log(one.length_mm * one.width_mm / other.length_mm / other.width_mm))) / 2
+    is_near = one.shape == other.shape and ratio < SAME_SIZE_RATIO
+    return float(np.log(OTHER_SIZE_FACTOR if is_near else WRONG_SIZE_FACTOR))
+
+
+def largest_sigma_mm(covariance: Array) -> float:
+    """1 σ along the major axis of a covariance (2, 2)."""
+    return float(np.sqrt(np.linalg.eigvalsh(covariance)[-1]))

@@ -1,0 +1,139 @@
+"""Flat tops that several photos see: hills and roofs, joined over the photos, with their height.
+
+Each photo knows a top's outline along its own rays and guesses its height. Bases on it that two
+photos see measure the height by parallax, far better than any look does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from overruler.detections import RaisedArea
+from overruler.geometry.pose import Array
+from overruler.geometry.relief import reproject_to_height
+from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.sighting import SeenPhoto
+
+LEVEL_SIGMA_MM = 0.4
+"""1 σ of a base's height about the flat top that it stands on."""
+FREE_SIGMA_MM = 40.0
+"""1 σ of the prior of a raised base's height where no ground is known."""
+MAX_TOP_DIFFERENCE_MM = 6.0
+"""Bases of one top differ by less in height."""
+EDGE_MM = 12.0
+"""A base this far outside a top's outline may stand on it: outlines are rough."""
+MIN_PARALLAX_SIGMA_MM = 6.0
+"""A height is measured by parallax where its 1 σ is below this."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """A flat top, as several photos see it."""
+
+    areas: tuple[tuple[SeenPhoto, RaisedArea], ...]
+    """The photos' own findings of it."""
+    z_mm: float
+    z_sigma_mm: float
+    probability: float
+
+    def outline_at(self, z_mm: float) -> Array:
+        """Its outline (K, 2) at a height, by the photo that is surest of it."""
+        photo, area = max(self.areas, key=lambda pair: pair[1].probability)
+        camera = photo.calibration.camera
+        return reproject_to_height(camera, area.footprint_mm, area.top_z_mm, z_mm)
+
+    def inside_mm(self, xy_mm: Array) -> float:
+        """How far a place (2,) at its height lies inside its outline; negative outside."""
+        outline = np.asarray(self.outline_at(self.z_mm), np.float32).reshape(-1, 1, 2)
+        return float(cv2.pointPolygonTest(outline, (float(xy_mm[0]), float(xy_mm[1])), True))
+
+
+def join_levels(photos: Sequence[SeenPhoto]) -> list[Level]:
+    """The tops of all photos; findings that overlap are one."""
+    levels: list[Level] = []
+    for photo in photos:
+        for area in photo.areas:
+            same = next((k for k, one in enumerate(levels) if _is_same(one, photo, area)), None)
+            if same is None:
+                levels.append(_level_of(((photo, area),)))
+            else:
+                levels[same] = _level_of((*levels[same].areas, (photo, area)))
+    return levels
+
+
+def _level_of(areas: tuple[tuple[SeenPhoto, RaisedArea], ...]) -> Level:
+    """A top at the height of which its surest photo is sure."""
+    sigmas = np.array([max(area.sigma_mm, 0.5) for _, area in areas])
+    heights = np.array([area.top_z_mm for _, area in areas])
+    weights = sigmas**-2
+    mean = float(weights @ heights / weights.sum())
+    spread = float(np.sqrt(weights @ (heights - mean) ** 2 / weights.sum()))
+    sigma = float(np.hypot(sigmas.min(), spread))
+    chances = np.array([area.probability for _, area in areas])
+    return Level(areas, mean, sigma, float(1 - np.prod(1 - chances)))
+
+
+def _is_same(level: Level, photo: SeenPhoto, area: RaisedArea) -> bool:
+    """Whether a photo's area is one that others have found: one's middle lies inside the other."""
+    z_mm = (level.z_mm + area.top_z_mm) / 2
+    camera = photo.calibration.camera
+    mine = reproject_to_height(camera, area.footprint_mm, area.top_z_mm, z_mm)
+    theirs = level.outline_at(z_mm)
+    return _holds(mine, theirs.mean(0)) or _holds(theirs, mine.mean(0))
+
+
+def _holds(outline: Array, point: Array) -> bool:
+    polygon = np.asarray(outline, np.float32).reshape(-1, 1, 2)
+    place = (float(point[0]), float(point[1]))
+    return cv2.pointPolygonTest(polygon, place, False) > 0
+
+
+def level_under(hypothesis: Hypothesis, levels: Sequence[Level]) -> int | None:
+    """The top that a raised base stands on; None for the board or a height of its own."""
+    best, best_inside = None, -EDGE_MM
+    for k, level in enumerate(levels):
+        if not _may_stand_on(hypothesis, level):
+            continue
+        inside = level.inside_mm(_place_on(hypothesis, level))
+        if inside > best_inside:
+            best, best_inside = k, inside
+    return best
+
+
+def _may_stand_on(hypothesis: Hypothesis, level: Level) -> bool:
+    mode = hypothesis.modes[1]
+    sigma = float(np.sqrt(mode.covariance[2, 2]))
+    apart = abs(float(mode.mean[2]) - level.z_mm)
+    return apart < MAX_TOP_DIFFERENCE_MM + 3 * float(np.hypot(sigma, level.z_sigma_mm))
+
+
+def _place_on(hypothesis: Hypothesis, level: Level) -> Array:
+    mode = hypothesis.modes[1]
+    if mode.covariance[2, 2] < MIN_PARALLAX_SIGMA_MM**2:
+        return mode.mean[:2]
+    return hypothesis.sightings[0].place_at(level.z_mm)
+
+
+def measure_levels(levels: Sequence[Level], bases: Sequence[Hypothesis]) -> list[Level]:
+    """The tops at the heights that bases on them have by parallax."""
+    return [_measure_level(level, bases) for level in levels]
+
+
+def _measure_level(level: Level, bases: Sequence[Hypothesis]) -> Level:
+    heights, sigmas, flat = [], [], 0
+    for base in bases:
+        if len(base.sightings) < 2:
+            continue
+        if base.is_raised and level_under(base, [level]) == 0:
+            heights.append(float(base.modes[1].mean[2]))
+            sigmas.append(float(np.sqrt(base.modes[1].covariance[2, 2])))
+        elif not base.is_raised and level.inside_mm(base.best.mean[:2]) > EDGE_MM:
+            flat += 1
+    if not heights:
+        return replace(level, probability=0.0) if flat else level
+    weights = np.array(sigmas) ** -2
+    mean = float(weights @ heights / weights.sum())
+    sigma = float(np.hypot(weights.sum() ** -0.5, LEVEL_SIGMA_MM))
+    return replace(level, z_mm=mean, z_sigma_mm=sigma, probability=1.0)

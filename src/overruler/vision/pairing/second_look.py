@@ -1,0 +1,90 @@
+"""A second look: each photo is asked for the bases that others see in it and it did not find.
+
+The place, the height and the size are known by then. A round base is scored and fitted as any other,
+on the plane that it stands on, and kept where it is the same base. So is one that the photo had
+measured at another height.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from overruler.bases import Base
+from overruler.geometry.pose import Array
+from overruler.vision.detection.raised_plane import RaisedPlane
+from overruler.vision.learned.rim_net import estimate_rims
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.rounds.fit_rounds import fit_rounds
+
+SAME_LEVEL_MM = 3.0
+"""Bases whose heights differ by less are looked for on one plane."""
+REACH_SHARE = 0.25
+"""Largest distance of a base from where it is expected, as a share of its radius."""
+REACH_SIGMAS = 4.0
+"""The same in σ of the expected place; the larger counts."""
+MIN_SCORE = 0.05
+"""Least score of a base at a second look: others have seen it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """A base that a photo should show."""
+
+    key: int
+    """Its number among the bases."""
+    base: Base
+    xyz_mm: Array
+    """(3,): its place by the other photos."""
+    sigma_mm: float
+    """1 σ of the place along the board."""
+
+
+def look_again(photo: SeenPhoto, expected: Sequence[Expected]) -> dict[int, Sighting]:
+    """The expected round bases that a photo shows, by their keys."""
+    found: dict[int, Sighting] = {}
+    rounds = [one for one in expected if one.base.shape == "circle"]
+    for level in _split_levels(rounds):
+        for width_mm in sorted({one.base.width_mm for one in level}):
+            alike = [one for one in level if one.base.width_mm == width_mm]
+            found |= _look_on_level(photo, alike, np.array([width_mm / 2]))
+    return found
+
+
+def _split_levels(expected: Sequence[Expected]) -> list[list[Expected]]:
+    """Groups of bases at about one height, the lowest first."""
+    levels: list[list[Expected]] = []
+    for one in sorted(expected, key=lambda each: float(each.xyz_mm[2])):
+        if levels and one.xyz_mm[2] - levels[-1][0].xyz_mm[2] < SAME_LEVEL_MM:
+            levels[-1].append(one)
+        else:
+            levels.append([one])
+    return levels
+
+
+def _look_on_level(
+    photo: SeenPhoto, level: Sequence[Expected], radii_mm: Array
+) -> dict[int, Sighting]:
+    z_mm = float(np.mean([one.xyz_mm[2] for one in level]))
+    z_mm = 0.0 if abs(z_mm) < SAME_LEVEL_MM else z_mm
+    calibration = photo.calibration
+    plane = RaisedPlane.of(calibration, np.array([0.0, 0.0, z_mm]), calibration.board_mm)
+    circles = np.array([[*one.xyz_mm[:2], one.base.width_mm / 2] for one in level])
+    guesses = estimate_rims(photo.frame, plane.calibration.camera, circles)
+    detections = fit_rounds(photo.frame, plane.calibration, guesses, radii_mm, MIN_SCORE)
+    seen = [plane.to_board_frame(detection) for detection in detections]
+    found: dict[int, Sighting] = {}
+    for one in level:
+        near = [each for each in seen if _is_same(one, each.xy_mm, each.base)]
+        if near:
+            best = max(near, key=lambda each: each.score)
+            if z_mm:
+                best = replace(best, standing_on="", sigma_z_mm=0.0)
+            found[one.key] = Sighting(photo, best, again=True)
+    return found
+
+
+def _is_same(one: Expected, xy_mm: Array, base: Base) -> bool:
+    reach_mm = max(REACH_SHARE * one.base.width_mm / 2, REACH_SIGMAS * one.sigma_mm)
+    apart_mm = float(np.hypot(*(xy_mm - one.xyz_mm[:2])))
+    return base == one.base and apart_mm < reach_mm

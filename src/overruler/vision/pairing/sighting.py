@@ -1,0 +1,117 @@
+"""A photo among several of one table, and one base as one photo sees it.
+
+A base at an unknown height lies somewhere on the ray of its pixel. On the ray its place moves by
+the relief displacement for each millimetre of height.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from overruler.calibration import Calibration
+from overruler.detections import DetectedRuler, Detection, RaisedArea
+from overruler.frame import Frame
+from overruler.geometry.pose import Array
+from overruler.geometry.relief import relief_displacement_per_mm, reproject_to_height
+from overruler.vision.assembly.flag_doubts import SURE, rare_probability
+from overruler.vision.camera.table_bow import correct_for_bow_mm, place_jacobian_bow
+from overruler.vision.contours.shading import shade_covariance_mm2
+
+ALONG_SIGMA_FACTOR = 1.5
+"""1 σ of a place along the view, against the one that its fit states: counted on rendered tables."""
+ACROSS_SIGMA_FACTOR = 0.75
+"""The same across the view."""
+USUAL_SHADE_SHARE = 0.3
+"""Usual 1 σ of the shading error, as a share of that of the worst shade."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeenPhoto:
+    """One photo of the table with what it shows by itself."""
+
+    index: int
+    """Its number among the photos, from 0."""
+    frame: Frame
+    calibration: Calibration
+    detections: tuple[Detection, ...]
+    """The bases found in it alone."""
+    areas: tuple[RaisedArea, ...] = ()
+    """The raised ground found in it alone."""
+    rulers: tuple[DetectedRuler, ...] = ()
+    """The rulers that lie in it."""
+
+    @property
+    def is_off(self) -> bool:
+        """Whether a problem of the photo makes it sure that the rare covariance holds."""
+        return rare_probability(self.calibration.problems) == SURE
+
+    def shows(self, xyz_mm: Array) -> bool:
+        """Whether a point (3,) lies inside the picture."""
+        pixel = self.calibration.camera.project(xyz_mm)
+        size = np.array(self.frame.size_px)
+        return bool(np.isfinite(pixel).all() and (pixel >= 0).all() and (pixel <= size - 1).all())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sighting:
+    """One base in one photo."""
+
+    photo: SeenPhoto
+    detection: Detection
+    again: bool = False
+    """Whether it was found by a second look, where other photos see a base."""
+
+    def place_at(self, z_mm: float) -> Array:
+        """Its place (2,) on the bowed table if its underside lies at `z_mm` over it."""
+        calibration, detection = self.photo.calibration, self.detection
+        xy = reproject_to_height(calibration.camera, detection.xy_mm, detection.z_mm, z_mm)
+        return correct_for_bow_mm(calibration, xy, z_mm)
+
+    def relief_at(self, z_mm: float) -> Array:
+        """How far (2,) its place moves for a millimetre of height."""
+        camera = self.photo.calibration.camera
+        return relief_displacement_per_mm(camera, self.place_at(z_mm), z_mm)
+
+    def ray_at(self, z_mm: float) -> Array:
+        """The unit vector (3,) from it to the camera if its underside lies at `z_mm`."""
+        ray = self.photo.calibration.camera.center_mm - np.array([*self.detection.xy_mm, z_mm])
+        return np.asarray(ray / np.linalg.norm(ray))
+
+    def jacobian_at(self, z_mm: float) -> Array:
+        """Its place's derivative (2, 17) by the camera and the table's bow."""
+        calibration, detection = self.photo.calibration, self.detection
+        by_camera = detection.d_xy_d_camera
+        if abs(z_mm - detection.z_mm) > 1:
+            place = np.array([*self.place_at(z_mm), z_mm])
+            by_camera = calibration.camera.board_point_jacobian(place)
+        by_bow = place_jacobian_bow(calibration, self.place_at(z_mm), z_mm)
+        return np.column_stack([by_camera, by_bow])
+
+    def own_covariance_mm2(self, rare: bool) -> Array:
+        """(2, 2): covariance of the fit and the shade, for an exact camera and height.
+
+        Across the view a place is surer than along it: what is not known of a base's profile moves
+        its rim along the view.
+        """
+        calibration, detection = self.photo.calibration, self.detection
+        shade = shade_covariance_mm2(calibration, detection)
+        relief = self.relief_at(detection.z_mm)
+        along = relief / max(float(np.hypot(*relief)), 1e-9)
+        projection = np.outer(along, along)
+        if rare:
+            own = detection.covariance_mm2 + detection.rare_excess_mm2 + shade
+            across_factor = 1.0
+        else:
+            own = detection.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade
+            across_factor = ACROSS_SIGMA_FACTOR
+        stretch = ALONG_SIGMA_FACTOR * projection + across_factor * (np.eye(2) - projection)
+        return np.asarray(stretch @ own @ stretch)
+
+    def covariance_at(self, z_mm: float) -> Array:
+        """(2, 2): usual covariance of its place, the camera's error included."""
+        by_camera = self.jacobian_at(z_mm)
+        camera = by_camera @ self.photo.calibration.covariances.usual @ by_camera.T
+        return np.asarray(self.own_covariance_mm2(rare=False) + camera)
+
+    def with_detection(self, detection: Detection) -> "Sighting":
+        return replace(self, detection=detection)

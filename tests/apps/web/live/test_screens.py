@@ -1,0 +1,221 @@
+"""The desk and the overlay as people see them: nothing lies over anything, and viewers read names."""
+
+import json
+import threading
+import urllib.request
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+
+from overruler.apps.web.guard import AccessPolicy
+from overruler.apps.web.live.app import LiveServices, make_live_app
+from overruler.apps.web.live.desk import Desk
+from overruler.apps.web.live.look import LookFile
+from overruler.apps.web.live.watcher import TableStatus
+from overruler.fixes import Fix
+from overruler.frame import Frame, Shot
+from overruler.report import Report
+from overruler.track import TrackedPosition
+from tests.apps.web.desk import scene
+from tests.apps.web.live.test_show import PNG
+from tests.apps.web.live_table import serving, until
+from tests.chromium import browser as browser
+from tests.chromium import needs_browser
+from tests.reports import camera, pieces, report
+from tests.screens import barriers, boxes, complaints, overlaps, small_letters, small_targets
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+SIZES = [(1280, 800), (1920, 1080)]
+
+
+class StillTable:
+    """A watcher of a table on which nothing moves: two crowded squads and some others."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.stopped = threading.Event()
+        squads = [(300 + 60 * (k % 5), 420 + 60 * (k // 5)) for k in range(10)]
+        loose = [(140.0 + 150 * k, 800.0) for k in range(6)]
+        spots = camera().unproject(np.array([*squads, *loose], float))
+        crowd = tuple(
+            replace(pieces()[0], id=f"p{10 + k}", x_mm=float(x), y_mm=float(y))
+            for k, (x, y) in enumerate(spots)
+        )
+        found = replace(scene(), pieces=(*pieces(), *crowd), covariance=None)
+        self.report: Report = replace(report(), scene=found)
+        self.shot = Shot.of(Frame(report().frame.pixels, "table"))
+        self.number = 1
+
+    def tell(self) -> None:
+        spots = tuple(
+            TrackedPosition(one.id, one.base, one.x_mm, one.y_mm, 0.2, "static", True)
+            for one in self.report.scene.pieces
+        )
+        self.desk.update_table(TableStatus(self.report, spots, None, (), self.number), self.shot)
+
+    def start(self) -> None:
+        def watch() -> None:
+            while not self.stopped.wait(0.05):
+                self.tell()
+
+        threading.Thread(target=watch, daemon=True).start()
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+    def correct(self, fixes: Sequence[Fix]) -> None:
+        names = {fix.id: fix.labels.get("new_id", fix.id) for fix in fixes}
+        renamed = tuple(
+            replace(one, id=names.get(one.id, one.id)) for one in self.report.scene.pieces
+        )
+        self.report = replace(self.report, scene=replace(self.report.scene, pieces=renamed))
+        self.number += 1
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    look = tmp_path_factory.mktemp("look") / "look.toml"
+    look.write_text('schema = "overruler/look/1"\nlogo = "club.png"\n', encoding="utf-8")
+    look.with_name("club.png").write_bytes(PNG)
+    desk = Desk(LookFile(look))
+    watcher: Any = StillTable(desk)
+    door = AccessPolicy(frozenset({"localhost"}))
+    with serving(make_live_app(LiveServices(desk, watcher, door))) as (address, _):
+        until(lambda: desk.scene() is not None)
+        yield address
+
+
+@pytest.fixture
+def named(home: str) -> str:
+    """A table with names, players and a ruling on air, and all of a show."""
+    squad = [{"do": "name", "id": f"p{k}", "unit": "Guards", "player": "red"} for k in (10, 11)]
+    ship = {"do": "name", "id": "p02", "unit": "Raiders", "player": "blue"}
+    body = {"schema": "overruler/fix/1", "fix": [*squad, ship]}
+    post(home, "fix", json.dumps(body).encode())
+    post(home, "do/pick?from=p10&to=p02")
+    for name, score in (("red", "3"), ("blue", "5")):
+        post(home, f"do/score?player={name}&score={score}")
+    post(home, "do/round?text=Round+2")
+    post(home, f"do/caption?{urlencode({'title': 'Table 4', 'line': 'The last turn'})}")
+    post(home, "do/player?player=red&name=Anna")
+    return home
+
+
+def post(home: str, path: str, body: bytes | None = None) -> Any:
+    asked = urllib.request.Request(f"{home}/api/live/{path}", body, method="POST")
+    with urllib.request.urlopen(asked) as answer:
+        return json.load(answer)
+
+
+def opened(browser: "Browser", address: str, size: tuple[int, int], **more: Any) -> "Page":
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **more)
+    return context.new_page()
+
+
+@needs_browser
+@pytest.mark.parametrize("size", SIZES)
+def test_on_the_desk_nothing_lies_over_anything_and_all_is_in_sight(
+    named: str, browser: "Browser", size: tuple[int, int]
+) -> None:
+    page = opened(browser, named, size)
+    complained = complaints(page)
+    page.goto(f"{named}/control")
+    page.wait_for_selector(".tag rect", state="attached")
+    tags, bases = boxes(page, ".tag rect"), boxes(page, ".piece path")
+    assert len(tags) > 12  # few have no room
+    assert overlaps(tags, tags) == []
+    assert overlaps(tags, bases) == []
+    for mode in range(1, 9) if size == SIZES[0] else (8,):
+        page.keyboard.press(str(mode))
+        controls = boxes(page, "button, select, input, a[href], p:not(#tally), #picture, #program")
+        assert overlaps(controls, controls) == [], f"under key {mode}"
+        assert controls[:, 3].max() <= size[1], f"below the fold under key {mode}"
+        assert controls[:, 2].max() <= size[0]
+        until(lambda: not small_letters(page), 5)  # labels are placed anew
+        assert small_targets(page) == []
+    assert barriers(page) == []
+    assert complained == []
+    page.context.close()
+
+
+@needs_browser
+def test_a_click_near_a_small_base_picks_the_nearest(home: str, browser: "Browser") -> None:
+    page = opened(browser, home, (1280, 800))
+    page.goto(f"{home}/control")
+    page.wait_for_selector(".piece")
+    page.keyboard.press("2")
+    left, _, right, bottom = boxes(page, "[data-id=p11] path")[0]
+    page.mouse.click((left + right) / 2, bottom + 8)
+    until(lambda: post(home, "do/live")["bands"] == ["p11"])
+    post(home, "do/clear")
+    page.context.close()
+
+
+@needs_browser
+def test_viewers_read_names_and_see_players_colours_on_any_mat(
+    named: str, browser: "Browser"
+) -> None:
+    page = opened(browser, named, (1280, 720), reduced_motion="reduce")
+    complained = complaints(page)
+    page.goto(f"{named}/overlay")
+    page.wait_for_selector("#verdict text", state="attached")
+    words = page.locator("svg text").all_text_contents()
+    assert not [text for text in words if "p10" in text or "p02" in text]
+    assert {"Guards", "Raiders", "Anna", "3", "Round 2", "Table 4"} <= set(words)
+    assert page.locator("#verdict rect[fill='#e5383b']").count() == 1  # the red player's
+    assert page.locator("#lines rect[fill='#4d8dff']").count() == 1  # at the blue player's base
+    assert page.locator("#show > g > g > image[href^='blob:']").count() == 1  # the logo
+    plates = boxes(page, "#ruling, #scoreboard, #caption, #show image")
+    assert overlaps(plates, plates) == []
+    assert len(plates) == 4
+    height = page.evaluate(
+        "() => Math.min(...[...document.querySelectorAll('#words text, #told text')]"
+        ".map((one) => parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a))"
+    )
+    assert height > 13  # of 720 lines, though this picture is but 960 pixels wide on them
+    assert complained == []
+    page.context.close()
+
+
+@needs_browser
+def test_what_comes_on_air_eases_in_unless_somebody_wants_it_calm(
+    named: str, browser: "Browser"
+) -> None:
+    for motion, moves in (("no-preference", True), ("reduce", False)):
+        page = opened(browser, named, (1280, 720), reduced_motion=motion)
+        page.goto(f"{named}/overlay")
+        page.wait_for_selector("#verdict text", state="attached")
+        assert (page.evaluate("document.getAnimations().length") > 0) == moves
+        until(lambda page=page: not page.evaluate("document.getAnimations().length"))
+        page.context.close()
+
+
+@needs_browser
+def test_the_last_ruling_is_replayed_on_its_own_picture(named: str, browser: "Browser") -> None:
+    post(named, "do/clear")
+    page = opened(browser, named, (1280, 720))
+    page.goto(f"{named}/overlay")
+    page.wait_for_selector("#show text", state="attached")
+    assert page.locator("#verdict text").count() == 0
+    assert post(named, "do/replay")["frozen"]["replay"]
+    page.wait_for_selector("body.replay #still[href]", state="attached")
+    page.wait_for_selector("#badge", state="attached")
+    assert "Guards" in page.locator("#verdict text").all_text_contents()
+    post(named, "do/live")
+    page.wait_for_selector("body:not(.replay)", state="attached")
+    page.context.close()
+
+
+def test_one_piece_has_its_own_name_another_its_place(named: str) -> None:
+    state = post(named, "do/pick?from=p03&to=p15")
+    assert state["ruling"]["names"] == ["left", "bottom left"] or all(state["ruling"]["names"])
+    assert not any(name.startswith("p1") for name in state["ruling"]["names"])
+    body = {"schema": "overruler/fix/1", "fix": [{"do": "name", "id": "p15", "new_id": "Vader"}]}
+    post(named, "fix", json.dumps(body).encode())
+    until(lambda: (post(named, "do/live")["ruling"] or {}).get("names", ["", ""])[1] == "Vader")

@@ -1,0 +1,49 @@
+"""A plate's heading by several photos: the front by most votes, the axis by those that agree."""
+
+from dataclasses import replace
+
+import pytest
+
+from evaluate.drawn.views import camera_from, see
+from overruler.bases import Base
+from overruler.vision.fusion.heading import fuse_headings
+from overruler.vision.pairing.sighting import Sighting
+
+PLATE = (400.0, 300.0, 0.0, 40.0)
+
+
+def seen(*headings: tuple[float, float]) -> list[Sighting]:
+    """A plate seen from as many sides, each with a heading and the period of its ambiguity."""
+    sightings = []
+    for k, (heading, modulo) in enumerate(headings):
+        photo = see(k, camera_from(120.0 * k), [PLATE])
+        plate = replace(
+            photo.detections[0],
+            base=Base.parse("40x40"),
+            heading_deg=heading,
+            heading_modulo_deg=modulo,
+        )
+        sightings.append(Sighting(photo, plate))
+    return sightings
+
+
+@pytest.mark.parametrize(
+    ("headings", "expected", "modulo"),
+    [
+        ([(30.0, 360.0), (31.0, 360.0), (32.0, 360.0)], 31.0, 360.0),
+        ([(359.5, 360.0), (0.5, 360.0)], 0.0, 360.0),
+        ([(120.4, 90.0), (210.2, 360.0), (30.0, 90.0)], 210.2, 360.0),  # one sees the front
+        ([(30.0, 360.0), (30.0, 360.0), (120.0, 360.0)], 30.0, 360.0),  # two against one
+        ([(30.0, 360.0), (30.4, 360.0), (34.0, 360.0)], 30.2, 360.0),  # one fit went astray
+    ],
+)
+def test_headings_join(headings: list[tuple[float, float]], expected: float, modulo: float) -> None:
+    fused = fuse_headings(seen(*headings))
+    assert (fused.heading_deg - expected + 180) % 360 - 180 == pytest.approx(0, abs=0.15)
+    assert fused.heading_modulo_deg == modulo
+
+
+def test_two_photos_that_see_other_fronts_leave_it_open() -> None:
+    fused = fuse_headings(seen((30.0, 360.0), (120.0, 360.0)))
+    assert fused.heading_modulo_deg == 90.0
+    assert fused.heading_deg % 90 == pytest.approx(30.0)

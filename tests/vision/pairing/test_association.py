@@ -1,0 +1,48 @@
+"""Bases of several photos meet on the board and at height; sampled tables with known truth."""
+
+import numpy as np
+import pytest
+
+from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see, without
+from overruler.vision.pairing.association import associate
+from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.sighting import Sighting
+
+SIDES_DEG = (0.0, 120.0, 240.0)
+UNIT: list[Truth] = [(300 + 32 * k, 250 + 31 * (k % 3), 0.0, 27.0) for k in range(6)]
+ON_HILL: list[Truth] = [(600.0, 330.0, 55.0, 27.0), (640.0, 350.0, 55.0, 27.0)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_base_of_a_crowded_table_is_found_once_at_its_height(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    bases = [*UNIT, *ON_HILL]
+    photos = [see(k, camera_from(side), bases, random) for k, side in enumerate(SIDES_DEG)]
+    found = associate(photos, BOARD_MM)
+    assert len(found) == len(bases)
+    for x, y, z, _ in bases:
+        (one,) = [h for h in found if np.hypot(*(h.best.mean[:2] - [x, y])) < 3]
+        assert len(one.sightings) == 3
+        assert one.is_raised == (z > 0)
+        assert abs(one.best.mean[2] - z) < 3
+
+
+def test_a_base_hidden_in_one_photo_is_known_from_the_others() -> None:
+    photos = [see(k, camera_from(side), UNIT) for k, side in enumerate(SIDES_DEG)]
+    found = associate([without(photos[0], 2), *photos[1:]], BOARD_MM)
+    assert sorted(len(one.sightings) for one in found) == [2, 3, 3, 3, 3, 3]
+
+
+def test_two_sides_measure_a_height_and_say_how_well() -> None:
+    errors, sigmas = [], []
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        first, second = (
+            Sighting(photo, photo.detections[0])
+            for photo in (see(k, camera_from(120.0 * k), ON_HILL, random) for k in (0, 1))
+        )
+        mode = Hypothesis.of(first).joined_by(second).modes[1]
+        errors.append(mode.mean[2] - 55)
+        sigmas.append(mode.covariance[2, 2] ** 0.5)
+    assert np.sqrt(np.mean(np.square(errors))) < 1.5
+    assert 0.5 < np.std(np.array(errors) / sigmas) < 1.3

@@ -1,0 +1,76 @@
+"""A base that one photo shows elsewhere has moved, if both places are bare where they should be."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see
+from overruler.bases import Base
+from overruler.geometry.camera import Camera
+from overruler.vision.pairing.moved import Finding, find_moves, is_bare
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from synthetic.flat_table import Plinth, render_table
+
+SMALL_PX = (600, 450)
+HERE, THERE, TREE = (350.0, 300.0), (430.0, 340.0), (352.0, 298.0)
+BASE = Base.circle(32)
+
+
+def photo_of(index: int, camera: Camera, *plinths: Plinth) -> SeenPhoto:
+    """A drawn photo of bases at some places, of which just those of the size are found."""
+    matrix = camera.matrix.copy()
+    matrix[:2] /= 2
+    camera = camera.with_lens(matrix, camera.distortion)
+    pixels = render_table(camera, SMALL_PX, BOARD_MM, list(plinths), noise=2.0, seed=index)
+    frame = replace(blank_frame(f"photo{index}.jpg"), pixels=pixels)
+    places = [(p.x_mm, p.y_mm, 0.0, 32.0) for p in plinths if p.diameter_mm == 32]
+    return see(index, camera, places, frame=frame)
+
+
+@pytest.fixture(scope="module")
+def photos() -> list[SeenPhoto]:
+    """Two photos of a base, one of the same base elsewhere, and one in which a tree hides it."""
+    here, there = Plinth(*HERE, 32.0), Plinth(*THERE, 32.0)
+    tree = Plinth(*TREE, 60.0, top=(0.02, 0.12, 0.03), rim=(0.02, 0.1, 0.03))
+    return [
+        photo_of(0, camera_from(0), here),
+        photo_of(1, camera_from(120), here),
+        photo_of(2, camera_from(240), there),
+        photo_of(3, camera_from(60), tree, there),
+    ]
+
+
+def finding(place: tuple[float, float], *photos: SeenPhoto) -> Finding:
+    sightings = tuple(Sighting(photo, photo.detections[0]) for photo in photos)
+    return Finding(BASE, np.array([*place, 0.0]), sightings, 0.2)
+
+
+def test_ground_is_bare_where_nothing_stands(photos: list[SeenPhoto]) -> None:
+    here, there = np.array([*HERE, 0.0]), np.array([*THERE, 0.0])
+    assert is_bare(photos[2], BASE, here, photos[0])
+    assert is_bare(photos[0], BASE, there, photos[2])
+    assert not is_bare(photos[0], BASE, here, photos[1])
+    assert not is_bare(photos[3], BASE, here, photos[0])
+
+
+def test_a_moved_base_is_paired_with_its_place(photos: list[SeenPhoto]) -> None:
+    stays, strays = finding(HERE, photos[0], photos[1]), finding(THERE, photos[2])
+    (move,) = find_moves([stays, strays], photos[:3])
+    assert (move.stays, move.strays) == (0, 1)
+
+
+def test_a_hidden_base_has_not_moved(photos: list[SeenPhoto]) -> None:
+    stays, strays = finding(HERE, photos[0], photos[1]), finding(THERE, photos[3])
+    assert find_moves([stays, strays], [photos[0], photos[1], photos[3]]) == []
+
+
+def test_of_two_photos_the_first_one_counts(photos: list[SeenPhoto]) -> None:
+    pair = [photos[0], photos[2]]
+    (move,) = find_moves([finding(THERE, photos[2]), finding(HERE, photos[0])], pair)
+    assert (move.stays, move.strays) == (1, 0)
+
+
+def test_a_base_of_another_size_has_not_moved(photos: list[SeenPhoto]) -> None:
+    other = replace(finding(THERE, photos[2]), base=Base.circle(50))
+    assert find_moves([finding(HERE, photos[0], photos[1]), other], photos[:3]) == []

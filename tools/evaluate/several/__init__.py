@@ -1,0 +1,1 @@
+"""Tables that several photos show: read, measured, spoiled, and held against their truth."""

@@ -1,0 +1,95 @@
+"""Tables photographed from several sides, with their truth, as `render_views.py` writes them."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from evaluate.accuracy import board_of
+from evaluate.counting.tally import Truth
+from overruler.bases import catalogue
+from overruler.board import Board
+from overruler.frame import Frame
+from overruler.lens import Lens
+from overruler.referee import Referee
+from overruler.report import Report
+from overruler.sources.photo import load_photo
+from overruler.vision.detection.finders import round_radii_mm
+from overruler.vision.fusion.look_at_all import TableKnowledge, look_at_all
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """One photo, and what its user tells of it."""
+
+    frame: Frame
+    lens: Lens | None = None
+    board: Board | None = None
+    """The board where the markers lay as this photo was taken; None for the table's."""
+
+
+@dataclass(slots=True, eq=False)
+class PhotoTable:
+    """A table, its photos and its truth. Each photo is measured once."""
+
+    name: str
+    board: Board
+    photos: list[Shown]
+    truths: list[Truth]
+    """That of each photo: the same pieces and another camera."""
+    whole: Truth
+    """That of the table: of each piece how much of its rim each photo shows, and what moved."""
+    _known: dict[int, tuple[Shown, Report | Exception]] = field(default_factory=dict)
+
+    @property
+    def truth(self) -> Truth:
+        """That of the first photo."""
+        return self.truths[0]
+
+    def look(self, photos: Sequence[Shown]) -> Report:
+        """Measure some photos together; `CannotMeasure` or `BadInput` where that is refused."""
+        known = TableKnowledge(self.board, None, round_radii_mm(catalogue(None)))
+        one = self._recall if self.board.layout_known else self._measure
+        look: Callable[[Frame, int, Board | None], Report] = lambda frame, k, board: one(  # noqa: E731
+            replace(photos[k], frame=frame), photos[k], board
+        )
+        return look_at_all([shown.frame for shown in photos], look, known, lambda text: None)
+
+    def look_alone(self, shown: Shown) -> Report:
+        """Measure one photo by itself, as its user would."""
+        if self.board.layout_known:
+            return self._recall(shown, shown, self.board)
+        return Referee(self.board, lens=shown.lens).look(shown.frame)
+
+    def _recall(self, shown: Shown, key: Shown, board: Board | None) -> Report:
+        if id(key) not in self._known:
+            try:
+                found: Report | Exception = self._measure(shown, key, board)
+            except Exception as error:
+                found = error
+            self._known[id(key)] = key, found
+        _, found = self._known[id(key)]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _measure(self, shown: Shown, key: Shown, board: Board | None) -> Report:
+        if key.board is not None:
+            board = key.board
+        told = board if self.board.layout_known else self.board
+        return Referee(told, lens=key.lens).look_at_one_of_several(shown.frame, 0, board)
+
+
+def tables_in(folder: Path, only: Sequence[str] = ()) -> Iterator[PhotoTable]:
+    """The tables of a folder by their names."""
+    for path in sorted(folder.glob("*.json")):
+        whole = json.loads(path.read_text())
+        if "views" in whole and (not only or whole["table"] in only):
+            yield _load(folder, whole)
+
+
+def _load(folder: Path, whole: Truth) -> PhotoTable:
+    photos = [folder / name for name in whole["views"]]
+    truths = [json.loads(photo.with_suffix(".json").read_text()) for photo in photos]
+    shown = [Shown(load_photo(photo)) for photo in photos]
+    return PhotoTable(whole["table"], board_of(photos[0], truths[0]), shown, truths, whole)
