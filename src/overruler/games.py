@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from overruler.reading import Node, merge_keys, read_length, unknown_keys
+from overruler.units import INCHES, MILLIMETRES, UNITS
 
 DEFAULT_GAME = "legion"
 """The game of a photo whose game is not given."""
@@ -154,6 +155,11 @@ class GameFacts(NamedTuple):
     """The probability that the round bases on a table of an unknown game are this game's."""
     contact_lasts: bool = False
     """Whether a pair that touched stays at range 0 until one of the two moves."""
+
+    def unit_told(self, state: Mapping[str, Any]) -> str:
+        """The unit that people read distances in: by a scene's `state.unit`, else the game's."""
+        told = state.get("unit")
+        return told if told in UNITS else INCHES if self.in_inches else MILLIMETRES
 
 
 _FACTS: Mapping[str, GameFacts] = {

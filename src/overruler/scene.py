@@ -16,7 +16,6 @@ from overruler.geometry.shapes import Polygon, Shape
 from overruler.pieces import ROUNDING_SHARE, Grid, Piece, Table
 from overruler.reading import MAX_LENGTH_MM, Node, merge_keys, read_text, unknown_keys
 from overruler.terrain import Terrain
-from overruler.units import INCHES, MILLIMETRES, UNITS
 from overruler.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -183,8 +182,7 @@ class Scene:
     @property
     def unit(self) -> str:
         """The unit that people read its distances in: by `state.unit`, else by its game."""
-        told = self.state.get("unit")
-        return told if told in UNITS else INCHES if facts_of(self.game).in_inches else MILLIMETRES
+        return facts_of(self.game).unit_told(self.state)
 
     def kind_of(self, piece: Piece) -> str:
         """The kind of a piece: its own or the game's default."""

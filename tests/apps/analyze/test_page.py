@@ -105,7 +105,7 @@ def test_the_slider_takes_the_pieces_where_they_were(page: "Page") -> None:
 
 def test_a_row_of_the_moves_goes_to_its_time_also_by_the_keyboard(page: "Page") -> None:
     row = page.locator("#moves tbody tr")
-    assert row.inner_text().split("\t")[:3] == ["p01", "1:01.5", "1:02.7"]
+    assert row.locator("td").all_text_contents()[:3] == ["p01", "1:01.5", "1:02.7"]
     row.focus()
     page.keyboard.press("Enter")
     assert page.locator("#time").input_value() == "61.5"

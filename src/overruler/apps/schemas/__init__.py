@@ -7,7 +7,7 @@ cannot express: a repeated name, an outline that crosses itself, an indefinite c
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from overruler.apps.schemas import answers, files, questions, scenes
+from overruler.apps.schemas import answers, files, looks, questions, scenes
 from overruler.games import GAMES
 from overruler.rules.json_schema import DRAFT, Schema
 
@@ -17,6 +17,7 @@ DOCUMENTS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "lens": ("a lens file (TOML)", files.lens),
     "terrain": ("a terrain file (TOML)", files.terrain),
     "fix": ("a fix file (TOML or JSON)", files.fix),
+    "look": ("a look file of the overlay (TOML)", looks.look),
     "ask": ("a question to overruler ask, of any game", partial(questions.question_schema, GAMES)),
     "answer": ("what overruler ask prints", answers.answer),
     **{
