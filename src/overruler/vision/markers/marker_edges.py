@@ -16,10 +16,12 @@ from overruler.geometry.pose import Array
 
 LINE_SIGMA_PX = 0.03
 """1 σ shared by the edges on one line of the print, in px: the pixel grid runs along them."""
-MAX_LINE_SCATTER_PX = 0.12
-"""Scatter of the inner lines from which they were rounded, in px. On photos of sound prints it is
-0.05 at most, on a marker drawn with 100 px for 8 cells 0.2."""
-SUSPECT_LINE_SCATTER_PX = 0.06
+MAX_LINE_SCATTER_PX = 0.2
+"""Scatter of the inner lines from which they were rounded, in px. Of markers of 34 rendered photos
+one has more where noise is low. In a picture of a drawn grid of 180 markers it is 0.48 at least."""
+MIN_SCATTER_SPREADS = 1.3
+"""Scatter from which lines were rounded, in spreads of single edges: noise scatters lines, too."""
+SUSPECT_LINE_SCATTER_PX = 0.1
 """Scatter about the fit to all edges from which a fit to the four sides is tried, in px."""
 FREE_LINE_SIGMA_PX = 1.0
 """1 σ of the places of lines that may lie anywhere, in px."""
@@ -103,14 +105,16 @@ class MarkerEdges:
             float(np.percentile(np.abs(median[lines]), SCATTER_PERCENTILE)) if len(lines) else 0.0
         )
 
-    def with_scatter_of(self, residual: Array) -> "MarkerEdges | None":
+    def with_scatter_of(self, residual: Array, spread_px: float) -> "MarkerEdges | None":
         """Take the noise from residuals (K,) in px; None if the inner lines were not rounded.
 
-        Where they were, the four sides fit, and so do the edges on one line.
+        Where they were, the four sides fit, and so do the edges on one line. `spread_px` is the
+        scatter of single stations.
         """
         off = residual * self.side - self._medians_by_line(residual)
         own, scatter = float(np.sqrt(np.mean(off**2))), self.line_scatter_px(residual)
-        if scatter < MAX_LINE_SCATTER_PX or own > MAX_OWN_SHARE * scatter:
+        least_px = max(MAX_LINE_SCATTER_PX, MIN_SCATTER_SPREADS * spread_px)
+        if scatter < least_px or own > MAX_OWN_SHARE * scatter:
             return None
         sigma = np.full(len(residual), max(own, MIN_OWN_SIGMA_PX))
         return replace(self, sigma_px=sigma, inner_line_sigma_px=scatter)

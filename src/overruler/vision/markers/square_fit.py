@@ -237,7 +237,7 @@ def _fit_rounded_lines(
         state, _ = _fit_to_edges(problem, state, whole.with_free_lines())
         edges = whole.without_strays(residuals(state, whole))
         for _ in range(LINE_ITERATIONS):
-            again = edges.with_scatter_of(residuals(state, edges))
+            again = edges.with_scatter_of(residuals(state, edges), spread_px)
             if again is None:
                 return None
             state, covariance = _fit_to_edges(problem, state, again)
