@@ -179,6 +179,24 @@ def _find_rectangles(search: Search) -> Iterable[Detection]:
     return find_rectangles(search.frame, camera, search.view, sizes.rectangles, search.hidden)
 
 
+def _find_regiments(search: Search) -> Iterable[Detection]:
+    from overruler.vision.plates.regiment_net import propose_bases  # not needed for named sizes
+
+    frame, camera = search.frame, search.calibration.camera
+    guesses = propose_bases(frame, camera, search.view, search.hidden)
+    if not guesses:
+        return ()
+    from overruler.vision.plates.regiments import find_regiments  # few tables have any
+
+    search.progress(f"looking closer at {len(guesses)} bases with corners")
+    return find_regiments(frame, camera, guesses)
+
+
+def _needs_regiments(search: Search) -> bool:
+    """Tell whether rectangles may stand on the table though nobody named one."""
+    return search.rings and not (search.sizes_chosen or search.is_fleet)
+
+
 def _find_ovals(search: Search) -> Iterable[Detection]:
     known = search.discs.ovals
     visible = known[are_visible(search.view, search.hidden, known[:, :2])]
@@ -189,6 +207,7 @@ FINDERS = (
     Finder("round bases", lambda search: len(search.sizes.radii_mm) > 0, _find_rounds),
     Finder("plates", lambda search: len(search.plate_candidates) > 0, _find_plates),
     Finder("other rectangles", lambda search: not search.sizes.only_plates, _find_rectangles),
+    Finder("rectangles that nobody named", _needs_regiments, _find_regiments),
     Finder("ovals", lambda search: len(search.sizes.ovals) > 0, _find_ovals),
 )
 """All finders. Detections of equal score keep this order."""

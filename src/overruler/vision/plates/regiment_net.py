@@ -10,10 +10,12 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
+from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import (
     Orthophoto,
+    rectify_photo,
     relief_displacement_map,
     visibility_mask,
 )
@@ -33,19 +35,37 @@ MM_PER_PX = 1.5
 """Resolution of the orthophoto that the network takes, in mm per px."""
 MAGNIFICATION = OVERVIEW_MM_PER_PX / MM_PER_PX
 """How much larger it sees the table than the other whole-table networks, whose cells it has."""
+COARSEST_MM_PER_PX = 2.5
+"""Coarsest photo, in mm per px, in which bases are looked for: the seams of others are lost."""
+LIKELY_SCORE = 0.6
+"""Score of the likeliest candidate of a table without which there is none."""
 MIN_SCORE = 0.15
 """Smallest probability of a candidate."""
 MIN_SPACING_SHARE = 0.5
 """Candidates nearer than this share of the smaller width are the same base."""
 
 
+def propose_bases(
+    frame: Frame, camera: Camera, from_above: Orthophoto, hidden: Sequence[Array] = ()
+) -> list[ShapeCandidate]:
+    """Return possible rectangular bases in the part of a table that is seen from above.
+
+    The likeliest comes first. None lies inside a `hidden` polygon (K, 2) in mm or where the photo
+    shows nothing. There is none unless one is likely.
+    """
+    if from_above.mm_per_px > COARSEST_MM_PER_PX:
+        return []
+    height, width = np.array(from_above.pixels.shape[:2]) * from_above.mm_per_px
+    left, top = from_above.left_mm, from_above.top_mm
+    box = (left, top - height, left + width, top)
+    found = find_cells(rectify_photo(frame.pixels, camera, box, MM_PER_PX), camera, hidden)
+    return found if found and found[0].score >= LIKELY_SCORE else []
+
+
 def find_cells(
     view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()
 ) -> list[ShapeCandidate]:
-    """Find possible rectangular bases in a view of `MM_PER_PX`, the likeliest first.
-
-    None lies inside a `hidden` polygon (K, 2) in mm or where the photo shows nothing.
-    """
+    """Return possible rectangular bases in a view of `MM_PER_PX`, the likeliest first."""
     picture = picture_input(view.pixels, relief_displacement_map(view, camera))
     answer = infer_whole_picture(MODEL, picture).astype(float)
     score = sigmoid(answer[RECTANGLE_CHANNEL])

@@ -16,7 +16,6 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import likeliest_compatible_set
-from overruler.vision.imaging.orthophoto import Orthophoto, rectify_photo
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
 from overruler.vision.learned.shape_net import ShapeCandidate
@@ -28,14 +27,9 @@ from overruler.vision.plates.rectangle_fit import (
     fit_pose,
     make_rectangle_detection,
 )
-from overruler.vision.plates.regiment_net import MM_PER_PX, find_cells
 
 BASES = tuple(Base.rectangle(width, length) for length, width in RECTANGLE_SIDES_MM)
 """The sizes that are looked for."""
-COARSEST_MM_PER_PX = 2.5
-"""Coarsest photo, in mm per px, in which bases are looked for: the seams of others are lost."""
-SURE_SCORE = 0.6
-"""The network's score of the likeliest base of a table on which others are looked for."""
 LOG_SIDE_SIGMA = 0.08
 """1 σ of the logarithm of a side that the network guesses."""
 MAX_SIZE_CHI2 = 9.0
@@ -48,8 +42,10 @@ NEAR_LENGTHS = 2.0
 """A base of the same size within so many lengths supports another."""
 MOST_SUPPORT = 4
 """So many of them are enough."""
-LOGIT_WEIGHTS = np.array(list(load_coefficients("regiment_score").values()))
-"""Weights of constant, network's log odds, evidence of the sides, size error, and support."""
+FEATURES = ("constant", "network_logit", "side_nats", "size_chi2", "support")
+"""What a probability depends on."""
+LOGIT_WEIGHTS = np.array([load_coefficients("regiment_score")[name] for name in FEATURES])
+"""Their weights."""
 MIN_RIVAL_SCORE = 0.2
 """Smallest probability of a hypothesis that can exclude others."""
 MIN_SCORE = 0.9
@@ -57,10 +53,10 @@ MIN_SCORE = 0.9
 
 
 def find_regiments(
-    frame: Frame, camera: Camera, from_above: Orthophoto, hidden: Sequence[Array] = ()
+    frame: Frame, camera: Camera, guesses: Sequence[ShapeCandidate]
 ) -> list[Detection]:
-    """Return the rectangular bases in the photo outside `hidden` polygons (K, 2), surest first."""
-    hypotheses = place_hypotheses(frame, camera, from_above, hidden)
+    """Return the rectangular bases among the network's `guesses`, the surest first."""
+    hypotheses = _rate_hypotheses(frame, camera, guesses)
     scores = [one.score for one in hypotheses]
     chosen = likeliest_compatible_set(hypotheses, scores, MIN_RIVAL_SCORE)
     standing = [hypotheses[k] for k in chosen]
@@ -72,11 +68,11 @@ def find_regiments(
     return detections
 
 
-def place_hypotheses(
-    frame: Frame, camera: Camera, from_above: Orthophoto, hidden: Sequence[Array] = ()
+def _rate_hypotheses(
+    frame: Frame, camera: Camera, guesses: Sequence[ShapeCandidate]
 ) -> list[RectangleHypothesis]:
-    """Return the likely sizes at all places that the network proposes, with their probabilities."""
-    rows = measure_features(frame, camera, from_above, hidden)
+    """Return the likely sizes at all guesses, with their probabilities."""
+    rows = measure_features(frame, camera, guesses)
     if not rows:
         return []
     features = np.stack([feature for _, feature in rows])
@@ -85,14 +81,9 @@ def place_hypotheses(
 
 
 def measure_features(
-    frame: Frame, camera: Camera, from_above: Orthophoto, hidden: Sequence[Array] = ()
+    frame: Frame, camera: Camera, guesses: Sequence[ShapeCandidate]
 ) -> list[tuple[RectangleHypothesis, Array]]:
-    """Return hypotheses with the features (5,) that their probability depends on."""
-    if from_above.mm_per_px > COARSEST_MM_PER_PX:
-        return []
-    guesses = find_cells(_finer(frame, camera, from_above), camera, hidden)
-    if not any(guess.score >= SURE_SCORE for guess in guesses):
-        return []
+    """Return the likely sizes at all guesses, with the features (5,) of their probability."""
     found: list[RectangleHypothesis] = []
     known: list[tuple[float, float, float]] = []
     for guess in guesses:
@@ -109,13 +100,6 @@ def measure_features(
 
 def _side_nats(xy_mm: Array, posterior: PosePosterior) -> float:
     return float(posterior.stretch_nats.sum())
-
-
-def _finer(frame: Frame, camera: Camera, view: Orthophoto) -> Orthophoto:
-    """Return the view at the network's resolution."""
-    height, width = np.array(view.pixels.shape[:2]) * view.mm_per_px
-    box = (view.left_mm, view.top_mm - height, view.left_mm + width, view.top_mm)
-    return rectify_photo(frame.pixels, camera, box, MM_PER_PX)
 
 
 def _likely_poses(guess: ShapeCandidate) -> list[tuple[float, BasePose]]:
