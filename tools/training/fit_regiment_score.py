@@ -21,6 +21,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
+from overruler.vision.plates import regiment_net
 from overruler.vision.plates.rectangle_fit import RectangleHypothesis
 from overruler.vision.plates.regiment_net import propose_bases
 from overruler.vision.plates.regiments import FEATURES, measure_features
@@ -38,6 +39,8 @@ NEAR_MM, SAME_SIZE_MM, SAME_TURN_RAD = 4.0, 1.1, 0.12
 """A hypothesis is the base whose middle, sides and heading differ so little."""
 LEAST_VISIBLE = 0.2
 """Bases of which less is in sight count neither way."""
+GATE = 0.3
+"""Tables count on which the network gives one candidate this score."""
 FOLDS = 3
 RIDGE = 0.5
 """How firmly weights are held to 0, on features as they are."""
@@ -68,6 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
     parser.add_argument("--write", action="store_true", help="write the file")
     options = parser.parse_args(arguments)
+    regiment_net.LIKELY_SCORE = GATE
     rows = _kept(options)
     table, truth, features = rows[:, 0], rows[:, 1], rows[:, 2:]
     odds = np.zeros(len(rows))

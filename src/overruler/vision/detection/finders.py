@@ -52,7 +52,7 @@ class Sizes:
     def of(cls, bases: Sequence[Base]) -> "Sizes":
         """Sort bases by shape."""
         rectangles = [base for base in bases if base.shape == "rectangle"]
-        plates = [base for base in rectangles if _is_plate(base)]
+        plates = [base for base in rectangles if is_plate(base)]
         return cls(
             radii_mm=round_radii_mm(bases),
             plate_sides_mm=sorted({base.width_mm for base in plates}),
@@ -137,7 +137,8 @@ def round_radii_mm(bases: Sequence[Base]) -> Array:
     return np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
 
 
-def _is_plate(base: Base) -> bool:
+def is_plate(base: Base) -> bool:
+    """Tell whether a base is as large as a ship's plate of the catalogue."""
     return base.is_square and base.width_mm in PLATE_SIDES_MM
 
 
