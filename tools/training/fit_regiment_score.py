@@ -39,7 +39,7 @@ NEAR_MM, SAME_SIZE_MM, SAME_TURN_RAD = 4.0, 1.1, 0.12
 """A hypothesis is the base whose middle, sides and heading differ so little."""
 LEAST_VISIBLE = 0.2
 """Bases of which less is in sight count neither way."""
-GATE = 0.3
+GATE = 0.4
 """Tables count on which the network gives one candidate this score."""
 FOLDS = 3
 RIDGE = 0.5

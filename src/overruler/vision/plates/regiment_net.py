@@ -39,7 +39,7 @@ COARSEST_MM_PER_PX = 2.5
 """Coarsest photo, in mm per px, in which bases are looked for: the seams of others are lost."""
 LIKELY_SCORE = 0.6
 """Score of the likeliest candidate of a table without which there is none."""
-MIN_SCORE = 0.15
+MIN_SCORE = 0.25
 """Smallest probability of a candidate."""
 MIN_SPACING_SHARE = 0.5
 """Candidates nearer than this share of the smaller width are the same base."""

@@ -26,7 +26,9 @@ from overruler.vision.plates.rectangle_fit import (
     find_alternatives,
     fit_pose,
     make_rectangle_detection,
+    size_mm,
 )
+from overruler.vision.plates.sides import half_extents, side_normals
 
 BASES = tuple(Base.rectangle(width, length) for length, width in RECTANGLE_SIDES_MM)
 """The sizes that are looked for."""
@@ -42,7 +44,13 @@ NEAR_LENGTHS = 2.0
 """A base of the same size within so many lengths supports another."""
 MOST_SUPPORT = 4
 """So many of them are enough."""
-FEATURES = ("constant", "network_logit", "side_nats", "size_chi2", "support")
+CONTACT_GAP_MM = -1.5, 3.5
+"""Gaps at which two bases of one size stand side by side; a negative one is an error of their places."""
+CONTACT_SLIP_MM = 2.5
+"""How far they may be shifted along their common side."""
+CONTACT_TURN_RAD = np.radians(4.0)
+"""How far they may be turned against each other."""
+FEATURES = ("constant", "network_logit", "side_nats", "size_chi2", "support", "contacts")
 """What a probability depends on."""
 LOGIT_WEIGHTS = np.array([load_coefficients("regiment_score")[name] for name in FEATURES])
 """Their weights."""
@@ -83,7 +91,7 @@ def _rate_hypotheses(
 def measure_features(
     frame: Frame, camera: Camera, guesses: Sequence[ShapeCandidate]
 ) -> list[tuple[RectangleHypothesis, Array]]:
-    """Return the likely sizes at all guesses, with the features (5,) of their probability."""
+    """Return the likely sizes at all guesses, with the features (6,) of their probability."""
     found: list[RectangleHypothesis] = []
     known: list[tuple[float, float, float]] = []
     for guess in guesses:
@@ -94,7 +102,8 @@ def measure_features(
                 found.append(fit)
                 known.append((logit, fit.score, chi2))
     supports = _supports(found, [logit for logit, _, _ in known])
-    table = np.column_stack([np.ones(len(found)), np.array(known).reshape(-1, 3), supports])
+    known_table = np.array(known).reshape(-1, 3)
+    table = np.column_stack([np.ones(len(found)), known_table, supports, _contacts(found)])
     return list(zip(found, table, strict=True))
 
 
@@ -135,3 +144,25 @@ def _supports(found: Sequence[RectangleHypothesis], logits: Sequence[float]) -> 
         same = np.all(size == size[k], axis=1)
         counts[k] = min(MOST_SUPPORT, float(likely[is_near & same].sum()))
     return counts
+
+
+def _contacts(found: Sequence[RectangleHypothesis]) -> Array:
+    """Return at how many of its four sides each (N,) has a base of its size in rank and file."""
+    counts = np.zeros(len(found))
+    for k, one in enumerate(found):
+        same = [other for other in found if other.base == one.base and _is_parallel(one, other)]
+        offsets = np.array([other.xy_mm for other in same]) - one.xy_mm
+        normals = side_normals(one.turn_rad)
+        ahead = offsets @ normals.T
+        aside = np.abs(offsets @ np.roll(normals, -1, axis=0).T)
+        gap = ahead - 2 * half_extents(size_mm(one.base))
+        low, high = CONTACT_GAP_MM
+        counts[k] = ((gap > low) & (gap < high) & (aside < CONTACT_SLIP_MM)).any(0).sum()
+    return counts
+
+
+def _is_parallel(one: RectangleHypothesis, other: RectangleHypothesis) -> bool:
+    """Tell whether two bases of one size are turned alike."""
+    modulo = np.pi / 2 if one.base.is_square else np.pi
+    turn = (one.turn_rad - other.turn_rad + modulo / 2) % modulo - modulo / 2
+    return bool(abs(turn) < CONTACT_TURN_RAD)
