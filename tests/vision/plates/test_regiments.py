@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +28,7 @@ from synthetic.things.figures import palette
 from synthetic.tiles import library
 from tests.vision.rounds.test_find_ovals import over, table
 
-REACH_MM, TURN_RAD = 110.0, 0.5
+REACH_MM, TURN_RAD, SEED = 110.0, 0.5, 4
 BOX_MM = (-REACH_MM, -REACH_MM, 400.0, 380.0)
 
 
@@ -70,14 +71,31 @@ def test_an_oblong_base_is_laid_across_only_where_its_long_axis_is_unsure() -> N
     assert turns == [{0.0}, {0.0, np.pi / 2}]
 
 
-# --- painted units ---
+@given(st.integers(1, 4), st.integers(1, 4), st.floats(0, 3), st.sampled_from(RECTANGLE_SIDES_MM))
+def test_in_rank_and_file_a_base_has_as_many_contacts_as_neighbours(
+    columns: int, rows: int, turn: float, sides: tuple[float, float]
+) -> None:
+    cells = list(product(range(columns), range(rows)))
+    places = spun(np.array(cells) * sides, turn)
+    base = Base.rectangle(sides[1], sides[0])
+    unit: Any = [SimpleNamespace(base=base, xy_mm=at, turn_rad=turn) for at in places]
+    steps = [
+        sum((x + a, y + b) in cells for a, b in ((1, 0), (0, 1), (-1, 0), (0, -1)))
+        for x, y in cells
+    ]
+    assert regiments._contacts(unit).tolist() == steps
+    apart: Any = [SimpleNamespace(base=base, xy_mm=2 * one.xy_mm, turn_rad=turn) for one in unit]
+    assert not regiments._contacts(apart).any()
 
 
-def unit(gap_mm: float, seed: int = 5) -> tuple[Frame, Camera, Array]:
+# --- a painted unit ---
+
+
+def unit() -> tuple[Frame, Camera, Array]:
     """A painted photo of nine figures on 25 mm squares in rank and file, and their centres (9, 2)."""
-    rng, tiles = np.random.default_rng(seed), library(seed, 2)
+    rng, tiles = np.random.default_rng(SEED), library(SEED, 2)
     view = patch_view(rng, REACH_MM, 0.6, 0.3)
-    places = spun(np.array(list(product((-1, 0, 1), repeat=2))) * (25.0 + gap_mm), TURN_RAD)
+    places = spun(np.array(list(product((-1, 0, 1), repeat=2))) * 25.1, TURN_RAD)
     style = replace(any_base(rng, 0, tiles), is_base=False, height_mm=3.0, inset_mm=0.3)
     outline = spun(rounded(np.full(2, 12.5), 0.5), TURN_RAD)
     plates = [replace(style, center_mm=at, outline_mm=outline) for at in places]
@@ -89,21 +107,16 @@ def unit(gap_mm: float, seed: int = 5) -> tuple[Frame, Camera, Array]:
     return Frame(photo, "painted"), view.camera, places
 
 
-@pytest.mark.parametrize("gap_mm", [0.1, 8.0], ids=["in contact", "loosely"])
-def test_a_unit_is_found_base_by_base(gap_mm: float) -> None:
-    frame, camera, places = unit(gap_mm)
+def test_what_is_told_of_a_unit_is_right() -> None:
+    frame, camera, places = unit()
     found = found_on(frame, camera)
     assert {one.base for one in found} == {Base.rectangle(25, 25)}
     away = np.array([[np.hypot(*(at - one.xy_mm)) for at in places] for one in found])
-    nearest = places[away.argmin(1)]
-    assert len({tuple(at) for at in nearest}) == len(found) >= 8
-    for one, at in zip(found, nearest, strict=True):
+    assert len(set(away.argmin(1))) == len(found)
+    for one, at in zip(found, places[away.argmin(1)], strict=True):
         off = one.xy_mm - at
+        assert one.score >= regiments.MIN_SCORE
         assert off @ np.linalg.solve(one.covariance_mm2, off) < 9.2  # 99 % of two coordinates
-        assert abs((one.heading_deg - np.degrees(TURN_RAD) + 45) % 90 - 45) < 2
-
-
-def test_nothing_is_found_where_a_card_hides_it() -> None:
-    frame, camera, _ = unit(8.0)
+        assert abs((one.heading_deg - np.degrees(TURN_RAD) + 45) % 90 - 45) < 3
     card = np.array([[-110.0, -110], [110, -110], [110, 110], [-110, 110]])
     assert found_on(frame, camera, [card]) == []
