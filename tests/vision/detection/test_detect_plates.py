@@ -118,11 +118,11 @@ def test_plates_are_found_among_round_bases(monkeypatch: pytest.MonkeyPatch) -> 
         (True, False, False, True),
         (False, False, False, False),
         (True, True, False, False),
-        (True, False, True, False),
+        (True, False, True, True),
     ],
-    ids=["nobody named sizes", "a part of a table", "named sizes", "ships"],
+    ids=["nobody named sizes", "a part of a table", "named sizes", "ships or regiments"],
 )
-def test_rectangles_that_nobody_named_are_looked_for_on_whole_tables_without_ships(
+def test_rectangles_that_nobody_named_are_looked_for_on_whole_tables(
     rings: bool, sizes_chosen: bool, is_fleet: bool, looked_for: bool
 ) -> None:
     search: Any = SimpleNamespace(rings=rings, sizes_chosen=sizes_chosen, is_fleet=is_fleet)

@@ -184,18 +184,19 @@ def _find_regiments(search: Search) -> Iterable[Detection]:
     from overruler.vision.plates.regiment_net import propose_bases  # not needed for named sizes
 
     frame, camera = search.frame, search.calibration.camera
-    guesses = propose_bases(frame, camera, search.view, search.hidden)
+    guesses = propose_bases(frame, camera, search.view, search.hidden, search.is_fleet)
     if not guesses:
         return ()
     from overruler.vision.plates.regiments import find_regiments  # few tables have any
 
     search.progress(f"looking closer at {len(guesses)} bases with corners")
-    return find_regiments(frame, camera, guesses)
+    found = find_regiments(frame, camera, guesses)
+    return [one for one in found if not (search.is_fleet and is_plate(one.base))]
 
 
 def _needs_regiments(search: Search) -> bool:
     """Tell whether rectangles may stand on the table though nobody named one."""
-    return search.rings and not (search.sizes_chosen or search.is_fleet)
+    return search.rings and not search.sizes_chosen
 
 
 def _find_ovals(search: Search) -> Iterable[Detection]:

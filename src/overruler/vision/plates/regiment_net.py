@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
+from overruler.bases import PLATE_SIDES_MM
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
@@ -41,17 +42,26 @@ LIKELY_SCORE = 0.6
 """Score of the likeliest candidate of a table without which there is none."""
 MIN_SCORE = 0.25
 """Smallest probability of a candidate."""
+MAX_PLATE_ASPECT = 1.25
+"""Largest length in widths of what may be a plate."""
+MIN_PLATE_SHARE = 0.85
+"""Its smallest side, in sides of the smallest plate."""
 MIN_SPACING_SHARE = 0.5
 """Candidates nearer than this share of the smaller width are the same base."""
 
 
 def propose_bases(
-    frame: Frame, camera: Camera, from_above: Orthophoto, hidden: Sequence[Array] = ()
+    frame: Frame,
+    camera: Camera,
+    from_above: Orthophoto,
+    hidden: Sequence[Array] = (),
+    with_ships: bool = False,
 ) -> list[ShapeCandidate]:
     """Return possible rectangular bases in the part of a table that is seen from above.
 
     The likeliest comes first. None lies inside a `hidden` polygon (K, 2) in mm or where the photo
-    shows nothing. There is none unless one is likely.
+    shows nothing. There is none unless one is likely. On a table `with_ships` nothing counts that may
+    be a plate: its own finder tells its heading.
     """
     if from_above.mm_per_px > COARSEST_MM_PER_PX:
         return []
@@ -59,7 +69,17 @@ def propose_bases(
     left, top = from_above.left_mm, from_above.top_mm
     box = (left, top - height, left + width, top)
     found = find_cells(rectify_photo(frame.pixels, camera, box, MM_PER_PX), camera, hidden)
+    if with_ships:
+        found = [one for one in found if not _may_be_plate(one)]
     return found if found and found[0].score >= LIKELY_SCORE else []
+
+
+def _may_be_plate(one: ShapeCandidate) -> bool:
+    """Tell whether a candidate is about as large as a plate under a ship."""
+    if one.length_mm > MAX_PLATE_ASPECT * one.width_mm:
+        return False
+    side_mm = np.sqrt(one.length_mm * one.width_mm)
+    return bool(side_mm > MIN_PLATE_SHARE * PLATE_SIDES_MM[0])
 
 
 def find_cells(
