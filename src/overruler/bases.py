@@ -113,6 +113,13 @@ class Base:
         return {"shape": self.shape, **sizes, **rounding}
 
 
+RECTANGLE_SIDES_MM: tuple[tuple[float, float], ...] = (
+    *((20, 20), (25, 25), (30, 30), (40, 40), (50, 50)),
+    *((40, 20), (40, 30), (50, 25), (60, 30), (100, 50), (100, 60)),
+    *((32, 25), (50, 32), (64, 51), (60, 40), (75, 50)),
+)
+"""Length and width of the rectangular bases of regiments and of small scales, in mm: those that are
+looked for without being named."""
 ROUND_DIAMETERS_MM: tuple[float, ...] = (
     *(25, 27, 28.5, 30, 32, 40, 50, 60),
     *(65, 70, 80, 90, 100, 120, 130, 160),

@@ -2,9 +2,9 @@
 
 python tools/training/quantize.py src/overruler/vision/learned/weights/discs.onnx --tables build/shapes
 
-To be done after `train.py discs`, on the file that it wrote. TABLES holds photos with their truth, which tell how large
-the numbers in each layer get. Weights have seven bits: with eight, processors without newer instructions overflow,
-and answer otherwise. The last layer stays as it is.
+To be done after `train.py discs` or `train.py regiments`, on the file that it wrote. TABLES holds photos with their
+truth, which tell how large the numbers in each layer get. Weights have seven bits: with eight, processors without newer
+instructions overflow, and answer otherwise. The last layer stays as it is.
 """
 
 import argparse
@@ -43,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--tables", type=Path, required=True, nargs="+", help="folders of photos with their truth"
     )
+    pixel = "a pixel of what the network sees, in mm (regiments: 1.5)"
+    parser.add_argument("--mm-per-px", type=float, default=OVERVIEW_MM_PER_PX, help=pixel)
     options = parser.parse_args(arguments)
     tables = sorted(path for folder in options.tables for path in folder.glob("*.json"))
     if any(node.op_type == "QuantizeLinear" for node in onnx.load(options.model).graph.node):
@@ -51,15 +53,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
-    in_bytes(options.model, from_above(tables))
+    in_bytes(options.model, from_above(tables, options.mm_per_px))
     return 0
 
 
-def from_above(tables: Iterable[Path]) -> Iterator[Floats]:
+def from_above(tables: Iterable[Path], mm_per_px: float = OVERVIEW_MM_PER_PX) -> Iterator[Floats]:
     """What the networks see (5, H, W) of photographed tables."""
     for path in tables:
         truth, camera, photo = read_truth(path)
-        view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX, SEARCH_MARGIN_MM)
+        view = traced_view(photo, camera, truth, mm_per_px, SEARCH_MARGIN_MM)
         yield pad_to_input_multiple(
             picture_input(view.pixels, relief_displacement_map(view, camera))
         )

@@ -26,6 +26,7 @@ from training.loop import begin, export, reporting, train
 LOGS = Path(__file__).parent / "logs"
 LESSONS = {
     "overview": "training.lessons.shapes.angular",
+    "regiments": "training.lessons.shapes.regiments",
     "discs": "training.lessons.shapes.discs",
     "plate_face": "training.lessons.shapes.faces",
     "plate_heading": "training.lessons.shapes.headings",

@@ -1,5 +1,8 @@
 """Round bases and plates in one photo: which of two at one place stays, and where plates are looked for at all."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -107,3 +110,28 @@ def test_plates_are_found_among_round_bases(monkeypatch: pytest.MonkeyPatch) -> 
         for one in module.detect(frame, calibration, [Base.circle(32), *catalogue("xwing")])
     ]
     assert (shapes.count("circle"), shapes.count("rectangle")) == (len(rounds), len(SHIPS))
+
+
+@pytest.mark.parametrize(
+    ("rings", "sizes_chosen", "is_fleet", "looked_for"),
+    [
+        (True, False, False, True),
+        (False, False, False, False),
+        (True, True, False, False),
+        (True, False, True, True),
+    ],
+    ids=["nobody named sizes", "a part of a table", "named sizes", "ships or regiments"],
+)
+def test_rectangles_that_nobody_named_are_looked_for_on_whole_tables(
+    rings: bool, sizes_chosen: bool, is_fleet: bool, looked_for: bool
+) -> None:
+    search: Any = SimpleNamespace(rings=rings, sizes_chosen=sizes_chosen, is_fleet=is_fleet)
+    assert finders._needs_regiments(search) == looked_for
+
+
+def test_a_square_of_no_plate_has_no_preference_over_a_round_base() -> None:
+    one, other = (
+        found_at(0, Base.circle(32), 0.97),
+        found_at(2, Base.rectangle(25, 25), 0.95),
+    )
+    assert [kept.base.shape for kept in module._suppress_overlaps([one, other])] == ["circle"]

@@ -26,4 +26,10 @@ def test_a_file_names_every_feature_and_its_origin(path: Path) -> None:
 
 def test_scores_are_there() -> None:
     names = {path.stem for path in FILES}
-    assert {"round_score", "oval_score", "plate_score", "rectangle_score"} <= names
+    assert {
+        "round_score",
+        "oval_score",
+        "plate_score",
+        "rectangle_score",
+        "regiment_score",
+    } <= names

@@ -11,8 +11,8 @@ from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import find_rectangle_candidates
+from overruler.vision.plates.rectangle_fit import BasePose
 from overruler.vision.plates.rectangles import (
-    BasePose,
     _poses_within,
     find_rectangles,
     place_hypotheses,

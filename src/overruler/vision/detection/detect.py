@@ -2,8 +2,8 @@
 
 Networks see the whole table from above first. Then the `finders` that the search needs run at the
 same time: each takes candidates to detections by a fit in the photo's own pixels. Where two
-detections claim one place, the surer one stays. Rectangles other than plates are searched for only
-where a chosen size is no plate's: two in contact look like a plate whose card has a line across it.
+detections claim one place, the surer one stays. Rectangles other than plates have two finders: one
+for chosen sizes, one where nobody chose any.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,13 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import bases_overlap
-from overruler.vision.detection.finders import DOMINANCE_RATIO, FINDERS, Search, Sizes
+from overruler.vision.detection.finders import (
+    DOMINANCE_RATIO,
+    FINDERS,
+    Search,
+    Sizes,
+    is_plate,
+)
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.rounds.fit_rounds import MIN_SCORE
@@ -124,11 +130,11 @@ def _suppress_overlaps(
 ) -> tuple[Detection, ...]:
     """Remove detections that overlap a surer one, the surest first (non-maximum suppression).
 
-    The probability of error of a rectangle is divided by `preference`.
+    The probability of error of a plate is divided by `preference`.
     """
 
     def error_probability(detection: Detection) -> float:
-        divisor = preference if _is_rectangle(detection) else 1.0
+        divisor = preference if is_plate(detection.base) else 1.0
         if detection.base.shape == "oval" and not _covers_wider_round(detection, detections):
             divisor = OVAL_PREFERENCE
         return (1 - detection.score) / divisor

@@ -52,7 +52,7 @@ class Sizes:
     def of(cls, bases: Sequence[Base]) -> "Sizes":
         """Sort bases by shape."""
         rectangles = [base for base in bases if base.shape == "rectangle"]
-        plates = [base for base in rectangles if _is_plate(base)]
+        plates = [base for base in rectangles if is_plate(base)]
         return cls(
             radii_mm=round_radii_mm(bases),
             plate_sides_mm=sorted({base.width_mm for base in plates}),
@@ -137,7 +137,8 @@ def round_radii_mm(bases: Sequence[Base]) -> Array:
     return np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
 
 
-def _is_plate(base: Base) -> bool:
+def is_plate(base: Base) -> bool:
+    """Tell whether a base is as large as a ship's plate of the catalogue."""
     return base.is_square and base.width_mm in PLATE_SIDES_MM
 
 
@@ -179,6 +180,25 @@ def _find_rectangles(search: Search) -> Iterable[Detection]:
     return find_rectangles(search.frame, camera, search.view, sizes.rectangles, search.hidden)
 
 
+def _find_regiments(search: Search) -> Iterable[Detection]:
+    from overruler.vision.plates.regiment_net import propose_bases  # not needed for named sizes
+
+    frame, camera = search.frame, search.calibration.camera
+    guesses = propose_bases(frame, camera, search.view, search.hidden, search.is_fleet)
+    if not guesses:
+        return ()
+    from overruler.vision.plates.regiments import find_regiments  # few tables have any
+
+    search.progress(f"looking closer at {len(guesses)} bases with corners")
+    found = find_regiments(frame, camera, guesses)
+    return [one for one in found if not (search.is_fleet and is_plate(one.base))]
+
+
+def _needs_regiments(search: Search) -> bool:
+    """Tell whether rectangles may stand on the table though nobody named one."""
+    return search.rings and not search.sizes_chosen
+
+
 def _find_ovals(search: Search) -> Iterable[Detection]:
     known = search.discs.ovals
     visible = known[are_visible(search.view, search.hidden, known[:, :2])]
@@ -189,6 +209,7 @@ FINDERS = (
     Finder("round bases", lambda search: len(search.sizes.radii_mm) > 0, _find_rounds),
     Finder("plates", lambda search: len(search.plate_candidates) > 0, _find_plates),
     Finder("other rectangles", lambda search: not search.sizes.only_plates, _find_rectangles),
+    Finder("rectangles that nobody named", _needs_regiments, _find_regiments),
     Finder("ovals", lambda search: len(search.sizes.ovals) > 0, _find_ovals),
 )
 """All finders. Detections of equal score keep this order."""

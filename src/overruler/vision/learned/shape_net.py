@@ -136,7 +136,7 @@ def _decode_cells(
     cells = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
     found = []
     for row, column in cells:
-        found.append(_decode_cell(view, answer[:, row, column], row, column, kind))
+        found.append(decode_cell(view, answer[:, row, column], row, column, kind))
     return found
 
 
@@ -145,12 +145,18 @@ def run_shape_network(pictures: Floats) -> Array:
     return np.stack([infer_whole_picture(MODEL, picture) for picture in pictures]).astype(float)
 
 
-def _decode_cell(
-    view: Orthophoto, answer: Array, row: int, column: int, kind: int
+def decode_cell(
+    view: Orthophoto,
+    answer: Array,
+    row: int,
+    column: int,
+    kind: int,
+    reference_size_mm: float = REFERENCE_SIZE_MM,
 ) -> ShapeCandidate:
+    """Return what a network says (13,) of one cell of a view, for one kind of base."""
     cell_px = (np.array([column, row]) + 0.5) * OUTPUT_STRIDE_PX - 0.5
     offset_px = answer[OFFSET_CHANNELS] * OUTPUT_STRIDE_PX
-    length, width = REFERENCE_SIZE_MM * np.exp(answer[SIZE_CHANNELS])
+    length, width = reference_size_mm * np.exp(answer[SIZE_CHANNELS])
     fourfold = answer[FOURFOLD_HEADING_CHANNELS]
     cosine, sine = answer[DOUBLE_HEADING_CHANNELS]
     return ShapeCandidate(

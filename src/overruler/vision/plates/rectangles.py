@@ -8,8 +8,6 @@ they form.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,39 +16,28 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.contours.cone_fit import camera_jacobian
-from overruler.vision.contours.overlap_choice import (
-    PlacedBase,
-    bases_overlap,
-    likeliest_compatible_set,
-    make_detection,
-)
-from overruler.vision.contours.radial_edges import LabPatch
-from overruler.vision.contours.rare_events import RARE_WITHIN_SIGMAS
+from overruler.vision.contours.overlap_choice import PlacedBase, likeliest_compatible_set
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.coefficients import load_coefficients
-from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.learned.shape_net import ShapeCandidate, find_rectangle_candidates
-from overruler.vision.plates.coarse_grid import PosePosterior, pose_posterior
-from overruler.vision.plates.plate import MIN_JACOBIAN_WEIGHT
-from overruler.vision.plates.rivals import AMBIGUOUS_LOGIT_GAP
-from overruler.vision.plates.sides import crop_view, half_extents, side_normals
+from overruler.vision.plates.coarse_grid import PosePosterior
+from overruler.vision.plates.rectangle_fit import (
+    BasePose,
+    RectangleHypothesis,
+    find_alternatives,
+    fit_pose,
+    make_rectangle_detection,
+    size_mm,
+)
+from overruler.vision.plates.sides import half_extents, side_normals
 
-MODEL = WEIGHTS / "rectangle_edges.onnx"
-"""The weights: a network like `plate_edges`, trained on bases under regiments."""
 MAX_LOG_SIZE_ERROR = 0.45
 """Largest error of a guessed side: logarithm of the ratio of the square roots of the areas."""
 CERTAIN_ELONGATION = 0.3
 """Certainty of a guess's long axis from which no base is placed across it."""
 SLACK_MM = 2.0
 """Length by which bases may exceed the larger one that they seem to form together."""
-MIN_SIDE_NATS = 2.0
-"""Smallest evidence of the sides of a hypothesis."""
-SAME_POSE_MM = 3.0
-"""Distance up to which two hypotheses of one size are one."""
-SAME_POSE_RAD = 0.2
-"""Turn up to which they are."""
 GUESS_REACH_MM = 8.0
 """Distance up to which an overview guess counts for a hypothesis."""
 MIN_OVERVIEW_PROBABILITY = 0.02
@@ -61,49 +48,6 @@ MIN_RIVAL_SCORE = 0.32
 """Smallest probability of a hypothesis that can exclude others."""
 MIN_SCORE = 0.6
 """Smallest probability of a base."""
-FLOOR_SIGMA_MM = 0.15
-"""Smallest 1 σ of a place."""
-FLOOR_SIGMA_RAD = np.radians(0.3)
-"""Smallest 1 σ of a heading."""
-MIN_STRETCH_NATS = 0.3
-"""Smallest evidence of a visible stretch of a side."""
-
-
-class BasePose(NamedTuple):
-    """A base at a pose."""
-
-    base: Base
-    """Its size."""
-    xy_mm: Array
-    """(2,): the centre."""
-    turn_rad: float
-    """The heading."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RectangleHypothesis:
-    """A base of one size, placed where its sides have most evidence."""
-
-    base: Base
-    """Its size."""
-    xy_mm: Array
-    """(2,): the centre."""
-    turn_rad: float
-    """The heading."""
-    view: LabPatch
-    """The photo around it."""
-    posterior: PosePosterior
-    """The grid of poses around it."""
-    score: float
-    """Its probability without regard to others."""
-
-    def is_same_base(self, other: "RectangleHypothesis") -> bool:
-        """Return whether two hypotheses are one base."""
-        if self.base != other.base or np.hypot(*(self.xy_mm - other.xy_mm)) > SAME_POSE_MM:
-            return False
-        modulo = np.pi / 2 if self.base.is_square else np.pi
-        difference = (self.turn_rad - other.turn_rad + modulo / 2) % modulo - modulo / 2
-        return bool(abs(difference) < SAME_POSE_RAD)
 
 
 def find_rectangles(
@@ -121,8 +65,8 @@ def find_rectangles(
     detections = []
     for k, score in scores.items():
         if score >= MIN_SCORE:
-            others = _alternatives(hypotheses[k], hypotheses, chosen)
-            detections.append(_make_detection(camera, hypotheses[k], score, others))
+            others = find_alternatives(hypotheses[k], hypotheses, chosen)
+            detections.append(make_rectangle_detection(camera, hypotheses[k], score, others))
     return detections
 
 
@@ -179,53 +123,32 @@ def _poses_beside(placed: PlacedBase, base: Base) -> Iterator[BasePose]:
     """Yield the poses of the neighbours in rank and file."""
     if base != placed.base:
         return
-    for step in 2 * half_extents(_size_mm(base))[:, None] * side_normals(placed.turn_rad):
+    for step in 2 * half_extents(size_mm(base))[:, None] * side_normals(placed.turn_rad):
         yield BasePose(base, placed.xy_mm + step, placed.turn_rad)
 
 
 def _poses_within(placed: PlacedBase, base: Base) -> Iterator[BasePose]:
     """Yield the poses of a base of which two or more side by side look like the larger `placed`."""
-    half_base = half_extents(_size_mm(base))
+    half_base = half_extents(size_mm(base))
     axes = side_normals(placed.turn_rad)[:2]
     for quarter in _distinct_turns(base):
         turned = np.roll(half_base, int(quarter > 0))[:2]
-        x, y = half_extents(_size_mm(placed.base))[:2] - turned
+        x, y = half_extents(size_mm(placed.base))[:2] - turned
         if min(x, y) <= -SLACK_MM or max(x, y) <= half_base.min() - SLACK_MM:
             continue
         for step in {(-x, -y), (-x, y), (x, -y), (x, y)}:
             yield BasePose(base, placed.xy_mm + np.array(step) @ axes, placed.turn_rad + quarter)
 
 
-def _size_mm(base: Base) -> tuple[float, float]:
-    return base.length_mm, base.width_mm
-
-
 def _fit_pose(
     frame: Frame, camera: Camera, guesses: Sequence[ShapeCandidate], pose: BasePose
 ) -> RectangleHypothesis | None:
     """Return the hypothesis near a pose; None where its sides have no evidence."""
-    base = pose.base
-    view = crop_view(frame, camera, pose.xy_mm, base.length_mm)
-    if view is None:
-        return None
-    posterior = _posterior_at(view, pose)
-    if posterior is None:
-        return None
-    posterior = _posterior_at(view, BasePose(base, *posterior.best_pose))  # centred on the best
-    if posterior is None:
-        return None
-    xy, turn = posterior.best_pose
-    probability = _base_probability(base, xy, posterior, guesses)
-    return RectangleHypothesis(base, xy, turn, view, posterior, probability)
 
+    def rate(xy_mm: Array, posterior: PosePosterior) -> float:
+        return _base_probability(pose.base, xy_mm, posterior, guesses)
 
-def _posterior_at(view: LabPatch, pose: BasePose) -> PosePosterior | None:
-    """Return the grid about a pose, if its sides have evidence there."""
-    size = _size_mm(pose.base)
-    posterior = pose_posterior(view, pose.xy_mm, pose.turn_rad, size, pose.xy_mm, MODEL)
-    if posterior is None or posterior.stretch_nats.sum() <= MIN_SIDE_NATS:
-        return None
-    return posterior
+    return fit_pose(frame, camera, pose, rate)
 
 
 def _base_probability(
@@ -246,52 +169,3 @@ def _log_size_error(guess: ShapeCandidate, base: Base) -> float:
     """Return the logarithm of the ratio of a base's side to the guessed one."""
     ratio = base.length_mm * base.width_mm / (guess.length_mm * guess.width_mm)
     return float(np.log(ratio) / 2)
-
-
-def _alternatives(
-    hypothesis: RectangleHypothesis,
-    hypotheses: Sequence[RectangleHypothesis],
-    chosen: Sequence[RectangleHypothesis],
-) -> list[RectangleHypothesis]:
-    """Return what else may lie there, excluded by `hypothesis` alone."""
-    least = sigmoid(probability_to_logit(hypothesis.score) - AMBIGUOUS_LOGIT_GAP)
-    rest = [other for other in chosen if other is not hypothesis]
-    found = []
-    for other in hypotheses:
-        if other is hypothesis or other.score <= least or not bases_overlap(hypothesis, other):
-            continue
-        if not any(bases_overlap(other, third) for third in rest):
-            found.append(other)
-    return found
-
-
-def _make_detection(
-    camera: Camera,
-    hypothesis: RectangleHypothesis,
-    score: float,
-    alternatives: Sequence[RectangleHypothesis],
-) -> Detection:
-    """Return the detection of a base; alternatives widen its covariance."""
-    xy, turn, moments, turn_variance = hypothesis.posterior.mean_and_moments()
-    lever_mm = hypothesis.base.length_mm / 2
-    distances = [_side_distance_mm(hypothesis, other) for other in alternatives]
-    distance_mm = max(distances, default=0.0)
-    heading_mm2 = (turn_variance + FLOOR_SIGMA_RAD**2) * lever_mm**2 / 2
-    alternative_mm2 = (distance_mm / RARE_WITHIN_SIGMAS) ** 2
-    variance_mm2 = FLOOR_SIGMA_MM**2 + heading_mm2 + alternative_mm2
-    covariance = moments + np.eye(2) * variance_mm2
-    seen = hypothesis.posterior.stretch_nats > MIN_STRETCH_NATS
-    normals = side_normals(turn)
-    middles = xy + half_extents(_size_mm(hypothesis.base))[:, None] * normals
-    weights = np.clip(seen.mean(1), MIN_JACOBIAN_WEIGHT, 1)
-    slopes = camera_jacobian(hypothesis.view, middles, normals, weights)
-    bases = dict.fromkeys(other.base for other in alternatives)
-    bases.pop(hypothesis.base, None)
-    pose = BasePose(hypothesis.base, xy, turn)
-    return make_detection(camera, pose, covariance, slopes, score, float(seen.mean()), tuple(bases))
-
-
-def _side_distance_mm(hypothesis: RectangleHypothesis, other: RectangleHypothesis) -> float:
-    """Return the largest distance between sides of two bases."""
-    centres_mm = np.hypot(*(hypothesis.xy_mm - other.xy_mm))
-    return float(centres_mm + abs(hypothesis.base.length_mm - other.base.length_mm) / 2)

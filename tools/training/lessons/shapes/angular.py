@@ -47,15 +47,16 @@ def _base(camera: Camera, piece: Truth) -> list[float] | None:
     return [*on_board(camera, piece), kind, piece["visible_rim"] if piece["in_frame"] > 0.5 else 0]
 
 
-def label(sheet: Sheet, frame: Frame) -> Floats:
-    """The truth (18, 32, 32) of each cell."""
+def label(sheet: Sheet, frame: Frame, magnified: float = 1.0) -> Floats:
+    """The truth (18, 32, 32) of each cell; all is seen so much larger than usual."""
     truth = np.zeros((TRUTHS, CELLS, CELLS), np.float32)
     truth[3] = 1
     nearest = np.full((CELLS, CELLS), np.inf)
     for base in placed(sheet, frame):
         _, _, length, width, heading, kind, shown = base.row
         wide = base.size_mm[1] / CELL_MM
-        too_large = base.size_mm.max() > max(LARGEST_MM, 1.16 * max(length, width))
+        largest_mm = magnified * max(LARGEST_MM, 1.16 * max(length, width))
+        too_large = base.size_mm.max() > largest_mm
         if shown < HALF_SEEN or too_large:
             truth[3][base.away < max(2.5, 0.3 * wide)] = 0
             continue

@@ -54,6 +54,8 @@ class Cropping:
     """The share of crops near a base in which it is enlarged, as a closer look shows it, ..."""
     close_mm: float = 54.0
     """... to about this size."""
+    magnified: float = 1.0
+    """How much larger the network sees the table than the whole-table networks do."""
 
     def batch(self, rng: Rng, sheets: Sequence[Sheet], count: int) -> tuple[Floats, Floats]:
         """So many crops of any sheets."""
@@ -63,17 +65,22 @@ class Cropping:
 
     def crop(self, rng: Rng, sheet: Sheet) -> tuple[Floats, Floats]:
         """What the network sees (5, 128, 128), and the truth of its cells."""
+        pixels, lean, truth = self.piece(rng, sheet)
+        there = np.broadcast_to(lean, (SIDE, SIDE, 2)).astype(np.float32)
+        return picture_input(recoloured(rng, pixels), there), truth
+
+    def piece(self, rng: Rng, sheet: Sheet) -> tuple[Picture, Array, Floats]:
+        """The pixels (128, 128, 3), how what is high leans there (2,), and the truth of its cells."""
         frame = self._frame(rng, sheet)
-        pixels = recoloured(rng, cut(sheet, frame))
         eye = sheet.camera.center_mm
         away = (frame.middle - eye[:2]) / eye[2]
         lean = np.linalg.solve(frame.spin, away) / frame.scale * [1, -1]
-        there = np.broadcast_to(lean, (SIDE, SIDE, 2)).astype(np.float32)
-        return picture_input(pixels, there), self.label(sheet, frame)
+        return cut(sheet, frame), lean, self.label(sheet, frame)
 
     def _frame(self, rng: Rng, sheet: Sheet) -> Frame:
         turn, mirror = rng.uniform(0, 2 * np.pi), rng.choice([-1.0, 1.0])
-        scale, size_mm, middle = float(np.exp(rng.uniform(-1, 1) * self.scales)), 0.0, None
+        scale = self.magnified * float(np.exp(rng.uniform(-1, 1) * self.scales))
+        size_mm, middle = 0.0, None
         if len(sheet.bases) and rng.random() < self.near:
             base = sheet.bases[rng.integers(len(sheet.bases))]
             middle, size_mm = base[:2] + rng.uniform(-90, 90, 2), float(base[2:4].max())

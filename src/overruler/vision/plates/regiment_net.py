@@ -1,0 +1,110 @@
+"""A network that finds rectangular bases of any unit in the orthophoto of the whole table.
+
+It is built like the whole-table network of plates (`learned/shape_net`) and started from its weights.
+It sees the table larger, because the seams of bases in contact are thin. It learnt from painted
+regiments, lone bases and stands among cards, counters, houses and round bases.
+"""
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from overruler.bases import PLATE_SIDES_MM
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.imaging.orthophoto import (
+    Orthophoto,
+    rectify_photo,
+    relief_displacement_map,
+    visibility_mask,
+)
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS, infer_whole_picture
+from overruler.vision.learned.logits import sigmoid
+from overruler.vision.learned.shape_net import (
+    RECTANGLE_CHANNEL,
+    REFERENCE_SIZE_MM,
+    ShapeCandidate,
+    decode_cell,
+    picture_input,
+)
+
+MODEL = WEIGHTS / "regiments.onnx"
+"""The network's weights."""
+MM_PER_PX = 1.5
+"""Resolution of the orthophoto that the network takes, in mm per px."""
+MAGNIFICATION = OVERVIEW_MM_PER_PX / MM_PER_PX
+"""How much larger it sees the table than the other whole-table networks, whose cells it has."""
+COARSEST_MM_PER_PX = 2.5
+"""Coarsest photo, in mm per px, in which bases are looked for: the seams of others are lost."""
+LIKELY_SCORE = 0.6
+"""Score of the likeliest candidate of a table without which there is none."""
+MIN_SCORE = 0.25
+"""Smallest probability of a candidate."""
+MAX_PLATE_ASPECT = 1.25
+"""Largest length in widths of what may be a plate."""
+MIN_PLATE_SHARE = 0.85
+"""Its smallest side, in sides of the smallest plate."""
+MIN_SPACING_SHARE = 0.5
+"""Candidates nearer than this share of the smaller width are the same base."""
+
+
+def propose_bases(
+    frame: Frame,
+    camera: Camera,
+    from_above: Orthophoto,
+    hidden: Sequence[Array] = (),
+    with_ships: bool = False,
+) -> list[ShapeCandidate]:
+    """Return possible rectangular bases in the part of a table that is seen from above.
+
+    The likeliest comes first. None lies inside a `hidden` polygon (K, 2) in mm or where the photo
+    shows nothing. There is none unless one is likely. On a table `with_ships` nothing counts that may
+    be a plate: its own finder tells its heading.
+    """
+    if from_above.mm_per_px > COARSEST_MM_PER_PX:
+        return []
+    height, width = np.array(from_above.pixels.shape[:2]) * from_above.mm_per_px
+    left, top = from_above.left_mm, from_above.top_mm
+    box = (left, top - height, left + width, top)
+    found = find_cells(rectify_photo(frame.pixels, camera, box, MM_PER_PX), camera, hidden)
+    if with_ships:
+        found = [one for one in found if not _may_be_plate(one)]
+    return found if found and found[0].score >= LIKELY_SCORE else []
+
+
+def _may_be_plate(one: ShapeCandidate) -> bool:
+    """Tell whether a candidate is about as large as a plate under a ship."""
+    if one.length_mm > MAX_PLATE_ASPECT * one.width_mm:
+        return False
+    side_mm = np.sqrt(one.length_mm * one.width_mm)
+    return bool(side_mm > MIN_PLATE_SHARE * PLATE_SIDES_MM[0])
+
+
+def find_cells(
+    view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()
+) -> list[ShapeCandidate]:
+    """Return possible rectangular bases in a view of `MM_PER_PX`, the likeliest first."""
+    picture = picture_input(view.pixels, relief_displacement_map(view, camera))
+    answer = infer_whole_picture(MODEL, picture).astype(float)
+    score = sigmoid(answer[RECTANGLE_CHANNEL])
+    mask = visibility_mask(view, hidden, 0)
+    score *= cv2.resize(mask, score.shape[::-1], interpolation=cv2.INTER_NEAREST)
+    highest_around = cv2.dilate(score, np.ones((3, 3), np.uint8))
+    rows, columns = np.nonzero((score >= highest_around) & (score > MIN_SCORE))
+    order = np.argsort(-score[rows, columns], kind="stable")
+    size_mm = REFERENCE_SIZE_MM / MAGNIFICATION
+    kept: list[ShapeCandidate] = []
+    for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True):
+        cell = answer[:, row, column]
+        one = decode_cell(view, cell, row, column, RECTANGLE_CHANNEL, size_mm)
+        if not any(_is_same(one, other) for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _is_same(one: ShapeCandidate, other: ShapeCandidate) -> bool:
+    """Tell whether two candidates are one base."""
+    apart_mm = float(np.hypot(*(one.xy_mm - other.xy_mm)))
+    return apart_mm < MIN_SPACING_SHARE * min(one.width_mm, other.width_mm)

@@ -1,0 +1,122 @@
+"""Rectangles that nobody named: found in rank and file, measured, and not taken for cards, round bases or bare mats."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overruler.bases import RECTANGLE_SIDES_MM, Base
+from overruler.detections import Detection
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.imaging.orthophoto import rectify_photo
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.learned.shape_net import ShapeCandidate
+from overruler.vision.plates import regiments
+from overruler.vision.plates.regiment_net import propose_bases
+from synthetic.camera import patch_view
+from synthetic.painted.paint import photo_of
+from synthetic.painted.plates import any_base, circle, rounded, spun
+from synthetic.painted.scene import make_scene, standing
+from synthetic.things.figures import palette
+from synthetic.tiles import library
+from tests.vision.rounds.test_find_ovals import over, table
+
+REACH_MM, TURN_RAD, SEED = 110.0, 0.5, 4
+BOX_MM = (-REACH_MM, -REACH_MM, 400.0, 380.0)
+
+
+def found_on(frame: Frame, camera: Camera, hidden: Sequence[Array] = ()) -> list[Detection]:
+    view = rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX)
+    return regiments.find_regiments(frame, camera, propose_bases(frame, camera, view, hidden))
+
+
+def guess_of(length_mm: float, width_mm: float, ahead: float = 1.0) -> ShapeCandidate:
+    return ShapeCandidate(np.zeros(2), length_mm, width_mm, 0.0, 1.0, 0.9, (ahead, 0.0))
+
+
+def test_ovals_round_bases_and_bare_mats_are_no_rectangles() -> None:
+    camera = over(25.0)
+    others = [
+        (Base.oval(*size), x, y, 0.5)
+        for size, x, y in (((50, 50), 110.0, 110.0), ((35, 60), 290.0, 220.0))
+    ]
+    assert found_on(table(camera, others), camera) == []
+    assert found_on(table(camera, []), camera) == []
+
+
+@given(st.sampled_from(RECTANGLE_SIDES_MM), st.floats(-0.02, 0.02))
+def test_a_guess_of_a_size_is_fitted_as_that_size_first(
+    sides: tuple[float, float], error: float
+) -> None:
+    length, width = np.array(sides) * np.exp(error)
+    poses = regiments._likely_poses(guess_of(length, width))
+    assert 1 <= len(poses) <= regiments.MOST_SIZES
+    _, first = poses[0]
+    assert (first.base.length_mm, first.base.width_mm) == sides
+    assert first.turn_rad == 0
+
+
+def test_an_oblong_base_is_laid_across_only_where_its_long_axis_is_unsure() -> None:
+    turns = [
+        {pose.turn_rad for _, pose in regiments._likely_poses(guess_of(50, 25, ahead))}
+        for ahead in (1.0, 0.0)
+    ]
+    assert turns == [{0.0}, {0.0, np.pi / 2}]
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.floats(0, 3), st.sampled_from(RECTANGLE_SIDES_MM))
+def test_in_rank_and_file_a_base_has_as_many_contacts_as_neighbours(
+    columns: int, rows: int, turn: float, sides: tuple[float, float]
+) -> None:
+    cells = list(product(range(columns), range(rows)))
+    places = spun(np.array(cells) * sides, turn)
+    base = Base.rectangle(sides[1], sides[0])
+    unit: Any = [SimpleNamespace(base=base, xy_mm=at, turn_rad=turn) for at in places]
+    steps = [
+        sum((x + a, y + b) in cells for a, b in ((1, 0), (0, 1), (-1, 0), (0, -1)))
+        for x, y in cells
+    ]
+    assert regiments._contacts(unit).tolist() == steps
+    apart: Any = [SimpleNamespace(base=base, xy_mm=2 * one.xy_mm, turn_rad=turn) for one in unit]
+    assert not regiments._contacts(apart).any()
+
+
+# --- a painted unit ---
+
+
+def unit() -> tuple[Frame, Camera, Array]:
+    """A painted photo of nine figures on 25 mm squares in rank and file, and their centres (9, 2)."""
+    rng, tiles = np.random.default_rng(SEED), library(SEED, 2)
+    view = patch_view(rng, REACH_MM, 0.6, 0.3)
+    places = spun(np.array(list(product((-1, 0, 1), repeat=2))) * 25.1, TURN_RAD)
+    style = replace(any_base(rng, 0, tiles), is_base=False, height_mm=3.0, inset_mm=0.3)
+    outline = spun(rounded(np.full(2, 12.5), 0.5), TURN_RAD)
+    plates = [replace(style, center_mm=at, outline_mm=outline) for at in places]
+    slim = [replace(plate, outline_mm=circle(11.0)) for plate in plates]
+    paints = palette(rng)
+    figures = [part for plate in slim for part in standing(rng, plate, paints)]
+    scene = replace(make_scene(rng, REACH_MM, tiles), plates=plates, solids=figures, prints=[])
+    photo, _ = photo_of(rng, scene, view, 2, tiles)
+    return Frame(photo, "painted"), view.camera, places
+
+
+def test_what_is_told_of_a_unit_is_right() -> None:
+    frame, camera, places = unit()
+    found = found_on(frame, camera)
+    assert {one.base for one in found} == {Base.rectangle(25, 25)}
+    away = np.array([[np.hypot(*(at - one.xy_mm)) for at in places] for one in found])
+    assert len(set(away.argmin(1))) == len(found)
+    for one, at in zip(found, places[away.argmin(1)], strict=True):
+        off = one.xy_mm - at
+        assert one.score >= regiments.MIN_SCORE
+        assert off @ np.linalg.solve(one.covariance_mm2, off) < 9.2  # 99 % of two coordinates
+        assert abs((one.heading_deg - np.degrees(TURN_RAD) + 45) % 90 - 45) < 3
+    card = np.array([[-110.0, -110], [110, -110], [110, 110], [-110, 110]])
+    assert found_on(frame, camera, [card]) == []

@@ -1,0 +1,192 @@
+"""Fit the weights of the score of rectangles that nobody named: prints `regiment_score.json`, or writes it.
+
+python tools/training/fit_regiment_score.py --painted 60 --tables build/tables --write
+
+Painted tables teach what is no base, and traced ones what bases look like, where a folder with their truth is named.
+Each third of the tables is also scored by weights fitted on the others, to tell how often a score is right.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
+from overruler.vision.plates import regiment_net
+from overruler.vision.plates.rectangle_fit import RectangleHypothesis
+from overruler.vision.plates.regiment_net import propose_bases
+from overruler.vision.plates.regiments import FEATURES, measure_features
+from synthetic.arrays import Picture
+from synthetic.camera import patch_view
+from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo
+from synthetic.from_above.sheet import REACH_MM, drawn_view, on_board, read_truth, traced_view
+from synthetic.tiles import library
+
+TILES = 30
+"""Mats that painted tables lie on."""
+CARD_SHARE = 1.5
+"""A marker's card is so much wider than its square."""
+NEAR_MM, SAME_SIZE_MM, SAME_TURN_RAD = 4.0, 1.1, 0.12
+"""A hypothesis is the base whose middle, sides and heading differ so little."""
+LEAST_VISIBLE = 0.2
+"""Bases of which less is in sight count neither way."""
+GATE = 0.4
+"""Tables count on which the network gives one candidate this score."""
+FOLDS = 3
+RIDGE = 0.5
+"""How firmly weights are held to 0, on features as they are."""
+STEPS = 40
+"""Of Newton's method."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table in a photo."""
+
+    photo: Picture
+    camera: Camera
+    view: Orthophoto
+    bases: Array
+    """(M, 7): as `Sheet` has them."""
+    cards: Sequence[Array] = ()
+    """Squares (4, 2) of markers' cards, where nothing is looked for."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--painted", type=int, default=60, help="how many tables to paint")
+    parser.add_argument("--tables", type=Path, help="folder of traced tables with their truth")
+    parser.add_argument("--seed", type=int, default=9)
+    parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
+    parser.add_argument("--write", action="store_true", help="write the file")
+    options = parser.parse_args(arguments)
+    regiment_net.LIKELY_SCORE = GATE
+    rows = _kept(options)
+    table, truth, features = rows[:, 0], rows[:, 1], rows[:, 2:]
+    odds = np.zeros(len(rows))
+    for fold in range(FOLDS):
+        here = table % FOLDS == fold
+        odds[here] = features[here] @ regression(features[~here], truth[~here])
+    print(_calibration(odds, truth))
+    text = _record(regression(features, truth), len(set(table.tolist())))
+    print(text, end="")
+    if options.write:
+        (WEIGHTS / "regiment_score.json").write_text(text, encoding="utf-8")
+
+
+def _kept(options: argparse.Namespace) -> Array:
+    """What the file holds; else what is seen now, which it then holds."""
+    if options.rows is not None and options.rows.exists():
+        return np.asarray(np.load(options.rows)["rows"], float)
+    found: list[list[float]] = []
+    for number, table in enumerate(_tables(options)):
+        found += [[number, *row] for row in judged(table)]
+        print(f"table {number}: {len(found)} hypotheses", flush=True)
+    if options.rows is not None:
+        np.savez(options.rows, rows=np.array(found))
+    return np.array(found)
+
+
+def _tables(options: argparse.Namespace) -> Iterator[Table]:
+    tiles = library(options.seed, TILES) if options.painted else []
+    for number in range(options.painted):
+        yield _painted_table([options.seed, 47, number], tiles)
+    for path in sorted(options.tables.glob("*.json")) if options.tables else ():
+        yield _traced_table(path)
+
+
+def _painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
+    """A table that nothing was taught on."""
+    rng = np.random.default_rng(list(seed))
+    view = patch_view(rng, REACH_MM, float(rng.uniform(*PHOTOS_MM)))
+    photo, bases = regiment_photo(rng, view, tiles, REACH_MM, FINER)
+    flat = drawn_view(photo, view.camera, REACH_MM, OVERVIEW_MM_PER_PX)
+    return Table(photo, view.camera, flat, bases)
+
+
+def _traced_table(path: Path) -> Table:
+    truth, camera, photo = read_truth(path)
+    flat = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX)
+    corners = [np.array(one["corners_mm"])[:, :2] for one in truth["markers"]["items"]]
+    cards = [square.mean(0) + CARD_SHARE * (square - square.mean(0)) for square in corners]
+    standing = [one for one in truth["pieces"] if one["shape"]["type"] == "rectangle"]
+    bases = [[*on_board(camera, one), 1, one["visible_rim"]] for one in standing]
+    return Table(photo, camera, flat, np.array(bases).reshape(-1, 7), cards)
+
+
+def judged(table: Table) -> Iterator[list[float]]:
+    """Of each hypothesis on a table: whether it is a base, and the features of its score."""
+    frame = Frame(table.photo, "table")
+    guesses = propose_bases(frame, table.camera, table.view, table.cards)
+    for one, features in measure_features(frame, table.camera, guesses):
+        said = verdict(one, table.bases)
+        if said is not None:
+            yield [said, *features]
+
+
+def verdict(one: RectangleHypothesis, bases: Array) -> float | None:
+    """1 for a base, 0 for none, None for what counts neither way."""
+    if not len(bases):
+        return 0.0
+    away = np.linalg.norm(bases[:, :2] - one.xy_mm, axis=1)
+    size = np.array([one.base.length_mm, one.base.width_mm])
+    fits = np.abs(np.sort(bases[:, 2:4])[:, ::-1] - size).max(1) < SAME_SIZE_MM
+    quarter = np.pi / 2
+    turn = (bases[:, 4] - one.turn_rad + quarter / 2) % quarter - quarter / 2
+    same = (away < NEAR_MM) & fits & (np.abs(turn) < SAME_TURN_RAD)
+    if same.any():
+        return 1.0 if bases[same, 6].max() >= LEAST_VISIBLE else None
+    return 0.0
+
+
+# --- weights ---
+
+
+def regression(features: Array, truth: Array) -> Array:
+    """Weights by logistic regression, held to 0 but for the constant."""
+    held = RIDGE * np.diag([0.0] + [1.0] * (features.shape[1] - 1))
+    weights = np.zeros(features.shape[1])
+    for _ in range(STEPS):
+        said = 1 / (1 + np.exp(-(features @ weights).clip(-30, 30)))
+        slope = features.T @ (truth - said) - held @ weights
+        curve = (features * (said * (1 - said))[:, None]).T @ features + held
+        weights = weights + np.linalg.solve(curve + 1e-6 * np.eye(len(weights)), slope).clip(-2, 2)
+    return weights
+
+
+def _calibration(odds: Array, truth: Array) -> str:
+    """How many are right between two scores."""
+    score = 1 / (1 + np.exp(-odds))
+    told = []
+    for low, high in pairwise((0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99, 1.0)):
+        some = truth[(score >= low) & (score < high)]
+        told.append(f"{low:g}-{high:g}: {int(some.sum())} of {len(some)}")
+    return "  ".join(told)
+
+
+def _record(weights: Array, tables: int) -> str:
+    values = ", ".join(f"{value:.3f}" for value in weights)
+    names = ", ".join(json.dumps(name) for name in FEATURES)
+    lines = [
+        f'  "coefficients": [{values}]',
+        f'  "features": [{names}]',
+        f'  "date": "{date.today()}"',
+        f'  "data": "logistic regression on {tables} painted and traced tables"',
+        '  "command": "python tools/training/fit_regiment_score.py --painted 60 --tables TABLES"',
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    main()
