@@ -93,12 +93,15 @@ def test_crossing_sides_are_named_by_the_points_of_the_file() -> None:
         read([(0, 0), (0, 0), (9, 9), (9, 0), (0, 9)])
 
 
+spike_lengths = st.floats(-300, 300).map(lambda mm: round(mm, 3))  # no point a rounding error away
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     star,
     st.integers(0, 11),
     st.booleans(),
-    st.lists(st.tuples(st.integers(0, 11), st.floats(-300, 300), st.booleans()), max_size=3),
+    st.lists(st.tuples(st.integers(0, 11), spike_lengths, st.booleans()), max_size=3),
 )
 def test_neither_order_nor_repeated_points_nor_spikes_change_an_outline(
     ring: Ring, start: int, clockwise: bool, spikes: list[tuple[int, float, bool]]
