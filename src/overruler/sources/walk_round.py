@@ -21,7 +21,12 @@ SHARPNESS_WIDTH_PX = 960
 
 
 def is_film_file(path: Path) -> bool:
-    """Whether a file begins as films do; False where it cannot be read."""
+    """Whether a file begins as films do; False where it cannot be read, and for pipes and devices.
+
+    Of a pipe nothing is read: what is read of it is gone.
+    """
+    if not path.is_file():
+        return False
     try:
         with path.open("rb") as file:
             return is_film(file.read(HEAD_BYTES))
