@@ -58,6 +58,7 @@ def test_a_look_is_read_with_its_logo_and_players(look: Path) -> None:
         ('font = "Arial"', "font: is no part of a look"),
         ('logo = "missing.png"', "cannot be read"),
         ('logo = "look.toml"', "must be a PNG or JPEG"),
+        ('logo = "/dev/zero"', "is a device"),
         ("size = ", "not TOML"),
     ],
 )

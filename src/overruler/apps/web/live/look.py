@@ -10,7 +10,7 @@ from typing import Any
 from overruler.errors import BadInput
 from overruler.picture.banner import DETAIL_COLOUR
 from overruler.picture.svg import BLACK, WHITE
-from overruler.reading import Node
+from overruler.reading import Node, read_bytes
 
 SCHEMA = "overruler/look/1"
 MAX_LOGO_BYTES = 500_000
@@ -134,11 +134,11 @@ def _read_logo(node: Node, folder: Path) -> str:
         return ""
     path = folder / node["logo"].text()
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        node["logo"].fail(f"{path}: cannot be read: {error.strerror or error}")
+        data = read_bytes(path, MAX_LOGO_BYTES)
+    except BadInput as error:
+        node["logo"].fail(str(error))
     kinds = [kind for start, kind in LOGO_SIGNATURES.items() if data.startswith(start)]
-    if not kinds or len(data) > MAX_LOGO_BYTES:
+    if not kinds:
         node["logo"].fail(f"{path}: must be a PNG or JPEG of at most {MAX_LOGO_BYTES // 1000} kB")
     return f"data:{kinds[0]};base64,{base64.b64encode(data).decode()}"
 
