@@ -62,8 +62,8 @@ LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score").values()))
 at the oval of known size. The fit adds nothing."""
 MIN_FROM_ABOVE = 0.2
 """Overview probability that counts for any lower one: beside others it is low for true ovals."""
-MIN_SCORE = 0.55
-"""Smallest score of an oval base."""
+MIN_SCORE = 0.6
+"""Smallest score of an oval base. The rim of a mug on a sample photo has 0.57."""
 POSE_COLUMNS = [0, 1, 4]
 """Columns of x, y and heading among an oval's numbers."""
 
