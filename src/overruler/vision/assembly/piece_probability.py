@@ -38,10 +38,9 @@ def piece_probabilities(
 
     `usual_share` is the share of lookalikes among the findings of such a photo.
 
-    The score of a plate or another rectangle is such a probability already: its rivals are in it.
-    An oval's score is so on tables with many lookalikes, too: few of these are oval.
+    The score of a plate, another rectangle or an oval is such a probability already.
     """
-    judged = [one for one in detections if not (one.is_confirmed or one.base.shape == "rectangle")]
+    judged = [one for one in detections if not one.is_confirmed and one.base.shape == "circle"]
     scores = np.array([round_score(one) for one in judged])
     probabilities = probabilities_of_scores(scores, usual_share)
     found = dict(zip(map(id, judged), probabilities.tolist(), strict=True))
@@ -51,7 +50,7 @@ def piece_probabilities(
 def _probability(one: Detection, among_others: float | None) -> float:
     if among_others is None:
         return 1.0 if one.is_confirmed else one.score
-    return max(among_others, one.score) if one.base.shape == "oval" else among_others
+    return among_others
 
 
 def round_score(one: Detection) -> float:
