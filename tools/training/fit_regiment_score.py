@@ -9,17 +9,15 @@ Each third of the tables is also scored by weights fitted on the others, to tell
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.plates import regiment_net
 from overruler.vision.plates.rectangle_fit import RectangleHypothesis
@@ -28,8 +26,8 @@ from overruler.vision.plates.regiments import FEATURES, measure_features
 from synthetic.arrays import Picture
 from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo
-from synthetic.from_above.sheet import REACH_MM, drawn_view, on_board, read_truth, traced_view
-from synthetic.tiles import library
+from synthetic.from_above.sheet import REACH_MM, drawn_view, on_board
+from training.score_tables import Table, kept_rows, read_options, teaching_tables
 
 TILES = 30
 """Mats that painted tables lie on."""
@@ -48,31 +46,10 @@ STEPS = 40
 """Of Newton's method."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
-    """A table in a photo."""
-
-    photo: Picture
-    camera: Camera
-    view: Orthophoto
-    bases: Array
-    """(M, 7): as `Sheet` has them."""
-    cards: Sequence[Array] = ()
-    """Squares (4, 2) of markers' cards, where nothing is looked for."""
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--painted", type=int, default=60, help="how many tables to paint")
-    parser.add_argument("--tables", type=Path, help="folder of traced tables with their truth")
-    parser.add_argument("--seed", type=int, default=9)
-    parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
-    parser.add_argument("--write", action="store_true", help="write the file")
-    options = parser.parse_args(arguments)
+    options = read_options(__doc__, 9, arguments)
     regiment_net.LIKELY_SCORE = GATE
-    rows = _kept(options)
+    rows = kept_rows(options.rows, lambda: _rows(options))
     table, truth, features = rows[:, 0], rows[:, 1], rows[:, 2:]
     odds = np.zeros(len(rows))
     for fold in range(FOLDS):
@@ -85,25 +62,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         (WEIGHTS / "regiment_score.json").write_text(text, encoding="utf-8")
 
 
-def _kept(options: argparse.Namespace) -> Array:
-    """What the file holds; else what is seen now, which it then holds."""
-    if options.rows is not None and options.rows.exists():
-        return np.asarray(np.load(options.rows)["rows"], float)
+def _rows(options: argparse.Namespace) -> Array:
+    """A row a hypothesis: the table's number, whether it is a base, and the features of its score."""
     found: list[list[float]] = []
-    for number, table in enumerate(_tables(options)):
+    tables = teaching_tables(
+        options, 47, _painted_table, _rectangles, mats=TILES, card_share=CARD_SHARE
+    )
+    for number, table in enumerate(tables):
         found += [[number, *row] for row in judged(table)]
         print(f"table {number}: {len(found)} hypotheses", flush=True)
-    if options.rows is not None:
-        np.savez(options.rows, rows=np.array(found))
     return np.array(found)
-
-
-def _tables(options: argparse.Namespace) -> Iterator[Table]:
-    tiles = library(options.seed, TILES) if options.painted else []
-    for number in range(options.painted):
-        yield _painted_table([options.seed, 47, number], tiles)
-    for path in sorted(options.tables.glob("*.json")) if options.tables else ():
-        yield _traced_table(path)
 
 
 def _painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
@@ -115,14 +83,11 @@ def _painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
     return Table(photo, view.camera, flat, bases)
 
 
-def _traced_table(path: Path) -> Table:
-    truth, camera, photo = read_truth(path)
-    flat = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX)
-    corners = [np.array(one["corners_mm"])[:, :2] for one in truth["markers"]["items"]]
-    cards = [square.mean(0) + CARD_SHARE * (square - square.mean(0)) for square in corners]
+def _rectangles(truth: Any, camera: Camera) -> Array:
+    """The bases (M, 7) of a truth, as `Sheet` has them."""
     standing = [one for one in truth["pieces"] if one["shape"]["type"] == "rectangle"]
     bases = [[*on_board(camera, one), 1, one["visible_rim"]] for one in standing]
-    return Table(photo, camera, flat, np.array(bases).reshape(-1, 7), cards)
+    return np.array(bases).reshape(-1, 7)
 
 
 def judged(table: Table) -> Iterator[list[float]]:

@@ -9,11 +9,9 @@ others, to tell how often a score is right. The weights are held to those of bef
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +21,6 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.detection.finders import round_radii_mm
-from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
@@ -41,11 +38,11 @@ from overruler.vision.rounds.size_mixture import size_probabilities
 from overruler.vision.rounds.suppression import suppress_overlaps
 from synthetic.arrays import Picture
 from synthetic.camera import View, patch_view
-from synthetic.from_above.sheet import drawn_view, read_truth, traced_view, visible_share
+from synthetic.from_above.sheet import drawn_view, visible_share
 from synthetic.painted.paint import photo_of
 from synthetic.painted.scene import make_scene
-from synthetic.tiles import library
 from training.lessons.rims.photos import round_bases
+from training.score_tables import Table, kept_rows, read_options, teaching_tables
 
 REACH_MM, FINER, TILES = 190.0, 2, 40
 """How far a painted table reaches, samples of a pixel's side, and the mats that tables lie on."""
@@ -70,30 +67,9 @@ FILES = {"round_score_on_clutter": 8}
 """The file and its number of weights."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
-    """A table in a photo."""
-
-    photo: Picture
-    camera: Camera
-    view: Orthophoto
-    bases: Array
-    """(M, 4): x, y and radius on z = 0, and the share of the rim in sight."""
-    cards: Sequence[Array] = ()
-    """Squares (4, 2) of markers' cards, where nothing is looked for."""
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--painted", type=int, default=60, help="how many tables to paint")
-    parser.add_argument("--tables", type=Path, help="folder of traced tables with their truth")
-    parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
-    parser.add_argument("--write", action="store_true", help="write the files")
-    options = parser.parse_args(arguments)
-    rows = _kept(options.rows, lambda: _rows(options))
+    options = read_options(__doc__, 7, arguments)
+    rows = kept_rows(options.rows, lambda: _rows(options))
     for name, count in FILES.items():
         fitted = _fitted(rows, name, count)
         text = _record(name, fitted, len(set(rows[:, 0])))
@@ -102,36 +78,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
             (WEIGHTS / f"{name}.json").write_text(text, encoding="utf-8")
 
 
-def _kept(path: Path | None, make: Callable[[], Array]) -> Array:
-    """What the file holds; else what is made, which it then holds."""
-    if path is not None and path.exists():
-        return np.asarray(np.load(path)["rows"], float)
-    rows = make()
-    if path is not None:
-        np.savez(path, rows=rows)
-    return rows
-
-
 def _rows(options: argparse.Namespace) -> Array:
     """A row a guess: the table's number, whether it is a base, what it counts, and the features of its score."""
     found = []
-    for number, table in enumerate(_tables(options)):
+    tables = teaching_tables(
+        options, 31, painted_table, round_bases, mats=TILES, card_share=CARD_SHARE
+    )
+    for number, table in enumerate(tables):
         least = CLUTTER_WEIGHT if number < options.painted else 1.0
         found += [[number, row[0], 1.0 if row[0] else least, *row[1:]] for row in judged(table)]
         print(f"table {number}: {len(found)} guesses", flush=True)
     return np.array(found)
-
-
-def _tables(options: argparse.Namespace) -> Iterator[Table]:
-    tiles = library(options.seed, TILES) if options.painted else []
-    for number in range(options.painted):
-        yield painted_table([options.seed, 31, number], tiles)
-    for path in sorted(options.tables.glob("*.json")) if options.tables else ():
-        truth, camera, photo = read_truth(path)
-        view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX)
-        corners = [np.array(one["corners_mm"])[:, :2] for one in truth["markers"]["items"]]
-        cards = [square.mean(0) + CARD_SHARE * (square - square.mean(0)) for square in corners]
-        yield Table(photo, camera, view, round_bases(truth, camera), cards)
 
 
 def painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:

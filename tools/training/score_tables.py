@@ -1,0 +1,79 @@
+"""Tables whose findings teach a score: painted ones, and traced ones with their truth."""
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from synthetic.arrays import Picture
+from synthetic.from_above.sheet import read_truth, traced_view
+from synthetic.tiles import library
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table in a photo."""
+
+    photo: Picture
+    camera: Camera
+    view: Orthophoto
+    bases: Array
+    """(M, K): the bases on it, as the score's lesson describes them."""
+    cards: Sequence[Array] = ()
+    """Squares (4, 2) of markers' cards, where nothing is looked for."""
+
+
+def read_options(
+    about: str | None, seed: int, arguments: Sequence[str] | None
+) -> argparse.Namespace:
+    """The options of a program that fits a score on such tables."""
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--painted", type=int, default=60, help="how many tables to paint")
+    parser.add_argument("--tables", type=Path, help="folder of traced tables with their truth")
+    parser.add_argument("--seed", type=int, default=seed)
+    parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
+    parser.add_argument("--write", action="store_true", help="write the weights")
+    return parser.parse_args(arguments)
+
+
+def kept_rows(path: Path | None, make: Callable[[], Array]) -> Array:
+    """What the file holds; else what is made, which it then holds."""
+    if path is not None and path.exists():
+        return np.asarray(np.load(path)["rows"], float)
+    rows = make()
+    if path is not None:
+        np.savez(path, rows=rows)
+    return rows
+
+
+def teaching_tables(
+    options: argparse.Namespace,
+    stream: int,
+    paint: Callable[[Sequence[int], Sequence[Picture]], Table],
+    bases_of: Callable[[Any, Camera], Array],
+    *,
+    mats: int,
+    card_share: float,
+) -> Iterator[Table]:
+    """The painted tables, each by a seed of its own in the `stream`, then the traced ones.
+
+    Painted tables lie on one of so many `mats`. A marker's card is `card_share` of its square wide.
+    """
+    tiles = library(options.seed, mats) if options.painted else []
+    for number in range(options.painted):
+        yield paint([options.seed, stream, number], tiles)
+    for path in sorted(options.tables.glob("*.json")) if options.tables else ():
+        truth, camera, photo = read_truth(path)
+        view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX)
+        corners = [np.array(one["corners_mm"])[:, :2] for one in truth["markers"]["items"]]
+        cards = [square.mean(0) + card_share * (square - square.mean(0)) for square in corners]
+        yield Table(photo, camera, view, bases_of(truth, camera), cards)
