@@ -110,10 +110,6 @@ class LabelLayout:
             self.reserve_box(box)
         return np.asarray(kept)
 
-    def least_overlap_cost(self, size: tuple[float, float], middles: Array) -> float:
-        """Return the overlap cost of the best box of a size among centres (N, 2)."""
-        return float(self.overlap_costs(boxes_around(size, middles)).min())
-
 
 def boxes_around(size: tuple[float, float], middles: Array) -> Array:
     """Return the boxes (N, 4) of a size round centres (N, 2)."""
