@@ -79,6 +79,11 @@ def test_a_sample_is_measured_in_one_call(tmp_path: Path) -> None:
     assert overruler.ask(scene, question).distance_mm == pytest.approx(
         table.ask(question).distance_mm, abs=1e-3
     )
+    table.save_picture(tmp_path / "ruling.svg")
+    drawn = (tmp_path / "ruling.svg").read_text()
+    assert f">{first}<" in drawn
+    with pytest.raises(overruler.BadInput, match="must end in"):
+        table.save_picture(tmp_path / "ruling.xyz")
 
 
 def test_wrong_arguments_are_one_line() -> None:
