@@ -37,7 +37,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     found = {"text": scene_text(scene().to_json())}
 
     def pretend(members: Mapping[str, bytes], say: settle.ProgressCallback) -> str:
-        settle._read_measure_options([item.text() for item in _arguments(members)], members)
+        settle.read_measure_options([item.text() for item in _arguments(members)], members)
         return found["text"]
 
     monkeypatch.setattr(settle, "remeasured_scene_text", pretend)
