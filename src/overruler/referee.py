@@ -27,6 +27,7 @@ from overruler.report import Report
 from overruler.taught import Taught
 from overruler.vision.assembly.corrections import apply_corrections
 from overruler.vision.assembly.owners import apply_house_rules
+from overruler.vision.assembly.taught_pieces import reweigh_pieces
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.problems import sort_by_severity
@@ -39,7 +40,6 @@ from overruler.vision.detection.detect import (
     split_doubtful,
 )
 from overruler.vision.detection.finders import round_radii_mm
-from overruler.vision.detection.taught_scores import least_score_before, reweigh_scores
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.hill_net import HillMap, predict_hill_map
 from overruler.vision.refinement.base_scale import refine_by_bases
@@ -113,7 +113,7 @@ class Referee:
     lenses: Sequence[Lens | None] = ()
     """The lens of each of several photos, in their order; empty for `lens` in all."""
     taught: Taught | None = None
-    """What corrections taught about the scores of this table; None for nothing."""
+    """What corrections taught about this table; None for nothing."""
     laid_anywhere: bool = False
     """Whether the board is only a box round its markers, though these are at known places."""
 
@@ -133,14 +133,7 @@ class Referee:
             known = TableKnowledge(self.board, self.game, round_radii_mm(self._known_bases()))
             report = look_at_all(tuple(frame), self.look_at_one_of_several, known, progress)
             report = apply_house_rules_by_photo(report, self.house)
-        return apply_corrections(self._with_taught_record(report), self.fixes)
-
-    def _with_taught_record(self, report: Report) -> Report:
-        """The report whose scene says that its scores were re-weighed; the same where none was."""
-        if self.taught is None or not self.taught.scores:
-            return report
-        extra = {**report.scene.extra, "taught": self.taught.record()}
-        return replace(report, scene=replace(report.scene, extra=extra))
+        return apply_corrections(reweigh_pieces(report, self.taught), self.fixes)
 
     def look_at_one_of_several(self, frame: Frame, index: int, board: Board | None) -> Report:
         """Measure one of several photos by a board that may come from all of them."""
@@ -165,16 +158,14 @@ class Referee:
             mapping_hills = self._map_hills(aside, view, calibration)
             cards = [*self._card_squares_mm(calibration), *ground.cards_mm(CARD_TO_MARKER_RATIO)]
             hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(finding_rulers.result())])
-            least = least_score_before(least_score, self.taught)
             on_board = detect(
-                frame, calibration, bases, hidden, margin_mm, progress, least_score=least
+                frame, calibration, bases, hidden, margin_mm, progress, least_score=least_score
             )
-        on_board, doubtful = split_doubtful(reweigh_scores(on_board, self.taught))
+        on_board, doubtful = split_doubtful(on_board)
         rulers, seen_grid = finding_rulers.result(), finding_grid.result()
         on_ground = detect_on_ground(
             frame, calibration, bases, ground, CARD_TO_MARKER_RATIO, progress
         )
-        on_ground, _ = split_doubtful(reweigh_scores(on_ground, self.taught))
         found = ground.merge_detections(on_board, on_ground)
         declared_ids = [area.id for area in ground.areas]
         hills: tuple[RaisedArea, ...] = ()

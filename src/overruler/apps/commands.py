@@ -52,7 +52,7 @@ COMMANDS = {
         "overruler serve --lan",
     ),
     "teach": (
-        "let corrected photos re-weigh the scores of your table",
+        "let corrected photos teach what is a piece on your table",
         "overruler teach table.jpg --fix fix.toml --taught table.json",
     ),
     "settle": (

@@ -22,7 +22,7 @@ MEANING_WHEN_UNSET = {
     "lens": "found from the photo",
     "bases": "the game's, or the whole catalogue",
     "units": "as the game reads them",
-    "taught": "scores count as they are",
+    "taught": "corrections of other photos teach nothing",
 }
 """What applies where neither the file nor an option sets a key."""
 DEFAULT = "default"

@@ -223,7 +223,7 @@ def _read_taught(path: Path | None) -> str:
     """The text of the file of what corrections taught; empty for none."""
     if path is None:
         return ""
-    from overruler.vision.detection.taught_scores import load_taught
+    from overruler.vision.assembly.taught_pieces import load_taught
 
     load_taught(path)  # a wrong one is told before anything is served
     return read_text(path)

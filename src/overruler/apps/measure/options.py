@@ -58,7 +58,7 @@ class MeasureOptions:
     """Whether the table has no raised ground but the declared one."""
     fixes: tuple[Fix, ...]
     taught: Taught | None
-    """What corrections taught about the table's scores."""
+    """What corrections taught about the table."""
     house: HouseRules
     questions: tuple[dict[str, Any], ...]
     """The questions to answer, as parsed JSON."""
@@ -230,7 +230,7 @@ def _read_board(args: MeasureRequest) -> Board | None:
 def _read_taught(path: Path | None) -> Taught | None:
     if path is None:
         return None
-    from overruler.vision.detection.taught_scores import load_taught
+    from overruler.vision.assembly.taught_pieces import load_taught
 
     return load_taught(path)
 

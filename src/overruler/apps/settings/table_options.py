@@ -33,7 +33,7 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
 def add_taught_argument(parser: argparse.ArgumentParser) -> None:
     """Add `--taught`, for a command that uses or makes what corrections taught."""
     group = parser.add_argument_group("what corrections taught (overruler teach)")
-    about = "the file that re-weighs the scores of findings, as corrected photos taught"
+    about = "the file that says how likely findings are pieces, as corrected photos taught"
     group.add_argument("--taught", type=Path, metavar="TAUGHT.json", help=about)
 
 

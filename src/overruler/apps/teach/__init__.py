@@ -1,4 +1,4 @@
-"""`overruler teach`: corrected photos re-weigh the scores of a table and its camera."""
+"""`overruler teach`: corrected photos teach how likely findings are pieces on a table."""
 
 import argparse
 import sys
@@ -9,11 +9,11 @@ from pathlib import Path
 from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments, add_taught_argument
 from overruler.errors import BadInput, OverrulerError
-from overruler.taught import Taught, Weighing
+from overruler.taught import CorrectedPhoto, Taught, Weighing
 from overruler.writing import check_writable
 
-SHOWN_SCORES = (0.7, 0.9, 0.99)
-"""Scores of which it is told what they become."""
+SHOWN = (0.9, 0.99)
+"""Probabilities of which it is told what they become."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", type=Path, nargs="*", metavar="SOURCE", help=source)
     add_taught_argument(parser)
     option = parser.add_argument_group("what is done").add_argument
-    checked = "you looked at every base: what you left alone is right, what was passed over is none"
+    checked = "you looked at every base: what you left alone is right"
     option("--checked", action="store_true", help=checked)
     option("--show", action="store_true", help="print what was learned, and of which photos")
     forget = "forget a photo, by its name in --show; without a name all of them: removes the file"
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _load(path: Path) -> Taught:
-    from overruler.vision.detection.taught_scores import load_taught
+    from overruler.vision.assembly.taught_pieces import load_taught
 
     return load_taught(path)
 
@@ -55,7 +55,7 @@ def _forget(path: Path, name: str) -> int:
     if not name:
         Taught.load(path)  # nothing but such a file is removed
         path.unlink()
-        print(f"{path}: removed; scores count as they are")
+        print(f"{path}: removed; nothing is re-weighed any more")
         return 0
     taught = _load(path)
     kept = tuple(photo for photo in taught.photos if photo.name != name)
@@ -75,27 +75,29 @@ def _teach(args: argparse.Namespace) -> int:
     taught = _load(args.taught) if args.taught.exists() else Taught(weights_fingerprint())
     args.photo = args.source[:1]
     request = replace(read_request(args), taught=None)
-    learned, refused = {}, 0
+    learned: dict[str, CorrectedPhoto] = {}
+    refused: list[OverrulerError] = []
     for lesson in lessons_of(args.source, request):
         try:
             with progress_display() as progress:
                 photo = learn_from(lesson, args.checked, progress)
         except OverrulerError as error:
-            refused += 1
-            print(f"overruler: {' '.join(str(error).split())}", file=sys.stderr)
+            refused.append(error)
         else:
             learned[photo.sha256] = photo
+    for problem in refused if learned else refused[:-1]:
+        print(f"overruler: {' '.join(str(problem).split())}", file=sys.stderr)
     if not learned:
-        raise BadInput("nothing was learned: " + ("see above" if refused else "no corrected photo"))
+        raise refused[-1] if refused else BadInput("nothing was learned: no photo is corrected")
     before = [photo for photo in taught.photos if photo.sha256 not in learned]
     _save(args.taught, replace(taught, photos=(*before, *learned.values())))
     return BadInput.exit_code if refused else 0
 
 
 def _save(path: Path, taught: Taught) -> None:
-    from overruler.apps.teach.fit import learn_scores
+    from overruler.apps.teach.fit import learn_weighings
 
-    learned = replace(taught, scores=learn_scores(taught.photos))
+    learned = replace(taught, weighings=learn_weighings(taught.photos))
     learned.save(path)
     _print(path, learned)
 
@@ -110,23 +112,18 @@ def _print(path: Path, taught: Taught) -> None:
 
 
 def _kind_lines(taught: Taught) -> Iterator[str]:
-    from overruler.apps.teach.fit import MIN_PHOTOS, findings_by_photo, left_out_gains
-    from overruler.taught import KINDS
+    from overruler.apps.teach.fit import MIN_PHOTOS, findings_by_photo, kinds_of, left_out_gains
 
-    for kind in KINDS:
+    for kind in kinds_of(taught.photos):
         by_photo = findings_by_photo(taught.photos, kind)
-        if not by_photo:
-            continue
-        if kind in taught.scores:
-            yield f"{kind}: {_in_words(taught.scores[kind])}"
+        if kind in taught.weighings:
+            yield f"{kind}: {_in_words(taught.weighings[kind])}"
         elif len(by_photo) < MIN_PHOTOS:
-            few = f"{len(by_photo)} photos with such bases, {MIN_PHOTOS} are needed"
-            yield f"{kind}: as it was ({few})"
+            yield f"{kind}: as it was (in {len(by_photo)} photos, {MIN_PHOTOS} are needed)"
         else:
             gain = left_out_gains(by_photo).sum()
-            yield f"{kind}: as it was (photos that were left out did not gain enough: {gain:+.2f})"
+            yield f"{kind}: as it was (photos that were left out gained too little: {gain:+.2f})"
 
 
 def _in_words(weighing: Weighing) -> str:
-    now = ", ".join(f"{score:g} is {weighing.reweigh(score):.3g} now" for score in SHOWN_SCORES)
-    return f"re-weighed: a score of {now}"
+    return ", ".join(f"{one:.0%} is {100 * weighing.reweigh(one):.3g} % now" for one in SHOWN)

@@ -3,9 +3,6 @@
 A finding that was removed is none. One that was confirmed, named, turned, resized or moved a little
 is a piece. One that nobody touched counts as a piece where the program was sure of it. Where it was
 not, the person must speak of it, or say that every base was looked at (`--checked`).
-
-What the program passed over counts where the person added a base, or looked at every base: the
-candidate at an added base is a piece, every other is none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,51 +11,39 @@ import numpy as np
 
 from overruler.detections import Detection
 from overruler.fixes import Fix
-from overruler.geometry.pose import Array
+from overruler.records import PieceRecord
 from overruler.report import Report
+from overruler.taught import JudgedFinding, Taught
 
-Judged = tuple[Detection, bool]
-"""A finding, and whether it is a piece."""
 NEAR_SHARE = 0.5
-"""A base stands where a finding is if their middles are as near, in widths of the finding."""
+"""A base was only moved a little where its new middle is as near, in widths of the finding."""
+DIGITS = 6
+"""Digits of a probability in the file."""
 
 
-def judge_findings(report: Report, fixes: Sequence[Fix]) -> Iterator[Judged]:
-    """The findings of a report that has no corrections yet, and whether each is a piece."""
-    judged = dict(_judge_touched(report, fixes))
-    for piece, detection in zip(report.scene.pieces, report.detections, strict=True):
-        yield detection, judged.get(piece.id, True)
-
-
-def judge_passed_over(candidates: Sequence[Detection], fixes: Sequence[Fix]) -> Iterator[Judged]:
-    """The candidates that were no findings, and whether a base was put where each is."""
-    placed = [fix for fix in fixes if fix.do in ("add", "move")]
-    for candidate in candidates:
-        yield candidate, any(is_near(candidate, fix) for fix in placed)
+def judge_findings(
+    report: Report, fixes: Sequence[Fix], taught: Taught | None
+) -> Iterator[JudgedFinding]:
+    """The findings of a report without corrections, each as likely as before anything was taught."""
+    verdicts = _verdicts_by_id(report, fixes)
+    for piece in report.scene.pieces:
+        kind = piece.base.name
+        told = PieceRecord.from_json(piece.extra).probability
+        probability = 1.0 if told is None else told
+        weighing = taught.weighings.get(kind) if taught else None
+        if weighing is not None:
+            probability = weighing.before(probability)
+        is_piece = verdicts.get(piece.id, True)
+        yield JudgedFinding(kind, round(probability, DIGITS), is_piece)
 
 
 def unjudged_ids(report: Report, fixes: Sequence[Fix]) -> list[str]:
     """The pieces that may be none, and of which the corrections say nothing."""
-    judged = dict(_judge_touched(report, fixes))
-    return [name for name in report.scene.reasons_for_doubt if name not in judged]
+    verdicts = _verdicts_by_id(report, fixes)
+    return [name for name in report.scene.reasons_for_doubt if name not in verdicts]
 
 
-def is_near(finding: Detection, fix: Fix) -> bool:
-    """Whether a correction puts a base where a finding is."""
-    here, there = finding.xy_mm, fix.xy_mm
-    width = finding.base.width_mm
-    if there is None:
-        here, there = finding.center_px, fix.xy_px
-        width = float(np.ptp(finding.outline_px, axis=0).min())
-    assert there is not None  # the reader of the fix file sees to it
-    return _distance(here, np.array(there)) < NEAR_SHARE * width
-
-
-def _distance(one: Array, other: Array) -> float:
-    return float(np.hypot(*(one - other)))
-
-
-def _judge_touched(report: Report, fixes: Sequence[Fix]) -> Iterator[tuple[str, bool]]:
+def _verdicts_by_id(report: Report, fixes: Sequence[Fix]) -> dict[str, bool]:
     """The findings that corrections touch, by their first ids, and whether each is a piece.
 
     The last correction of a finding counts.
@@ -66,11 +51,24 @@ def _judge_touched(report: Report, fixes: Sequence[Fix]) -> Iterator[tuple[str, 
     pieces = zip(report.scene.pieces, report.detections, strict=True)
     detections = {piece.id: detection for piece, detection in pieces}
     first_ids = {name: name for name in detections}
+    verdicts = {}
     for fix in fixes:
         name = first_ids.get(fix.id or "")
         if name is None:  # it was added
             continue
         if new_id := fix.labels.get("new_id"):
             first_ids[new_id] = name
-        moved_away = fix.do == "move" and not is_near(detections[name], fix)
-        yield name, fix.do != "remove" and not moved_away
+        moved_away = fix.do == "move" and not _is_near(detections[name], fix)
+        verdicts[name] = fix.do != "remove" and not moved_away
+    return verdicts
+
+
+def _is_near(finding: Detection, fix: Fix) -> bool:
+    """Whether a correction of the place stays within the finding."""
+    here, there = finding.xy_mm, fix.xy_mm
+    width = finding.base.width_mm
+    if there is None:
+        here, there = finding.center_px, fix.xy_px
+        width = float(np.ptp(finding.outline_px, axis=0).min())
+    assert there is not None  # the reader of the fix file sees to it
+    return float(np.hypot(*(here - np.array(there)))) < NEAR_SHARE * width

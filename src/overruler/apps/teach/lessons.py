@@ -10,24 +10,15 @@ from contextlib import AbstractContextManager, chdir, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from overruler.apps.measure.measuring import make_referee
 from overruler.apps.measure.options import MeasureOptions, load_options
 from overruler.apps.measure.pictures import read_pictures
 from overruler.apps.settings.measure_request import MeasureRequest
-from overruler.apps.teach.judging import (
-    Judged,
-    judge_findings,
-    judge_passed_over,
-    unjudged_ids,
-)
+from overruler.apps.teach.judging import judge_findings, unjudged_ids
 from overruler.errors import BadInput
 from overruler.reading import check_is_file, read_bytes
-from overruler.taught import CorrectedPhoto, JudgedFinding, Taught
-
-if TYPE_CHECKING:
-    from overruler.detections import Detection
+from overruler.taught import CorrectedPhoto, JudgedFinding
 
 DATABASE_FILE = "measurements.sqlite"
 """The file by which a folder is known for the store of a server."""
@@ -113,20 +104,18 @@ def learn_from(lesson: Lesson, checked: bool, progress: Callable[[str], None]) -
             )
         check_is_file(options.photo)
         data = read_bytes(options.photo, MAX_PHOTO_BYTES)
-        judged = _judge(lesson.name, options, checked, progress)
-    findings = tuple(_raw_finding(one, is_piece, options.taught) for one, is_piece in judged)
-    return CorrectedPhoto(lesson.name, hashlib.sha256(data).hexdigest(), findings)
+        findings = _judge(lesson.name, options, checked, progress)
+    return CorrectedPhoto(lesson.name, hashlib.sha256(data).hexdigest(), tuple(findings))
 
 
 def _judge(
     name: str, options: MeasureOptions, checked: bool, progress: Callable[[str], None]
-) -> list[Judged]:
+) -> Iterator[JudgedFinding]:
     from overruler.vision.assembly.corrections import apply_corrections
 
     pictures = read_pictures(options, progress)
     referee = make_referee(replace(options, fixes=()), pictures)
-    frame = pictures.frames[0]
-    report = referee.look(frame, progress)
+    report = referee.look(pictures.frames[0], progress)
     apply_corrections(report, options.fixes)  # refuses what does not fit the photo
     unjudged = [] if checked else unjudged_ids(report, options.fixes)
     if unjudged:
@@ -134,20 +123,4 @@ def _judge(
             f"{name}: nobody said whether {', '.join(unjudged)} are pieces: confirm or remove them, "
             "or give --checked if you looked at every base"
         )
-    judged = [*judge_findings(report, options.fixes)]
-    if checked or any(fix.do == "add" for fix in options.fixes):
-        progress("looking at what was passed over")
-        passed_over = referee.look_at_one_of_several(frame, 0, referee.board).doubtful
-        judged += judge_passed_over(passed_over, options.fixes)
-    return judged
-
-
-def _raw_finding(one: "Detection", is_piece: bool, taught: Taught | None) -> JudgedFinding:
-    """A judged finding with the score that it had before anything was taught."""
-    from overruler.vision.assembly.piece_probability import round_score
-
-    kind, score = one.base.shape, round_score(one)
-    weighing = taught.scores.get(kind) if taught else None
-    if weighing is not None:
-        score = weighing.score_before(score)
-    return JudgedFinding(kind, round(score, 6), is_piece)
+    return judge_findings(report, options.fixes, options.taught)

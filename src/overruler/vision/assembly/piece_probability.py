@@ -13,12 +13,13 @@ import numpy as np
 
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
-from overruler.taught import MAX_SCORE_LOGIT
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 
 LIKELIHOOD_WEIGHTS = np.array(list(load_coefficients("piece_likelihood").values()))
 """Weights of the log likelihood ratio of base and lookalike, by the log odds of the score."""
+MAX_SCORE_LOGIT = 9.0
+"""Largest log odds of a score that is believed: one in eight thousand."""
 USUAL_LOOKALIKE_SHARE = 0.003
 """Share of lookalikes among the findings of a usual photo: of 549 on 19 rendered tables one was none."""
 UNPREPARED_LOOKALIKE_SHARE = 0.05
