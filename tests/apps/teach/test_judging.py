@@ -8,6 +8,7 @@ from overruler.apps.teach.judging import judge_findings, unjudged_ids
 from overruler.fixes import Fix
 from overruler.report import Report
 from overruler.taught import Taught, Weighing
+from overruler.vision.contours.reproject import reproject_outline
 from tests.reports import report
 
 
@@ -18,7 +19,8 @@ def found(**probabilities: float) -> Report:
         replace(piece, extra={**piece.extra, "probability": probabilities.get(piece.id, 0.999)})
         for piece in one.scene.pieces
     ]
-    return replace(one, scene=replace(one.scene, pieces=tuple(pieces)))
+    shown = tuple(reproject_outline(one.calibration.camera, each) for each in one.detections)
+    return replace(one, detections=shown, scene=replace(one.scene, pieces=tuple(pieces)))
 
 
 def judged(*fixes: Fix) -> list[bool]:
