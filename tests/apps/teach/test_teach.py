@@ -193,3 +193,29 @@ def test_forget_removes_no_other_file(tmp_path: Path) -> None:
     path.write_text('{"schema": "overruler/scene/1"}')
     assert main(["teach", "--forget", "--taught", str(path)]) == 2
     assert path.exists()
+
+
+def test_every_measurement_of_a_server_is_told(taught: Path) -> None:
+    """The server keeps the file's text, so that each photo's folder, and its bundle, has it."""
+    serve = pytest.importorskip("overruler.apps.serve")
+    request_options = pytest.importorskip("overruler.apps.web.phone.request_options")
+    choices = request_options.Choices(taught=serve._read_taught(taught))
+    asked = request_options.read_photo_options({"marker_mm": "60"}, choices)
+    assert asked.request.taught == Path("taught.json")
+    assert asked.files["taught.json"] == taught.read_text()
+    assert "taught.json" in bundles.MEMBER_NAMES
+    assert serve._read_taught(None) == ""
+
+
+def test_the_user_s_file_names_it(
+    taught: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = taught.parent / "config.toml"
+    config.write_text('[table]\ntaught = "taught.json"\n')
+    monkeypatch.setenv("OVERRULER_CONFIG", str(config))
+    assert main(["teach", "--show"]) == 0
+    assert "what 3 corrected photos taught" in capsys.readouterr().out
+    assert main(["config", "check"]) == 0
+    taught.write_text("{}")
+    assert main(["config", "check"]) == 2
+    assert "taught.json: schema: is missing" in capsys.readouterr().err
