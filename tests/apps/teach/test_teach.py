@@ -165,6 +165,7 @@ def test_what_taught_nothing_changes_nothing() -> None:
         (["--taught", "nowhere.json", "--show"], "nowhere.json: cannot be read"),
         (["--taught", "nowhere.json", "--forget"], "nowhere.json: cannot be read"),
         (["--taught", "{file}", "no.jpg"], "no.jpg: has no corrections"),
+        (["--taught", "{file}", "a.jpg", "b.jpg", "--fix", "f.toml"], "one photo at a time"),
         (["--taught", "{file}", "no.zip"], "no.zip: cannot be read"),
         (["--taught", "{folder}", "a.jpg"], "is a folder"),
     ],

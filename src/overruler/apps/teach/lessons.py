@@ -44,14 +44,25 @@ class Lesson:
 
 def lessons_of(sources: Sequence[Path], request: MeasureRequest) -> Iterator[Lesson]:
     """The lessons that a command line names; `request` says how photos among them are measured."""
+    photos = [path for path in sources if not (_is_bundle(path) or _is_store(path))]
+    if request.fix and len(photos) > 1:
+        raise BadInput("--fix corrects one photo: teach one photo at a time")
     for path in sources:
-        if path.suffix.lower() == ".zip":
+        if _is_bundle(path):
             yield _lesson_of_bundle(path)
-        elif (path / DATABASE_FILE).exists():
+        elif _is_store(path):
             yield from _lessons_of_store(path)
         else:
             one = replace(request, photo=path)
             yield Lesson(str(path), nullcontext, partial(load_options, one))
+
+
+def _is_bundle(path: Path) -> bool:
+    return path.suffix.lower() == ".zip"
+
+
+def _is_store(path: Path) -> bool:
+    return (path / DATABASE_FILE).exists()
 
 
 def _lesson_of_bundle(path: Path) -> Lesson:
