@@ -8,7 +8,7 @@ from pathlib import Path
 
 from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments, add_taught_argument
-from overruler.errors import BadInput, OverrulerError
+from overruler.errors import BadInput, OverrulerError, printable
 from overruler.taught import CorrectedPhoto, Taught, Weighing
 from overruler.writing import check_writable
 
@@ -106,9 +106,9 @@ def _print(path: Path, taught: Taught) -> None:
     print(f"{path}: what {len(taught.photos)} corrected photos taught")
     for photo in taught.photos:
         pieces = sum(one.is_piece for one in photo.findings)
-        print(f"  {photo.name}: {pieces} pieces, {len(photo.findings) - pieces} others")
+        print(f"  {printable(photo.name)}: {pieces} pieces, {len(photo.findings) - pieces} others")
     for line in _kind_lines(taught):
-        print(line)
+        print(printable(line))
 
 
 def _kind_lines(taught: Taught) -> Iterator[str]:
