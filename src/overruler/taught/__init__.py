@@ -132,9 +132,9 @@ class Taught:
 def taught_sentences(scene_extra: Mapping[str, Any]) -> list[str]:
     """A sentence about a scene whose probabilities were re-weighed; none about any other."""
     record = scene_extra.get("taught")
-    if not isinstance(record, dict):
+    if not isinstance(record, dict) or not isinstance(record.get("weighings"), dict):
         return []
-    kinds, count = ", ".join(record["weighings"]), record["photos"]
+    kinds, count = ", ".join(record["weighings"]), record.get("photos")
     return [f"how likely findings are pieces is re-weighed by {count} corrected photos: {kinds}"]
 
 

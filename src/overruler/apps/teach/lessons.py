@@ -125,6 +125,8 @@ def _judge(
     from overruler.vision.assembly.corrections import apply_corrections
 
     pictures = read_pictures(options, progress)
+    if len(pictures.frames) > 1:
+        raise BadInput(f"{name}: is a film: teach single photos")
     referee = make_referee(replace(options, fixes=()), pictures)
     report = referee.look(pictures.frames[0], progress)
     apply_corrections(report, options.fixes)  # refuses what does not fit the photo
