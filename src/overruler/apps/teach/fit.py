@@ -26,8 +26,8 @@ PRIOR_SIGMA = np.array([1.0, 0.2])
 MIN_PHOTOS = 3
 """Least number of photos with findings of a kind: of two, either one would decide alone."""
 MIN_GAIN_ERRORS = 2.0
-"""Least mean gain of the photos left out, in its standard errors. With 1, half of all re-weighings
-of four rendered tables each were kept, and made other tables less likely."""
+"""Least mean gain of the photos left out, in its standard errors. Of 300 drawn kinds that need no
+teaching 17 % are kept after three photos and 7 % after five; with 1 they are 26 % and 12 %."""
 NEWTON_STEPS = 60
 """Steps of Newton's method."""
 MAX_STEP = 0.3
