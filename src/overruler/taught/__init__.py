@@ -83,6 +83,7 @@ class CorrectedPhoto:
 
     @classmethod
     def from_node(cls, node: Node) -> "CorrectedPhoto":
+        node.reject_unknown_keys(("findings", "photo", "sha256"))
         findings = tuple(JudgedFinding.from_node(item) for item in node["findings"].items())
         return cls(node["photo"].text(), node["sha256"].text(), findings)
 
