@@ -45,6 +45,7 @@ ELSEWHERE = {
     "overruler serve": "a server",
     "overruler live": "a server, and a camera",
     "overruler obs": "needs a running OBS",
+    "overruler teach": "needs photos that a person corrected",
     "overruler settle": "needs a bundle that a person saved",
     "overruler calibrate": "needs photos of a print",
     "overruler analyze game.mp4": "needs a film",

@@ -31,6 +31,7 @@ FLOORS = (
         "terrain",
         "declared_terrain",
         "fixes",
+        "taught",
         "scene",
         "house_rules",
         "verdict",

@@ -24,8 +24,10 @@ from overruler.geometry.pose import Array
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.report import Report
+from overruler.taught import Taught
 from overruler.vision.assembly.corrections import apply_corrections
 from overruler.vision.assembly.owners import apply_house_rules
+from overruler.vision.assembly.taught_pieces import reweigh_pieces
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.problems import sort_by_severity
@@ -110,6 +112,8 @@ class Referee:
     """Other photos of the table by the same camera; they constrain its lens."""
     lenses: Sequence[Lens | None] = ()
     """The lens of each of several photos, in their order; empty for `lens` in all."""
+    taught: Taught | None = None
+    """What corrections taught about this table; None for nothing."""
     laid_anywhere: bool = False
     """Whether the board is only a box round its markers, though these are at known places."""
 
@@ -129,7 +133,7 @@ class Referee:
             known = TableKnowledge(self.board, self.game, round_radii_mm(self._known_bases()))
             report = look_at_all(tuple(frame), self.look_at_one_of_several, known, progress)
             report = apply_house_rules_by_photo(report, self.house)
-        return apply_corrections(report, self.fixes)
+        return apply_corrections(reweigh_pieces(report, self.taught), self.fixes)
 
     def look_at_one_of_several(self, frame: Frame, index: int, board: Board | None) -> Report:
         """Measure one of several photos by a board that may come from all of them."""

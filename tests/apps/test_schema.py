@@ -25,6 +25,7 @@ from overruler.lens import Lens
 from overruler.reading import Node
 from overruler.rules import ask, game_of
 from overruler.scene import Scene
+from overruler.taught import Taught
 
 ROOT = Path(__file__).parents[2]
 RULINGS = {
@@ -233,6 +234,18 @@ PLAIN: dict[str, Any] = {
             {"do": "name", "id": "p09", "new_id": "leia", "unit": "heroes"},
         ],
     },
+    "taught": {
+        "schema": "overruler/taught/1",
+        "networks": "0123456789ab",
+        "weighings": {"25 mm": {"offset": -1.5, "slope": 0.8}},
+        "photos": [
+            {
+                "photo": "table.jpg",
+                "sha256": "ab12",
+                "findings": [{"kind": "25 mm", "probability": 0.9, "is_piece": False}],
+            }
+        ],
+    },
 }
 READERS: dict[str, Callable[[Path], Any]] = {
     "scene": Scene.load,
@@ -240,6 +253,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "lens": Lens.load,
     "terrain": load_terrain,
     "fix": lambda path: read_fixes(Node.of_toml(path)),
+    "taught": Taught.load,
 }
 JUNK: tuple[Any, ...] = (None, True, "", "x", "5", -1, 0, 0.5, 10**400, [], [1, 2], {}, {"x": 1})
 GONE = object()
@@ -285,7 +299,8 @@ def refusal(name: str, document: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """What the program says to a document; nothing where it takes it."""
     for how in ("of_json", "of_toml"):
         monkeypatch.setattr(Node, how, lambda *_: Node(document, name))
-    monkeypatch.setattr("overruler.scene.read_text", lambda _: "")
+    for module in ("scene", "taught"):
+        monkeypatch.setattr(f"overruler.{module}.read_text", lambda _: "")
     try:
         READERS[name](Path(name))
     except BadInput as error:

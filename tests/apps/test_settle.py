@@ -37,7 +37,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     found = {"text": scene_text(scene().to_json())}
 
     def pretend(members: Mapping[str, bytes], say: settle.ProgressCallback) -> str:
-        settle._read_measure_options([item.text() for item in _arguments(members)], members)
+        settle.read_measure_options([item.text() for item in _arguments(members)], members)
         return found["text"]
 
     monkeypatch.setattr(settle, "remeasured_scene_text", pretend)
@@ -146,7 +146,15 @@ def test_another_doubt_in_the_same_places_is_told_as_such(measured: dict[str, st
 
 @pytest.mark.parametrize(
     "argument",
-    ["@photo.jpg", "--scene=out.json", "--picture=out.png", "--board=/etc/passwd", "--board=../x"],
+    [
+        "@photo.jpg",
+        "--scene=out.json",
+        "--picture=out.png",
+        "--board=/etc/passwd",
+        "--board=../x",
+        "--taught=/etc/passwd",
+        "--csv=out.csv",
+    ],
 )
 def test_a_bundle_reaches_no_file_but_its_own(argument: str) -> None:
     members = bundles.unpack_zip(WHOLE, "bundle.zip")

@@ -60,11 +60,11 @@ def test_what_goes_with_a_single_photo_is_refused(lens_file: Path) -> None:
 def test_a_bundle_may_name_all_its_photos_and_nothing_else() -> None:
     members = [*bundles.REQUIRED_FILES, "photo.jpg", "photo2.png", "photo10.jpg"]
     good = ["photo.jpg", "photo2.png", "photo10.jpg", "--marker-mm=60"]
-    options = settle._read_measure_options(good, members)
+    options = settle.read_measure_options(good, members)
     assert [str(path) for path in options.more] == ["photo2.png", "photo10.jpg"]
     for strange in (["photo3.jpg"], ["/etc/passwd"], ["--lens-of-photo=1=/etc/passwd"]):
         with pytest.raises(BadInput, match="no file of the bundle"):
-            settle._read_measure_options([*good, *strange], members)
+            settle.read_measure_options([*good, *strange], members)
 
 
 def test_a_picture_is_drawn_on_the_photo_that_shows_the_ruling_largest() -> None:

@@ -310,7 +310,7 @@ def test_the_example_of_the_docs_is_good(file: Path) -> None:
     text = (BOARDS.parents[1] / "docs" / "config.md").read_text()
     file.write_text(text.split("```toml\n")[1].split("```")[0])
     config = Config.load_user_config()
-    assert set(config.table) == {"game", "board", "lens", "bases", "units"}
+    assert set(config.table) == {"game", "board", "lens", "bases", "taught", "units"}
     assert (config.bases, config.players) == (
         {"skiff": "66x38o", "walker": "95"},
         {"red": "Anna", "blue": "Ben"},

@@ -40,7 +40,7 @@ MORE_PHOTO_FILES = tuple(
 """The names that further photos of the table may have."""
 LENS_OF_PHOTO_FILES = tuple(f"lens{number}.toml" for number in range(1, 11))
 """The names that lens files of single photos may have."""
-OPTIONAL_FILES = ("board.toml", "lens.toml", "fix.json", *LENS_OF_PHOTO_FILES)
+OPTIONAL_FILES = ("board.toml", "lens.toml", "fix.json", "taught.json", *LENS_OF_PHOTO_FILES)
 MEMBER_NAMES = (
     *(README_FILE, ANSWER_FILE, MANIFEST_FILE, QUESTION_FILE, SCENE_FILE),
     *PHOTO_FILES,

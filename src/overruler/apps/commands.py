@@ -51,6 +51,10 @@ COMMANDS = {
         "open the page for phones: photograph the table, tap two bases",
         "overruler serve --lan",
     ),
+    "teach": (
+        "let corrected photos teach what is a piece on your table",
+        "overruler teach table.jpg --fix fix.toml --taught table.json",
+    ),
     "settle": (
         "check a dispute bundle: its files, answer and photo",
         "overruler settle dispute.zip",
@@ -92,13 +96,18 @@ MORE_EXAMPLES = {
     "analyze": (("overruler analyze photos --board 6x3 --out games", "a folder: a photo a turn"),),
     "games": (("overruler games", "all of them"),),
     "rules": (("overruler rules", "all games in brief"),),
+    "teach": (
+        ("overruler teach dispute.zip --taught table.json", "from a dispute bundle"),
+        ("overruler teach --show --taught table.json", "what was learned"),
+        ("overruler teach --forget --taught table.json", "remove it all"),
+    ),
     "config": (("overruler config path", "where the file is, or would be"),),
     "schema": (("overruler schema", "all that there are"),),
 }
 """More examples of a command, each with what it does: what most people want comes first."""
-COMMANDS_WITH_USER_CONFIG = ("measure", "ask", "analyze", "live", "serve")
+COMMANDS_WITH_USER_CONFIG = ("measure", "ask", "analyze", "live", "serve", "teach")
 """The commands whose options have defaults in the user's own file."""
-COMMANDS_WITH_FILES_BETWEEN = ("measure", "analyze")
+COMMANDS_WITH_FILES_BETWEEN = ("measure", "analyze", "teach")
 """The commands that take files before, between and behind their options."""
 COMMANDS_WITHOUT_TEARDOWN = ("measure",)
 """The commands that leave nothing to close: their process exits without teardown, 60 ms sooner."""

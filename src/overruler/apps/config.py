@@ -12,6 +12,7 @@ from overruler.board import Board
 from overruler.games import GAMES
 from overruler.lens import Lens
 from overruler.rules import game_of
+from overruler.taught import Taught
 
 MEANING_WHEN_UNSET = {
     "game": "every base is looked for",
@@ -21,6 +22,7 @@ MEANING_WHEN_UNSET = {
     "lens": "found from the photo",
     "bases": "the game's, or the whole catalogue",
     "units": "as the game reads them",
+    "taught": "corrections of other photos teach nothing",
 }
 """What applies where neither the file nor an option sets a key."""
 DEFAULT = "default"
@@ -31,7 +33,7 @@ OriginatedLine = tuple[str, str]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from overruler.apps.settings.table_options import add_table_arguments
+    from overruler.apps.settings.table_options import add_table_arguments, add_taught_argument
 
     what = "show what holds, print the file's path, or check the file"
     choices = ("show", "path", "check")
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     origin = "with show: where each value comes from"
     parser.add_argument("--origin", action="store_true", help=origin)
     add_table_arguments(parser)
+    add_taught_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,6 +61,8 @@ def _check_file(args: argparse.Namespace) -> None:
         Board.load(config.table["board"])
     if "lens" in config.table:
         Lens.load(config.table["lens"])
+    if "taught" in config.table:
+        Taught.load(config.table["taught"])
     if path is None or not path.exists():
         print(f"{path or 'none'}: there is no such file, so nothing is configured")
     else:

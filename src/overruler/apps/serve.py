@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from overruler.apps.settings.house_options import add_house_arguments, read_house, read_own_bases
 from overruler.apps.settings.measure_request import MeasureRequest
+from overruler.apps.settings.table_options import add_taught_argument
 from overruler.board import Board
 from overruler.errors import BadInput, MissingExtra
 from overruler.lens import Lens
@@ -64,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar = f"{name.upper()}.toml"
         option(f"--{name}", type=Path, action="append", default=[], metavar=metavar, help=text)
     add_house_arguments(parser)
+    add_taught_argument(parser)
     option = parser.add_argument_group("what is kept").add_argument
     store = "where photos and scenes are kept (this user's data folder)"
     option("--store", type=Path, metavar="DIR", help=store)
@@ -196,7 +198,7 @@ def read_settings(args: argparse.Namespace, place: ServerAddress) -> "Settings":
         store=args.store or _data_folder(),
         access_policy=AccessPolicy(place.accepted_hosts(args.name), place.key),
         url=place.base_url,
-        choices=Choices(boards | usual, lenses, house_request(args)),
+        choices=Choices(boards | usual, lenses, house_request(args), _read_taught(args.taught)),
         keep_days=args.keep,
         processes=processes,
         most_bytes=int(args.most_mb * 1e6),
@@ -215,6 +217,16 @@ def _read_named(option: str, files: Iterable[tuple[str, Path]]) -> dict[str, str
             )
         paths.setdefault(name, path)
     return texts
+
+
+def _read_taught(path: Path | None) -> str:
+    """The text of the file of what corrections taught; empty for none."""
+    if path is None:
+        return ""
+    from overruler.vision.assembly.taught_pieces import load_taught
+
+    load_taught(path)  # a wrong one is told before anything is served
+    return read_text(path)
 
 
 def _worker_count(wanted: int | None) -> int:

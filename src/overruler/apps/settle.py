@@ -189,15 +189,15 @@ def remeasured_scene_text(members: Members, say: ProgressCallback) -> str:
     from overruler.apps.web.phone.worker_tasks import scene_text
 
     arguments = _node_of(members, bundles.MANIFEST_FILE)["measure"]
-    with _extracted_to_folder(members):
+    with extracted_to_folder(members):
         texts = [argument.text() for argument in arguments.items()]
-        options = _read_measure_options(texts, members)
+        options = read_measure_options(texts, members)
         report = measure_photo(options, say)
     return scene_text(report.scene.to_json())
 
 
 @contextmanager
-def _extracted_to_folder(members: Members) -> Iterator[None]:
+def extracted_to_folder(members: Members) -> Iterator[None]:
     """Make a temporary folder with the bundle's files the working directory."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="overruler-") as folder:
@@ -210,7 +210,7 @@ def _extracted_to_folder(members: Members) -> Iterator[None]:
             os.chdir(before)
 
 
-def _read_measure_options(
+def read_measure_options(
     arguments: list[str], members: Collection[str] = bundles.MEMBER_NAMES
 ) -> Any:
     """The options of the measurement, which may read only files of the bundle, and write none."""
@@ -220,12 +220,12 @@ def _read_measure_options(
     request = parse_arguments(arguments)
     lenses = [Path(text.partition("=")[2]) for text in request.lens_of_photo]
     others = (*lenses, *request.more, *request.beside)
-    files = (request.board, request.lens, request.terrain, request.fix, *others)
+    files = (request.board, request.lens, request.terrain, request.fix, request.taught, *others)
     known = [name for name in bundles.MEMBER_NAMES if name in members]
     strange = [str(path) for path in files if path is not None and str(path) not in known]
     if str(request.photo) not in known or str(request.photo) not in bundles.PHOTO_FILES:
         strange.append(str(request.photo))
-    written = (request.scene, request.picture, request.doubt, request.geojson)
+    written = (request.scene, request.picture, request.doubt, request.geojson, request.csv)
     strange += [str(path) for path in written if path]
     if strange:
         names = ", ".join(map(repr, strange))

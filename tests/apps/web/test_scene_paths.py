@@ -64,6 +64,15 @@ def test_words_say_the_call_and_the_doubt() -> None:
     assert told["words"]["between"] == ["p01", "p03"]
 
 
+def test_the_page_says_that_corrections_of_other_photos_count() -> None:
+    plain = scene()
+    record = {"photos": 4, "weighings": {"25 mm": {"offset": -2.0, "slope": 1.0}}}
+    taught = replace(plain, extra={**plain.extra, "taught": record})
+    said = scene_paths.table_json(taught)["problems"]
+    assert said[:-1] == scene_paths.table_json(plain)["problems"]
+    assert "re-weighed by 4 corrected photos: 25 mm" in said[-1]
+
+
 @pytest.mark.parametrize("question", ["range", "distance"])
 def test_the_page_says_what_may_be_no_piece(question: str) -> None:
     first, *rest = scene().pieces

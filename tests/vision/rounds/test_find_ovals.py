@@ -3,6 +3,8 @@
 import cv2
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluate.drawn.markers import camera_over
 from overruler.bases import OVAL_SIDES_MM, Base
@@ -18,6 +20,7 @@ from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.rounds.find_ovals import (
     MAX_SIZE_CHI2,
     _grow_parts,
+    _oval_probability,
     _plausible_sizes,
     find_ovals,
 )
@@ -135,3 +138,12 @@ def test_a_part_of_an_oval_grows_to_the_whole_one(end: int) -> None:
     assert (of_part.tolist(), size.tolist()) == ([0], [0])
     assert np.hypot(*(grown[0, :2] - [x, y])) < width / 4
     assert grown[0, 2:4] == pytest.approx([length, width])
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 12))
+def test_a_score_at_the_size_makes_no_oval_likelier(
+    traced: float, again: float, from_above: float, chi2: float
+) -> None:
+    """So what the trace alone makes unlikely needs no second look: the lower score counts."""
+    lower = min(traced, again)
+    assert _oval_probability(lower, from_above, chi2) <= _oval_probability(traced, from_above, chi2)

@@ -17,7 +17,7 @@ from overruler.apps.measure.photo_paths import (
 )
 from overruler.apps.process.log import add_log_arguments
 from overruler.apps.process.progress import progress_display
-from overruler.apps.settings.table_options import add_table_arguments
+from overruler.apps.settings.table_options import add_table_arguments, add_taught_argument
 from overruler.errors import BadInput
 from overruler.writing import write_atomically
 
@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("photo", type=Path, nargs="*", metavar="PHOTO", help=photo)
     output = parser.add_argument_group("what comes out")
     add_table_arguments(parser)
+    add_taught_argument(parser)
     _add_batch_arguments(parser)
     _add_lens_arguments(parser)
     _add_output_arguments(output)

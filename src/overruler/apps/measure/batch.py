@@ -30,6 +30,7 @@ from overruler.apps.measure.photo_paths import (
 from overruler.apps.process.progress import track_progress
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
+from overruler.taught import taught_sentences
 from overruler.writing import check_writable, write_atomically
 
 if TYPE_CHECKING:
@@ -188,7 +189,8 @@ def _in_one_line(options: MeasureOptions, report: "Report") -> str:
     shown = ruling_lines(report) if options.questions else ruling_lines(report)[:1]
     count = len(report.scene.pieces)
     pieces = f"{count} piece{'s' if count != 1 else ''}"
-    return "; ".join([pieces, *(line.plain for line in shown)])
+    lines = [line.plain for line in shown]
+    return "; ".join([pieces, *lines, *taught_sentences(report.scene.extra)])
 
 
 # --- what comes out ---

@@ -135,6 +135,7 @@ def measure(
     bases: str | None = None,
     terrain: str | Path | None = None,
     fix: str | Path | None = None,
+    taught: str | Path | None = None,
     units: str | None = None,
     ask: Sequence[str] = (),
 ) -> Measurement:
@@ -163,6 +164,7 @@ def measure(
         bases=bases,
         terrain=_path(terrain),
         fix=_path(fix),
+        taught=_path(taught),
         units=units,
         ask=tuple(ask),
     )

@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from overruler.apps.measure.options import MeasureOptions
-from overruler.apps.measure.pictures import read_pictures
+from overruler.apps.measure.pictures import Pictures, read_pictures
 from overruler.errors import CannotMeasure, WrongBoard
 
 if TYPE_CHECKING:
     from overruler.board import Board
     from overruler.frame import Frame
+    from overruler.referee import Referee
     from overruler.report import Report
 
 
@@ -19,11 +20,23 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
     progress("reading the photo")
     pictures = read_pictures(options, progress)
     from overruler.apps.rulings import rule_on_questions
+
+    frames = pictures.frames
+    referee = make_referee(options, pictures)
+    try:
+        report = referee.look(frames if len(frames) > 1 else frames[0], progress)
+    except CannotMeasure:
+        check_other_boards(frames[0], options.board)
+        raise
+    return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
+
+
+def make_referee(options: MeasureOptions, pictures: Pictures) -> "Referee":
+    """The referee of some options for the pictures that were read by them."""
     from overruler.referee import Referee
     from overruler.sources.photo import load_photo
 
-    frames = pictures.frames
-    referee = Referee(
+    return Referee(
         board=pictures.board,
         points=options.points,
         lens=options.lens,
@@ -33,15 +46,10 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
         flat=options.flat,
         fixes=options.fixes,
         house=options.house,
+        taught=options.taught,
         beside=tuple(load_photo(path) for path in options.beside),
         lenses=pictures.lenses,
     )
-    try:
-        report = referee.look(frames if len(frames) > 1 else frames[0], progress)
-    except CannotMeasure:
-        check_other_boards(frames[0], options.board)
-        raise
-    return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
 
 
 def check_other_boards(frame: "Frame", board: "Board | None") -> None:

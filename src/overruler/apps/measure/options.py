@@ -23,6 +23,7 @@ from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.picture import ENDINGS, ENDINGS_RULE
 from overruler.rules import game_of, read_question
+from overruler.taught import Taught
 from overruler.writing import check_writable
 
 MIN_POINTS = 4
@@ -56,6 +57,8 @@ class MeasureOptions:
     flat: bool
     """Whether the table has no raised ground but the declared one."""
     fixes: tuple[Fix, ...]
+    taught: Taught | None
+    """What corrections taught about the table."""
     house: HouseRules
     questions: tuple[dict[str, Any], ...]
     """The questions to answer, as parsed JSON."""
@@ -114,6 +117,7 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
         terrain=load_terrain(args.terrain) if args.terrain else (),
         flat=args.flat,
         fixes=load_fixes(args.fix) if args.fix else (),
+        taught=_read_taught(args.taught),
         house=read_house(args, choice.preset),
         questions=_parse_questions(args.ask, choice.game),
         scene=args.scene,
@@ -221,6 +225,14 @@ def _read_board(args: MeasureRequest) -> Board | None:
     if args.marker_mm is None:
         return None
     return read_free_markers(args.marker_mm, args.dictionary)
+
+
+def _read_taught(path: Path | None) -> Taught | None:
+    if path is None:
+        return None
+    from overruler.vision.assembly.taught_pieces import load_taught
+
+    return load_taught(path)
 
 
 def _parse_point(text: str) -> PointCorrespondence:

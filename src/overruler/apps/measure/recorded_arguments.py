@@ -17,7 +17,7 @@ MAX_ARGUMENTS = 400
 MAX_ARGUMENT_CHARS = 4000
 """Longest argument of a record: that of an upload's points."""
 FILE_OPTIONS = (
-    *("board", "lens", "terrain", "fix"),
+    *("board", "lens", "terrain", "fix", "taught"),
     *("scene", "picture", "doubt", "geojson", "csv"),
 )
 """Options that name one file; the last five are written."""

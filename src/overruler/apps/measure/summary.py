@@ -14,6 +14,7 @@ from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.records import PieceRecord, TerrainRecord
 from overruler.report import Report
 from overruler.scene import Piece
+from overruler.taught import taught_sentences
 from overruler.units import MILLIMETRES, SIGMAS_95, format_nominal, format_number
 from overruler.verdict import Verdict
 
@@ -44,6 +45,7 @@ def print_report(report: Report, written: Sequence[Path], advice: Advice | None 
         *raised_ground_lines(report),
         *ruler_lines(report),
         *board_lines(report),
+        *map(Text, taught_sentences(report.scene.extra)),
         *calibration_lines(report.calibration, report.scene.unit),
         assumed_ground_line(report),
     ):

@@ -17,6 +17,7 @@ DOCUMENTS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "lens": ("a lens file (TOML)", files.lens),
     "terrain": ("a terrain file (TOML)", files.terrain),
     "fix": ("a fix file (TOML or JSON)", files.fix),
+    "taught": ("what corrections taught (JSON)", files.taught),
     "look": ("a look file of the overlay (TOML)", looks.look),
     "ask": ("a question to overruler ask, of any game", partial(questions.question_schema, GAMES)),
     "answer": ("what overruler ask prints", answers.answer),

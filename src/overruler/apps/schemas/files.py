@@ -34,6 +34,8 @@ from overruler.rules.json_schema import (
     object_with,
     properties_from_readers,
 )
+from overruler.taught import MAX_OFFSET, SLOPES
+from overruler.taught import SCHEMA as TAUGHT
 
 MARKER_KEYS = ("around_mm", "marker_mm", "markers_at_mm")
 """Keys of an entry of a terrain file that require `markers`."""
@@ -133,6 +135,29 @@ def fix() -> Schema:
     """A fix file: corrections of what was found."""
     corrections = array_of({"oneOf": [_correction_schema(do) for do in KEYS_BY_ACTION]})
     required = {"schema": {"const": FIX}, "fix": corrections}
+    return object_with(required, additionalProperties=False)
+
+
+def taught() -> Schema:
+    """A file of what corrections taught: the judged findings, and how each kind is re-weighed."""
+    share: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+    finding = {"kind": TEXT, "probability": share, "is_piece": FLAG}
+    findings = array_of(object_with(finding, additionalProperties=False))
+    photo = object_with(
+        {"photo": TEXT, "sha256": TEXT, "findings": findings}, additionalProperties=False
+    )
+    low, high = SLOPES
+    weights = {
+        "offset": {"type": "number", "minimum": -MAX_OFFSET, "maximum": MAX_OFFSET},
+        "slope": {"type": "number", "minimum": low, "maximum": high},
+    }
+    weighing = object_with(weights, additionalProperties=False)
+    required = {
+        "schema": {"const": TAUGHT},
+        "networks": TEXT,
+        "weighings": OBJECT | {"additionalProperties": weighing},
+        "photos": array_of(photo),
+    }
     return object_with(required, additionalProperties=False)
 
 

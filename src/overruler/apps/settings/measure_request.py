@@ -39,6 +39,8 @@ class MeasureRequest:
     """Whether the table has no raised ground but the declared one."""
     fix: Path | None = None
     """Fix file."""
+    taught: Path | None = None
+    """File of what corrections taught."""
     bases: str | None = None
     """Sizes in mm and names of own bases, with commas between."""
     own_base: tuple[str, ...] = ()
@@ -124,7 +126,7 @@ class MeasureRequest:
 
 
 _FILE_FIELDS = {
-    *("photo", "board", "lens", "terrain", "fix"),
+    *("photo", "board", "lens", "terrain", "fix", "taught"),
     *("scene", "picture", "doubt", "geojson", "csv"),
 }
 """Fields that hold one path."""

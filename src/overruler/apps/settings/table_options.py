@@ -30,6 +30,13 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     add_house_arguments(parser)
 
 
+def add_taught_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--taught`, for a command that uses or makes what corrections taught."""
+    group = parser.add_argument_group("what corrections taught (overruler teach)")
+    about = "the file that says how likely findings are pieces, as corrected photos taught"
+    group.add_argument("--taught", type=Path, metavar="TAUGHT.json", help=about)
+
+
 def _add_scale_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is known of the table (one of the three)")
     board = (

@@ -31,7 +31,7 @@ class Config:
     """The values of a file."""
 
     table: Mapping[str, Any] = field(default_factory=dict)
-    """Values of options by name: `game`, `board`, `marker_mm`, `dictionary`, `lens`, `bases`, `units`."""
+    """Values of options by name: `game`, `board`, `marker_mm`, `dictionary`, `lens`, `bases`, `units`, `taught`."""
     bases: Mapping[str, str] = field(default_factory=dict)
     """Sizes of the table's own bases by name."""
     players: Mapping[str, str] = field(default_factory=dict)
@@ -83,6 +83,7 @@ class Config:
                 if self.table.get(name):
                     getattr(args, name).append(self.table[name])
             args.units = args.units or self.table.get("units")
+            args.taught = args.taught or self.table.get("taught")
         else:
             self._fill_table_options(args)
         sections: dict[str, Mapping[str, str | bool]] = {
@@ -218,6 +219,7 @@ _TABLE_READERS: Mapping[str, Callable[[Node, str], Any]] = {
     "lens": _read_file_path,
     "bases": _read_bases,
     "units": lambda node, key: node.choice(UNITS),
+    "taught": _read_file_path,
 }
 """The reader of each key of `table`; each key is an option of the commands."""
 _SECTION_READERS: Mapping[str, Callable[[Node, str], Any]] = {

@@ -29,6 +29,7 @@ from overruler.picture.svg import path_data
 from overruler.picture.view import View, offset_outline
 from overruler.rules import clause_text
 from overruler.scene import Piece, Scene
+from overruler.taught import taught_sentences
 from overruler.units import SIGMAS_95, format_length, inches_from_mm
 from overruler.verdict import Shade, Verdict
 
@@ -68,7 +69,10 @@ def table_json(scene: Scene, photo: int = 0) -> dict[str, Any]:
             {**_piece_json(scene, view, index), "name": names[piece.id]}
             for index, piece in enumerate(scene.pieces)
         ],
-        "problems": [problem.text for problem in record.problems],
+        "problems": [
+            *(problem.text for problem in record.problems),
+            *taught_sentences(scene.extra),
+        ],
         "bases": [base.to_json() | {"name": base.name} for base in catalogue(scene.game)],
         "bands": bool(range_lines_mm(scene)),
     }

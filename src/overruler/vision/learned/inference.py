@@ -1,5 +1,6 @@
 """Run networks from ONNX files: one thread for each call, several calls at once."""
 
+import hashlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -27,8 +28,19 @@ BATCH_SIZE = 16
 """Cutouts that pass a network together. Intermediate results of larger batches fit no cache."""
 PARALLEL_BATCHES = 2
 """Batches that run at the same time."""
+FINGERPRINT_DIGITS = 12
+"""Hexadecimal digits of the weights' fingerprint."""
 LOG_SEVERITY_ERROR = 3
 """ONNX Runtime's level for logging errors only."""
+
+
+@cache
+def weights_fingerprint() -> str:
+    """The start of the SHA-256 of all networks and coefficients: what a score comes from."""
+    digest = hashlib.sha256()
+    for path in sorted(WEIGHTS.iterdir()):
+        digest.update(f"{path.name}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:FINGERPRINT_DIGITS]
 
 
 def infer_batch(network: Path, pictures: Floats) -> Floats:

@@ -106,6 +106,7 @@ def fit_lattice(
     lines: Array, view: Orthophoto, size_mm: float, orientation: str, board_mm: tuple[float, float]
 ) -> HexLattice | None:
     """Fit a lattice near a size; None where the three waves do not meet."""
+    lines = np.asarray(lines, float)  # once: each product would convert them
     center = np.array(board_mm) / 2
     size, rotation = size_mm, 0.0
     for search_range in HILL_CLIMB_RANGES:
@@ -169,5 +170,6 @@ def _fourier_amplitudes(lines: Array, view: Orthophoto, waves: Array, origin: Ar
     wave_x, wave_y = waves.T
     by_x = np.exp(-2j * np.pi * np.outer(wave_x, x))
     by_y = np.exp(-2j * np.pi * np.outer(wave_y, y))
-    row_sums = by_x.real @ lines.T + 1j * (by_x.imag @ lines.T)
+    real, imaginary = np.split(np.concatenate([by_x.real, by_x.imag]) @ lines.T, 2)
+    row_sums = real + 1j * imaginary
     return np.asarray((by_y * row_sums).sum(1))

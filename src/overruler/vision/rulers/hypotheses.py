@@ -64,20 +64,25 @@ def find_hypotheses(
                 found += _straight_hypotheses(bar, kind)
     found += _jointed_hypotheses(view, slopes, bars, jointed)
     found.sort(key=attrgetter("merit"), reverse=True)
-    return _suppress_duplicates(found)[:MAX_HYPOTHESES]
+    return _best_distinct(found)
 
 
-def _suppress_duplicates(found: Sequence[RulerHypothesis]) -> list[RulerHypothesis]:
+def _best_distinct(found: Sequence[RulerHypothesis]) -> list[RulerHypothesis]:
+    """The best hypotheses that are no duplicates; `found` has the best first."""
     kept: list[RulerHypothesis] = []
     for hypothesis in found:
+        if len(kept) == MAX_HYPOTHESES:
+            break
         if not any(_is_duplicate(hypothesis, better) for better in kept):
             kept.append(hypothesis)
     return kept
 
 
 def _is_duplicate(one: RulerHypothesis, other: RulerHypothesis) -> bool:
+    if one.kind is not other.kind:
+        return False
     distance = math.dist(one.path_mm.mean(0), other.path_mm.mean(0))
-    return one.kind is other.kind and distance < DUPLICATE_DISTANCE_MM
+    return distance < DUPLICATE_DISTANCE_MM
 
 
 def _straight_hypotheses(bar: BarCandidate, kind: RulerKind) -> list[RulerHypothesis]:

@@ -154,6 +154,7 @@ def _viterbi_scores(steps: Array, inwards: Array, heights_mm: Array) -> Array:
     first = np.zeros((len(steps), 1))
     sums = np.concatenate([first, np.cumsum(extended, axis=1)], 1)
     edge = np.arange(wide)
+    padded = np.full((len(height), wide + 2), -np.inf)  # nothing runs beyond a section's ends
     best: Array = np.zeros((len(height), wide))
     for nats, until, lean in zip(extended, sums, inwards, strict=True):
         width = run + height * lean
@@ -162,7 +163,7 @@ def _viterbi_scores(steps: Array, inwards: Array, heights_mm: Array) -> Array:
         between = (until[foot] - until[edge + 1]) / reach
         wall = nats[foot] - WALL_TEXTURE_WEIGHT * between
         shown = np.where(width > MIN_WALL_WIDTH_MM, wall, 0.0)
-        padded = np.pad(best, ((0, 0), (1, 1)), constant_values=-np.inf)
+        padded[:, 1:-1] = best
         shifted = padded - BEND_COST_NATS
         moved = np.maximum(shifted[:, :-2], shifted[:, 2:])
         best = np.maximum(best, moved) + nats[:wide] + shown

@@ -23,6 +23,8 @@ BOARD_FILE = "board.toml"
 """Name of the board file beside a photo."""
 LENS_FILE = "lens.toml"
 """Name of the lens file beside a photo."""
+TAUGHT_FILE = "taught.json"
+"""Name of the file of what corrections taught, beside a photo."""
 SCALE_KEYS = ("table", "marker_mm", "points")
 """Keys of the query of which exactly one says what is known of the table."""
 QUERY_KEYS = ("game", "table", "marker_mm", "dictionary", "points", "bases", "lens")
@@ -41,6 +43,8 @@ class Choices:
     """Texts of the lens files, by name."""
     defaults: MeasureRequest = field(default_factory=MeasureRequest)
     """Options of all measurements: the tables' own bases, players and rules."""
+    taught: str = ""
+    """Text of the file of what corrections taught; empty for none."""
 
     def board_sizes_mm(self) -> dict[str, tuple[float, float]]:
         """Width and depth of the boards that have a size, by name."""
@@ -69,6 +73,11 @@ class PhotoOptions:
         request = replace(self.request, lens=Path(LENS_FILE))
         return replace(self, request=request, files={**self.files, LENS_FILE: text})
 
+    def with_taught(self, text: str) -> "PhotoOptions":
+        """The same with re-weighed scores, as a file's text says."""
+        request = replace(self.request, taught=Path(TAUGHT_FILE))
+        return replace(self, request=request, files={**self.files, TAUGHT_FILE: text})
+
 
 @cache
 def usual_boards() -> dict[str, str]:
@@ -89,6 +98,8 @@ def read_photo_options(query: Mapping[str, str], choices: Choices) -> PhotoOptio
     record = recorded_game(game, "game")
     request = replace(choices.defaults, game=record, bases=query.get("bases") or None)
     options = _read_scale(query, PhotoOptions(game, "", request), choices)
+    if choices.taught:
+        options = options.with_taught(choices.taught)
     lens = query.get("lens")
     if not lens:
         return options

@@ -12,7 +12,12 @@ from typing import Any
 
 from overruler.apps.web.faults import MeasurementNotFound, ServerBusy, UploadRefused
 from overruler.apps.web.phone.measurements import MeasurementService
-from overruler.apps.web.phone.request_options import BOARD_FILE, LENS_FILE, PhotoOptions
+from overruler.apps.web.phone.request_options import (
+    BOARD_FILE,
+    LENS_FILE,
+    TAUGHT_FILE,
+    PhotoOptions,
+)
 from overruler.apps.web.phone.store import AFTER_KEY, BEFORE_KEY, Measurement
 from overruler.apps.web.phone.worker_pool import BUSY_TEXT
 from overruler.apps.web.phone.worker_tasks import (
@@ -44,7 +49,8 @@ async def add_photo(
 
     async def start(new: str) -> Measurement:
         photo = await service.save_photo(body, new, len(before.photo_files) + 1)
-        options = [file for file in (BOARD_FILE, LENS_FILE) if _exists(service, before, file)]
+        known = (BOARD_FILE, LENS_FILE, TAUGHT_FILE)
+        options = [file for file in known if _exists(service, before, file)]
         for file in (*before.photo_files, *options):
             await service.copy_file(before, new, file)
         fixes = service.fixes(before.id)

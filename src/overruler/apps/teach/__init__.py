@@ -1,0 +1,129 @@
+"""`overruler teach`: corrected photos teach how likely findings are pieces on a table."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from overruler.apps.process.progress import progress_display
+from overruler.apps.settings.table_options import add_table_arguments, add_taught_argument
+from overruler.errors import BadInput, OverrulerError, printable
+from overruler.taught import CorrectedPhoto, Taught, Weighing
+from overruler.writing import check_writable
+
+SHOWN = (0.9, 0.99)
+"""Probabilities of which it is told what they become."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    source = (
+        "a photo (with --fix and the options that it is measured with), a dispute bundle (ZIP), "
+        "or the folder where overruler serve keeps photos"
+    )
+    parser.add_argument("source", type=Path, nargs="*", metavar="SOURCE", help=source)
+    add_taught_argument(parser)
+    option = parser.add_argument_group("what is done").add_argument
+    checked = "you looked at every base: what you left alone is right"
+    option("--checked", action="store_true", help=checked)
+    option("--show", action="store_true", help="print what was learned, and of which photos")
+    forget = "forget a photo, by its name in --show; without a name all of them: removes the file"
+    option("--forget", nargs="?", const="", metavar="PHOTO", help=forget)
+    add_table_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.taught is None:
+        raise BadInput("--taught is missing: name the file that keeps what is learned")
+    if args.forget is not None:
+        return _forget(args.taught, args.forget)
+    if args.show:
+        _print(args.taught, _load(args.taught))
+        return 0
+    if not args.source:
+        raise BadInput("nothing to learn from: name a photo with its --fix, or a dispute bundle")
+    return _teach(args)
+
+
+def _load(path: Path) -> Taught:
+    from overruler.vision.assembly.taught_pieces import load_taught
+
+    return load_taught(path)
+
+
+def _forget(path: Path, name: str) -> int:
+    if not name:
+        Taught.load(path)  # nothing but such a file is removed
+        path.unlink()
+        print(f"{path}: removed; nothing is re-weighed any more")
+        return 0
+    taught = _load(path)
+    kept = tuple(photo for photo in taught.photos if photo.name != name)
+    if len(kept) == len(taught.photos):
+        known = ", ".join(photo.name for photo in taught.photos) or "none"
+        raise BadInput(f"--forget: {path} has no photo {name!r}; it has: {known}")
+    _save(path, replace(taught, photos=kept))
+    return 0
+
+
+def _teach(args: argparse.Namespace) -> int:
+    from overruler.apps.measure.options import read_request
+    from overruler.apps.teach.lessons import learn_from, lessons_of
+    from overruler.vision.learned.inference import weights_fingerprint
+
+    check_writable(args.taught)
+    taught = _load(args.taught) if args.taught.exists() else Taught(weights_fingerprint())
+    args.photo = args.source[:1]
+    request = replace(read_request(args), taught=None)
+    learned: dict[str, CorrectedPhoto] = {}
+    refused: list[OverrulerError] = []
+    for lesson in lessons_of(args.source, request):
+        try:
+            with progress_display() as progress:
+                photo = learn_from(lesson, args.checked, progress)
+        except OverrulerError as error:
+            refused.append(error)
+        else:
+            learned[photo.sha256] = photo
+    for problem in refused if learned else refused[:-1]:
+        print(f"overruler: {' '.join(str(problem).split())}", file=sys.stderr)
+    if not learned:
+        raise refused[-1] if refused else BadInput("nothing was learned: no photo is corrected")
+    before = [photo for photo in taught.photos if photo.sha256 not in learned]
+    _save(args.taught, replace(taught, photos=(*before, *learned.values())))
+    return BadInput.exit_code if refused else 0
+
+
+def _save(path: Path, taught: Taught) -> None:
+    from overruler.apps.teach.fit import learn_weighings
+
+    learned = replace(taught, weighings=learn_weighings(taught.photos))
+    learned.save(path)
+    _print(path, learned)
+
+
+def _print(path: Path, taught: Taught) -> None:
+    print(f"{path}: what {len(taught.photos)} corrected photos taught")
+    for photo in taught.photos:
+        pieces = sum(one.is_piece for one in photo.findings)
+        print(f"  {printable(photo.name)}: {pieces} pieces, {len(photo.findings) - pieces} others")
+    for line in _kind_lines(taught):
+        print(printable(line))
+
+
+def _kind_lines(taught: Taught) -> Iterator[str]:
+    from overruler.apps.teach.fit import MIN_PHOTOS, findings_by_photo, kinds_of, left_out_gains
+
+    for kind in kinds_of(taught.photos):
+        by_photo = findings_by_photo(taught.photos, kind)
+        if kind in taught.weighings:
+            yield f"{kind}: {_in_words(taught.weighings[kind])}"
+        elif len(by_photo) < MIN_PHOTOS:
+            yield f"{kind}: as it was (in {len(by_photo)} photos, {MIN_PHOTOS} are needed)"
+        else:
+            gain = left_out_gains(by_photo).sum()
+            yield f"{kind}: as it was (photos that were left out gained too little: {gain:+.2f})"
+
+
+def _in_words(weighing: Weighing) -> str:
+    return ", ".join(f"{one:.0%} is {100 * weighing.reweigh(one):.3g} % now" for one in SHOWN)
