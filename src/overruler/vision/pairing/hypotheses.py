@@ -21,6 +21,8 @@ RAISED_SIGMA_MM = 35.0
 """Its prior 1 σ."""
 RAISED_CHANCE = 0.03
 """Prior probability that a base is raised where its photo shows no raised ground."""
+MIN_RAISED_MM = 2.0
+"""Least height of a raised base; a lower one is a base on the board whose fits went astray."""
 STANDING_CHANCE = 0.9
 """The same where its photo shows raised ground under it."""
 HEIGHT_SIGMA_FACTOR = 1.5
@@ -102,7 +104,9 @@ class Hypothesis:
 
     @property
     def best(self) -> Mode:
-        return max(self.modes, key=lambda mode: mode.log_weight)
+        board, raised = self.modes
+        is_high = raised.mean[2] > MIN_RAISED_MM
+        return raised if is_high and raised.log_weight > board.log_weight else board
 
     @property
     def is_raised(self) -> bool:
