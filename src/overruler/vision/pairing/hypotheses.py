@@ -50,7 +50,9 @@ class Mode:
         """The mode of one sighting at a prior height."""
         relief = sighting.relief_at(z_mm)
         covariance = np.zeros((3, 3))
-        covariance[:2, :2] = sighting.covariance_at(z_mm) + sigma_mm**2 * np.outer(relief, relief)
+        covariance[:2, :2] = sighting.loose_covariance_at(z_mm) + sigma_mm**2 * np.outer(
+            relief, relief
+        )
         covariance[:2, 2] = covariance[2, :2] = sigma_mm**2 * relief
         covariance[2, 2] = sigma_mm**2
         return cls(np.array([*sighting.place_at(z_mm), z_mm]), covariance, float(np.log(chance)))
@@ -60,7 +62,7 @@ class Mode:
         z_mm = float(self.mean[2])
         by_place = np.column_stack([np.eye(2), -sighting.relief_at(z_mm)])
         innovation = sighting.place_at(z_mm) - self.mean[:2]
-        spread = by_place @ self.covariance @ by_place.T + sighting.covariance_at(z_mm)
+        spread = by_place @ self.covariance @ by_place.T + sighting.loose_covariance_at(z_mm)
         gain = np.linalg.solve(spread, by_place @ self.covariance).T
         chi2 = float(innovation @ np.linalg.solve(spread, innovation))
         density = -0.5 * (chi2 + float(np.log(np.linalg.det(spread)))) - np.log(2 * np.pi)

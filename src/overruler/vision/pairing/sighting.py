@@ -27,7 +27,7 @@ LEAST_SIGMA_PX = 0.23
 USUAL_SHADE_SHARE = 0.6
 """Usual 1 σ of the shading error, as a share of that of the worst shade."""
 ASTRAY_SIGMA_FACTOR = 2.0
-"""1 σ of a place, against that, where fits may have gone a little astray: their errors have long
+"""1 σ of a place where its fit may have gone a little astray, against the usual: errors have long
 tails."""
 LIFT_SIGMA_PX = 0.12
 """1 σ of the shift along the view that all bases of a photo share, in px: its blur moves all rims."""
@@ -133,16 +133,17 @@ class Sighting:
         return np.asarray(relief / max(float(np.hypot(*relief)), 1e-9))
 
     def covariance_at(self, z_mm: float) -> Array:
-        """(2, 2): covariance of its place that also covers fits gone a little astray.
-
-        It includes the errors that it shares with others.
-        """
+        """(2, 2): usual covariance of its place, the errors that it shares with others included."""
         by_camera = self.jacobian_at(z_mm)
         camera = by_camera @ self.photo.calibration.covariances.usual @ by_camera.T
         shifts = (self.shade_shift_mm(), self.lift_shift_mm())
         shared = sum(np.outer(shift, shift) for shift in shifts)
-        own = ASTRAY_SIGMA_FACTOR**2 * self.own_covariance_mm2(rare=False)
-        return np.asarray(own + camera + shared)
+        return np.asarray(self.own_covariance_mm2(rare=False) + camera + shared)
+
+    def loose_covariance_at(self, z_mm: float) -> Array:
+        """(2, 2): the same of a fit that may have gone a little astray."""
+        more = (ASTRAY_SIGMA_FACTOR**2 - 1) * self.own_covariance_mm2(rare=False)
+        return self.covariance_at(z_mm) + more
 
     def with_detection(self, detection: Detection) -> "Sighting":
         return replace(self, detection=detection)
