@@ -2,6 +2,8 @@
 
 import pytest
 
+from evaluate.drawn.views import leave_shared_errors_out
+
 from .sight import Sight
 
 
@@ -9,3 +11,9 @@ from .sight import Sight
 def see(monkeypatch: pytest.MonkeyPatch) -> type[Sight]:
     Sight.monkeypatch = monkeypatch
     return Sight
+
+
+@pytest.fixture
+def fits_as_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawn tables: fits err alike along and across the view, and each by itself."""
+    leave_shared_errors_out(monkeypatch.setattr)

@@ -22,11 +22,16 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from evaluate.drawn.views import Truth, bound_mm2, camera_from, placed_bases, see
+from evaluate.drawn.views import (
+    Truth,
+    bound_mm2,
+    camera_from,
+    leave_shared_errors_out,
+    placed_bases,
+    see,
+)
 from overruler.geometry.pose import Array
-from overruler.vision.fusion import joint_fit
 from overruler.vision.fusion.joint_fit import fit_jointly
-from overruler.vision.pairing import sighting
 
 COUNTS = (1, 2, 3, 5)
 BASES: list[Truth] = [
@@ -87,8 +92,7 @@ def main() -> int:
     parser.add_argument("--tables", type=int, default=40, help="tables for each number of photos")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    sighting.ALONG_SIGMA_FACTOR = sighting.ACROSS_SIGMA_FACTOR = 1.0  # fits err alike here,
-    joint_fit.SAME_VIEW_CORRELATION = 0.0  # and each by itself
+    leave_shared_errors_out(setattr)
     table = Table("photos", "error", "bound", "ratio", "in95", "z", "z95", box=None)
     for count in COUNTS:
         table.add_row(*row(count, options.tables, options.seed))

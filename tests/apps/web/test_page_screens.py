@@ -1,5 +1,6 @@
 """The page on screens of every size: nothing overlaps, nothing is too small; several photos; keys; sharing."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,6 +135,22 @@ def test_a_photo_is_added_looked_at_and_taken_out_again(
     kept.click("#take-out")
     kept.wait_for_selector("#photos", state="hidden")
     assert kept.url == alone
+
+
+def test_a_base_is_added_on_the_photo_that_is_shown(table: "Page") -> None:
+    table.click("#photos >> text=2")
+    table.wait_for_selector("#photos [aria-pressed=true] >> text=2")
+    table.click("#mode-correct")
+    table.wait_for_selector("#editing >> text=Correct a base")
+    assert table.inner_text("#photos [aria-pressed=true]") == "2"
+    table.mouse.click(40, 330)
+    with table.expect_request(lambda request: request.method == "PUT") as told:
+        table.click("#editing >> button:text('Add')")
+    (fix,) = json.loads(told.value.post_data or "")["fix"]
+    assert (fix["do"], fix["photo"]) == ("add", 1)
+    table.click("#photos >> text=1")
+    table.wait_for_selector("#photos [aria-pressed=true] >> text=1")
+    table.wait_for_selector("#editing >> text=Correct a base")
 
 
 def test_lengths_are_told_in_the_unit_that_somebody_chose(table: "Page") -> None:

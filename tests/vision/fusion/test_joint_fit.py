@@ -1,13 +1,24 @@
 """The joint fit reaches the bound of Cramér and Rao, and its covariance says what sampling says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from evaluate.drawn.views import Truth, bound_mm2, camera_from, placed_bases, see
-from overruler.vision.fusion import joint_fit
-from overruler.vision.fusion.joint_fit import SAME_VIEW_CORRELATION, JointFit, fit_jointly
-from overruler.vision.pairing import sighting
-from overruler.vision.pairing.sighting import SeenPhoto
+from evaluate.drawn.views import (
+    Truth,
+    bound_mm2,
+    camera_from,
+    placed_bases,
+    see,
+)
+from overruler.calibration import Light
+from overruler.geometry.pose import Array
+from overruler.vision.contours.shading import COMMON_SHADE_SIGMA_PX
+from overruler.vision.fusion import noise
+from overruler.vision.fusion.joint_fit import JointFit, fit_jointly
+from overruler.vision.fusion.noise import SAME_VIEW_CORRELATION
+from overruler.vision.pairing.sighting import PROFILE_SIGMA_MM, SeenPhoto
 
 BASES: list[Truth] = [
     *[(150.0 + 90 * k, 120.0 + 55 * (k % 4), 0.0, 27.0) for k in range(7)],
@@ -16,12 +27,7 @@ BASES: list[Truth] = [
 PRIORS_MM = [30.0 if z else 0.05 for _, _, z, _ in BASES]
 
 
-@pytest.fixture(autouse=True)
-def fits_as_stated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fits here err alike along and across the view, and each by itself."""
-    monkeypatch.setattr(joint_fit, "SAME_VIEW_CORRELATION", 0.0)
-    monkeypatch.setattr(sighting, "ALONG_SIGMA_FACTOR", 1.0)
-    monkeypatch.setattr(sighting, "ACROSS_SIGMA_FACTOR", 1.0)
+pytestmark = pytest.mark.usefixtures("fits_as_stated")
 
 
 def photos_of(count: int, random: np.random.Generator | None) -> list[SeenPhoto]:
@@ -61,10 +67,38 @@ def test_more_photos_are_surer() -> None:
 
 def test_photos_from_about_one_place_err_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     """What misleads a fit, a shadow or a rim, misleads the next one from there too."""
-    monkeypatch.setattr(joint_fit, "SAME_VIEW_CORRELATION", SAME_VIEW_CORRELATION)
+    monkeypatch.setattr(noise, "SAME_VIEW_CORRELATION", SAME_VIEW_CORRELATION)
     near, apart = (_variance_with((0.0, side)) / _variance_with((0.0,)) for side in (6.0, 120.0))
     assert apart < 0.55
-    assert near > 0.65
+    assert near > apart + 0.4 * SAME_VIEW_CORRELATION
+
+
+def test_more_photos_do_not_reduce_the_shade_of_one_lamp() -> None:
+    one, five = (_sigmas_under_a_lamp(count) for count in (1, 5))
+    along_mm = COMMON_SHADE_SIGMA_PX * photos_of(1, None)[0].calibration.camera.mm_per_px(
+        np.array([450.0, 300, 0])
+    )
+    assert (five[:, 0] > 0.95 * along_mm).all()
+    assert (five[:, 1] < 0.6 * one[:, 1]).all()
+
+
+def _sigmas_under_a_lamp(count: int) -> Array:
+    """(N, 2): 1 σ of bases on the board along the light of a low lamp, and across."""
+    photos = [
+        replace(one, calibration=replace(one.calibration, light=Light(np.array([1e5, 300.0]), 1.0)))
+        for one in photos_of(count, None)
+    ]
+    usual = fit_jointly(placed_bases(photos, BASES, PRIORS_MM), 0.4).usual_mm2
+    return np.sqrt(np.diag(usual)).reshape(-1, 2)[:-1]
+
+
+def test_a_profile_of_its_own_lifts_a_base_alike_in_all_photos(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = fit(photos_of(3, None)).z_sigma_mm[-1]
+    monkeypatch.setattr(noise, "PROFILE_SIGMA_MM", PROFILE_SIGMA_MM)
+    after = fit(photos_of(3, None)).z_sigma_mm[-1]
+    assert after == pytest.approx(np.hypot(before, PROFILE_SIGMA_MM), rel=0.1)
 
 
 def _variance_with(sides_deg: tuple[float, ...]) -> float:

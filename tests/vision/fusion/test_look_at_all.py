@@ -21,6 +21,8 @@ RADII_MM = np.array([25, 27, 32, 40, 50]) / 2
 BASES: list[Truth] = [(180.0 + 80 * k, 150.0 + 70 * (k % 4), 0.0, 27.0) for k in range(8)]
 KNOWN = TableKnowledge(None, "legion", RADII_MM)
 
+pytestmark = pytest.mark.usefixtures("fits_as_stated")
+
 
 def speckled(frame: Frame, seed: int) -> Frame:
     """A frame that is like no other."""

@@ -12,6 +12,8 @@ SIDES_DEG = (0.0, 120.0, 240.0)
 UNIT: list[Truth] = [(300 + 32 * k, 250 + 31 * (k % 3), 0.0, 27.0) for k in range(6)]
 ON_HILL: list[Truth] = [(600.0, 330.0, 55.0, 27.0), (640.0, 350.0, 55.0, 27.0)]
 
+pytestmark = pytest.mark.usefixtures("fits_as_stated")
+
 
 @pytest.mark.parametrize("seed", range(4))
 def test_every_base_of_a_crowded_table_is_found_once_at_its_height(seed: int) -> None:

@@ -8,7 +8,8 @@ import pytest
 from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see
 from overruler.bases import Base
 from overruler.geometry.camera import Camera
-from overruler.vision.pairing.moved import Finding, find_moves, is_bare
+from overruler.vision.pairing.bare_ground import is_bare
+from overruler.vision.pairing.moved import Finding, find_moves
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
 
@@ -41,6 +42,17 @@ def photos() -> list[SeenPhoto]:
     ]
 
 
+def bush(seed: int = 1) -> list[Plinth]:
+    """Leaves of about the mat's own colour over a place and the ground around it."""
+    random, leaves = np.random.default_rng(seed), []
+    for _ in range(120):
+        x, y = random.normal(HERE, 20)
+        blue, green, red = (0.15, 0.3, 0.4) * random.uniform(0.8, 1.1, 3)
+        leaf = Plinth(x, y, 9.0, 3.0, 1.0, 0.2, (blue, green, red), (blue, green, red))
+        leaves.append(leaf)
+    return leaves
+
+
 def finding(place: tuple[float, float], *photos: SeenPhoto) -> Finding:
     sightings = tuple(Sighting(photo, photo.detections[0]) for photo in photos)
     return Finding(BASE, np.array([*place, 0.0]), sightings, 0.2)
@@ -63,6 +75,14 @@ def test_a_moved_base_is_paired_with_its_place(photos: list[SeenPhoto]) -> None:
 def test_a_hidden_base_has_not_moved(photos: list[SeenPhoto]) -> None:
     stays, strays = finding(HERE, photos[0], photos[1]), finding(THERE, photos[3])
     assert find_moves([stays, strays], [photos[0], photos[1], photos[3]]) == []
+
+
+def test_a_base_behind_leaves_of_the_grounds_colour_has_not_moved(photos: list[SeenPhoto]) -> None:
+    hidden = photo_of(4, camera_from(60), *bush(), Plinth(*THERE, 32.0))
+    here = np.array([*HERE, 0.0])
+    assert is_bare(photos[2], BASE, here, photos[0])
+    assert not is_bare(hidden, BASE, here, photos[0])
+    assert find_moves([finding(HERE, photos[0]), finding(THERE, hidden)], [photos[0], hidden]) == []
 
 
 def test_of_two_photos_the_first_one_counts(photos: list[SeenPhoto]) -> None:

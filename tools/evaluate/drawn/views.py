@@ -1,6 +1,6 @@
 """Tables seen from several sides without a picture: detections as fits would make them, with known errors."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,9 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.reproject import reproject_outline
-from overruler.vision.fusion.joint_fit import PlacedBase
+from overruler.vision.fusion import noise
+from overruler.vision.fusion.noise import PlacedBase
+from overruler.vision.pairing import sighting
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.camera import camera_above, lens_matrix
 
@@ -25,6 +27,16 @@ CAMERA_SIGMA = np.array([1, 1, 0.3, 0.3, 0.001, 0, 0, 0, 0, 2e-4, 2e-4, 2e-4, 0.
 NO_BUDGET = ErrorBudget(0, 0, 0, 0, 0)
 Truth = tuple[float, float, float, float]
 """x, y, z and diameter of a base, in mm."""
+
+
+def leave_shared_errors_out(set_constant: Callable[[object, str, float], None]) -> None:
+    """Make fits err as they state, alike along and across the view, and each by itself."""
+    for name in ("ALONG_SIGMA_FACTOR", "ACROSS_SIGMA_FACTOR", "ASTRAY_SIGMA_FACTOR"):
+        set_constant(sighting, name, 1.0)
+    for name in ("LEAST_SIGMA_PX", "LIFT_SIGMA_PX"):
+        set_constant(sighting, name, 0.0)
+    for name in ("SAME_VIEW_CORRELATION", "PROFILE_SIGMA_MM"):
+        set_constant(noise, name, 0.0)
 
 
 def camera_from(side_deg: float, tilt_deg: float = 32.0) -> Camera:

@@ -44,6 +44,9 @@ TOWARDS_CAMERA_SIGMA_PX = 2.5
 """The same in px for each unit (tangent of the view angle) of shade towards the camera."""
 SHADE_SIGMA_RADII = 0.016
 """The same as a share of the radius."""
+COMMON_SHADE_SIGMA_PX = 0.35
+"""1 σ of the part of that error, in px, which a base has in photos from all sides: the rim's dark and
+bright sides stay where they are. Estimated on seven rendered tables and a film."""
 WARNING_SIGMA_MM = 0.6
 """Median 1 σ along the shade from which the calibration reports a problem, in mm."""
 
@@ -133,6 +136,15 @@ def shade_covariance_mm2(calibration: Calibration, one: Detection) -> Array:
     )
     sigma_mm = light.strength * np.linalg.norm(parts_mm)
     return np.asarray(sigma_mm**2 * np.outer(lamp, lamp))
+
+
+def common_shade_mm(calibration: Calibration, one: Detection) -> Array:
+    """Return the shift (2,) by a base's own shade that photos from all sides have in common, 1 σ."""
+    light = calibration.light
+    if light is None or one.measured_on_lit_side or one.base.shape == "rectangle":
+        return np.zeros(2)
+    scale = float(calibration.camera.mm_per_px(np.array([*one.xy_mm, one.z_mm])))
+    return light.strength * COMMON_SHADE_SIGMA_PX * scale * direction_to_lamp(light, one)
 
 
 def check_low_light(calibration: Calibration, found: Sequence[Detection]) -> tuple[Problem, ...]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.fusion.joint_fit import JointFit, PlacedBase, fit_jointly
+from overruler.vision.fusion.joint_fit import JointFit, fit_jointly
+from overruler.vision.fusion.noise import PlacedBase
 from overruler.vision.fusion.outliers import without_outliers
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided

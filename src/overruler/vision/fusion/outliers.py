@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.fusion.joint_fit import PlacedBase
+from overruler.vision.fusion.noise import PlacedBase
 from overruler.vision.pairing.sighting import Sighting
 
 OUTLIER_CHI2 = 20.0

@@ -21,6 +21,8 @@ RAISED_SIGMA_MM = 35.0
 """Its prior 1 σ."""
 RAISED_CHANCE = 0.03
 """Prior probability that a base is raised where its photo shows no raised ground."""
+MIN_RAISED_MM = 2.0
+"""Least height of a raised base; a lower one is a base on the board whose fits went astray."""
 STANDING_CHANCE = 0.9
 """The same where its photo shows raised ground under it."""
 HEIGHT_SIGMA_FACTOR = 1.5
@@ -48,7 +50,9 @@ class Mode:
         """The mode of one sighting at a prior height."""
         relief = sighting.relief_at(z_mm)
         covariance = np.zeros((3, 3))
-        covariance[:2, :2] = sighting.covariance_at(z_mm) + sigma_mm**2 * np.outer(relief, relief)
+        covariance[:2, :2] = sighting.loose_covariance_at(z_mm) + sigma_mm**2 * np.outer(
+            relief, relief
+        )
         covariance[:2, 2] = covariance[2, :2] = sigma_mm**2 * relief
         covariance[2, 2] = sigma_mm**2
         return cls(np.array([*sighting.place_at(z_mm), z_mm]), covariance, float(np.log(chance)))
@@ -58,7 +62,7 @@ class Mode:
         z_mm = float(self.mean[2])
         by_place = np.column_stack([np.eye(2), -sighting.relief_at(z_mm)])
         innovation = sighting.place_at(z_mm) - self.mean[:2]
-        spread = by_place @ self.covariance @ by_place.T + sighting.covariance_at(z_mm)
+        spread = by_place @ self.covariance @ by_place.T + sighting.loose_covariance_at(z_mm)
         gain = np.linalg.solve(spread, by_place @ self.covariance).T
         chi2 = float(innovation @ np.linalg.solve(spread, innovation))
         density = -0.5 * (chi2 + float(np.log(np.linalg.det(spread)))) - np.log(2 * np.pi)
@@ -102,7 +106,9 @@ class Hypothesis:
 
     @property
     def best(self) -> Mode:
-        return max(self.modes, key=lambda mode: mode.log_weight)
+        board, raised = self.modes
+        is_high = raised.mean[2] > MIN_RAISED_MM
+        return raised if is_high and raised.log_weight > board.log_weight else board
 
     @property
     def is_raised(self) -> bool:

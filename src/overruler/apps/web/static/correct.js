@@ -68,7 +68,13 @@ export class Correct {
   #end() {
     this.loupe.hide();
     const far = Math.hypot(this.place[0] - this.from[0], this.place[1] - this.from[1]) * this.stage.scale;
-    if (this.piece && far > 2) this.#send({ do: "move", id: this.piece.id, xy_px: this.#pixel() });
+    if (this.piece && far > 2) this.#send({ do: "move", id: this.piece.id, ...this.#there() });
+  }
+
+  // Where the ring is, in the photo that is shown.
+  #there() {
+    const photo = this.table.photos.shown;
+    return { xy_px: this.#pixel(), ...(photo ? { photo } : {}) };
   }
 
   // The drawing counts from the photo's upper left corner, a place in the photo from the middle of its first pixel.
@@ -111,7 +117,7 @@ export class Correct {
 
   #ofPlace() {
     const sizes = this.#sizes(this.table.found.pieces[0]?.base);
-    const add = () => this.#send({ do: "add", base: sizes.value, xy_px: this.#pixel() });
+    const add = () => this.#send({ do: "add", base: sizes.value, ...this.#there() });
     return [
       title("Add a base here"),
       hint("Drag the ring to the middle of the base."),

@@ -77,8 +77,11 @@ export class Photos {
     if (index === this.shown) return;
     this.shown = index;
     table.local = null;
+    const mode = table.modes[table.mode];
+    mode?.leave();
     await table.refresh();
     table.show();
+    mode?.enter();
   }
 
   // Buttons for the photos, and what stands elsewhere in one of them.

@@ -454,8 +454,7 @@ export class Table {
     does();
   }
 
-  async enter(mode) {
-    if (mode === "correct") await this.photos.look(0); // places are shown on the first photo
+  enter(mode) {
     this.modes[this.mode]?.leave();
     this.mode = mode;
     for (const name of ["rule", "correct", "units"]) find(`mode-${name}`).setAttribute("aria-pressed", name === mode);

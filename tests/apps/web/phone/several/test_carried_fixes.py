@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from overruler.apps.web.phone.several.carried_fixes import carry_fixes
 from overruler.bases import Base
 from overruler.scene import Piece, Scene, Table
@@ -57,6 +59,26 @@ def test_what_somebody_put_where_no_photo_finds_a_base_stays() -> None:
     fix = {"do": "add", "base": "30", "xy_px": [10, 20], "unit": "Guards"}
     (kept,) = carried(fix, added, piece_id="p04")
     assert kept == {**fix, "id": "p05"}
+
+
+def with_photos(scene: Scene, *files: str) -> Scene:
+    return replace(scene, extra={**scene.extra, "photos": [{"file": file} for file in files]})
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        (["new/1.jpg", "new/2.jpg", "new/3.jpg"], {"xy_px": [10, 20], "photo": 1}),
+        (["new/2.jpg", "new/3.jpg"], {"xy_px": [10, 20]}),
+        (["new/1.jpg", "new/3.jpg"], {"xy_mm": [500, 500]}),
+    ],
+)
+def test_a_place_in_a_photo_is_in_that_photo_still(files: list[str], place: dict[str, Any]) -> None:
+    found = with_photos(FOUND, "old/1.jpg", "old/2.jpg")
+    fix = {"do": "add", "base": "30", "xy_px": [10, 20], "photo": 1}
+    added = scene(("p01", 100, 100), ("p04", 500, 500), log=({"do": "add", "id": "p04"},))
+    (kept,) = carry_fixes([fix], found, added, with_photos(NEW, *files))
+    assert kept == {"do": "add", "id": "p05", "base": "30", **place}
 
 
 def test_a_chain_of_corrections_about_one_piece() -> None:

@@ -6,6 +6,7 @@ stands where its own piece stood. What the photos together find by themselves ne
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from overruler.fixes import next_piece_id
@@ -23,6 +24,7 @@ FixEntry = Mapping[str, Any]
 class _Carrying:
     """What is known while corrections are carried over."""
 
+    found: Scene
     new: Scene
     ids: dict[str, str]
     """The new scene's id of each old piece that it has."""
@@ -36,7 +38,7 @@ def carry_fixes(
 
     `found` is the old scene before its corrections, `corrected` the same after them.
     """
-    state = _Carrying(new, _matches(found.pieces, new), {piece.id for piece in new.pieces})
+    state = _Carrying(found, new, _matches(found.pieces, new), {piece.id for piece in new.pieces})
     log = corrected.extra.get("fixes", ())[-len(fixes) :] if fixes else ()
     ends = _final_pieces(fixes, log, corrected)
     carried: list[dict[str, Any]] = []
@@ -112,6 +114,25 @@ def _carry_place(
     new_id = next_piece_id(state.used_names)
     state.used_names.add(new_id)
     state.ids[old_id] = new_id
-    place = {key: fix[key] for key in ("xy_mm", "xy_px", "sigma_px", "heading_deg") if key in fix}
+    place = _place_in_new(state, fix, end)
     labels = {key: fix[key] for key in ("unit", "player", "leader", "kind", "stats") if key in fix}
     return [{"do": "add", "id": new_id, "base": fix.get("base", end.base.name), **place, **labels}]
+
+
+def _place_in_new(state: _Carrying, fix: FixEntry, end: Piece) -> dict[str, Any]:
+    """Where a person pointed, in the same photo; on the board where the new scene lacks that photo."""
+    place = {key: fix[key] for key in ("xy_mm", "xy_px", "sigma_px", "heading_deg") if key in fix}
+    files, new_files = _photo_files(state.found), _photo_files(state.new)
+    index = int(fix.get("photo", 0))
+    if "xy_px" not in fix or index >= len(files):
+        return place
+    if files[index] in new_files:
+        photo = new_files.index(files[index])
+        return {**place, "photo": photo} if photo else place
+    del place["xy_px"]
+    return {**place, "xy_mm": [round(end.x_mm, 3), round(end.y_mm, 3)]}
+
+
+def _photo_files(scene: Scene) -> list[str]:
+    """The names of a scene's photos without their folders; empty where there is one."""
+    return [PurePath(str(one["file"])).name for one in scene.extra.get("photos", ())]

@@ -1,0 +1,125 @@
+"""The covariance of all sightings of a table, with all that they share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from overruler.calibration import Calibration
+from overruler.geometry.pose import Array
+from overruler.vision.pairing.sighting import PROFILE_SIGMA_MM, Sighting
+
+MIN_HEIGHT_SIGMA_MM = 0.02
+"""Least 1 σ of a base's height over the board: a grain of dust."""
+SAME_VIEW_CORRELATION = 0.3
+"""Correlation of two fits of one base in photos from one place, beside what photos from all sides
+share: the same rim, figure and mat mislead both. Likeliest for eight views of a rendered film."""
+SAME_VIEW_CHORD = 0.6
+"""Distance of two unit vectors from a base to cameras at which that correlation falls to 1 / e of it:
+70° round the table for cameras tilted by 30°."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedBase:
+    """A base with its sightings and what is known of its height beforehand."""
+
+    sightings: tuple[Sighting, ...]
+    z_mm: float
+    """About its height; the fit is linear about it."""
+    z_sigma_mm: float
+    """1 σ of the prior of its height."""
+    level: int | None = None
+    """Number of the flat top that it shares its height with; None for a height of its own."""
+
+
+def noise_of(
+    bases: Sequence[PlacedBase],
+    sightings: Sequence[tuple[int, Sighting]],
+    level_sigma_mm: float,
+    rare: bool,
+) -> Array:
+    """(2 M + N, 2 M + N): covariance of the measurements and of the height priors."""
+    count, sights = len(bases), len(sightings)
+    noise = np.zeros((2 * sights + count, 2 * sights + count))
+    for members in _group_by_photo(sightings):
+        calibration = sightings[members[0]][1].photo.calibration
+        jacobian = np.concatenate(
+            [sightings[m][1].jacobian_at(bases[sightings[m][0]].z_mm) for m in members]
+        )
+        camera = _camera_covariance(calibration, rare or sightings[members[0]][1].photo.is_off)
+        at = np.ravel([[2 * m, 2 * m + 1] for m in members])
+        noise[np.ix_(at, at)] = jacobian @ camera @ jacobian.T
+    for m, (_, one) in enumerate(sightings):
+        two = slice(2 * m, 2 * m + 2)
+        noise[two, two] += one.own_covariance_mm2(rare or one.photo.is_off)
+    _add_errors_of_photos(noise, sightings)
+    _add_errors_of_bases(noise, bases, rare)
+    heights = np.diag([_height_variance(base, rare) for base in bases])
+    for level in {base.level for base in bases} - {None}:
+        on = np.array([base.level == level for base in bases])
+        variances = np.where(on, np.diag(heights), 0)
+        heights[np.ix_(on, on)] = variances.max()
+        heights[on, on] += level_sigma_mm**2
+    noise[2 * sights :, 2 * sights :] = heights
+    return noise
+
+
+def _add_errors_of_photos(noise: Array, sightings: Sequence[tuple[int, Sighting]]) -> None:
+    """Add how far a photo draws all rims too near or too far."""
+    for members in _group_by_photo(sightings):
+        shift = np.concatenate([sightings[m][1].lift_shift_mm() for m in members])
+        at = np.ravel([[2 * m, 2 * m + 1] for m in members])
+        noise[np.ix_(at, at)] += np.outer(shift, shift)
+
+
+def _add_errors_of_bases(noise: Array, bases: Sequence[PlacedBase], rare: bool) -> None:
+    """Add what the sightings of a base have in common: its shade, its profile, and near views."""
+    first = 0
+    for base in bases:
+        seen = base.sightings
+        own = slice(2 * first, 2 * (first + len(seen)))
+        shade = np.concatenate([one.shade_shift_mm() for one in seen])
+        lift = np.concatenate([PROFILE_SIGMA_MM * one.relief_at(base.z_mm) for one in seen])
+        noise[own, own] += np.outer(shade, shade) + np.outer(lift, lift)
+        _add_near_views(noise[own, own], base, rare)
+        first += len(seen)
+
+
+def _add_near_views(noise: Array, base: PlacedBase, rare: bool) -> None:
+    """Add what fits of one base have in common in photos from about one place."""
+    seen = base.sightings
+    rays = [one.ray_at(base.z_mm) for one in seen]
+    roots = [_root(one.own_covariance_mm2(rare or one.photo.is_off)) for one in seen]
+    for i, j in combinations(range(len(seen)), 2):
+        apart = float(np.linalg.norm(rays[i] - rays[j])) / SAME_VIEW_CHORD
+        common = SAME_VIEW_CORRELATION * float(np.exp(-(apart**2))) * roots[i] @ roots[j]
+        noise[2 * i : 2 * i + 2, 2 * j : 2 * j + 2] += common
+        noise[2 * j : 2 * j + 2, 2 * i : 2 * i + 2] += common.T
+
+
+def _root(covariance: Array) -> Array:
+    """The symmetric square root of a covariance (2, 2)."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
+
+
+def _group_by_photo(sightings: Sequence[tuple[int, Sighting]]) -> list[list[int]]:
+    """Numbers of the sightings of each photo."""
+    groups: dict[int, list[int]] = {}
+    for m, (_, one) in enumerate(sightings):
+        groups.setdefault(one.photo.index, []).append(m)
+    return list(groups.values())
+
+
+def _camera_covariance(calibration: Calibration, rare: bool) -> Array:
+    return calibration.covariances.rare if rare else calibration.covariances.usual
+
+
+def _height_variance(base: PlacedBase, rare: bool) -> float:
+    """Variance of a height's prior; that of the board by the budget of the photos."""
+    if base.z_sigma_mm:
+        return base.z_sigma_mm**2
+    budget = base.sightings[0].photo.calibration.budget
+    height_mm = budget.height_mm if rare else budget.as_specified.height_mm
+    return max(height_mm, MIN_HEIGHT_SIGMA_MM) ** 2
