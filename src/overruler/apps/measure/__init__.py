@@ -19,7 +19,7 @@ from overruler.apps.process.log import add_log_arguments
 from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments
 from overruler.errors import BadInput
-from overruler.writing import write_atomically
+from overruler.writing import write_all_atomically
 
 if TYPE_CHECKING:
     from overruler.report import Report
@@ -103,8 +103,7 @@ def run(args: argparse.Namespace) -> int:
         if options.picture or options.doubt:
             progress("drawing")
         outputs = render_outputs(options, report)
-    for path, data in outputs:
-        write_atomically(path, data)
+    write_all_atomically(outputs)
     if options.json or not args.quiet:
         _print_report(options, report)
     return 0

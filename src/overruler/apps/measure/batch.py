@@ -30,7 +30,7 @@ from overruler.apps.measure.photo_paths import (
 from overruler.apps.process.progress import track_progress
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
-from overruler.writing import check_writable, write_atomically
+from overruler.writing import check_writable, write_all_atomically, write_atomically
 
 if TYPE_CHECKING:
     from overruler.report import Report
@@ -173,8 +173,7 @@ def _measure(request: MeasureRequest) -> Outcome:
 
     options = load_options(request)
     report = measuring.measure_photo(options, lambda text: None)
-    for path, data in render_outputs(options, report):
-        write_atomically(path, data)
+    write_all_atomically(render_outputs(options, report))
     scene = ""
     if options.json:
         scene = json.dumps({"file": str(request.photo), **json_values(options, report)})

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from overruler.apps.measure import load_options
 from overruler.apps.settings.measure_request import MeasureRequest
@@ -60,8 +61,8 @@ class MeasurementService:
     _health: tuple[float, list[str]] = (-math.inf, [])
     """When the server last looked at its health, and the problems that it found."""
     _gate: UploadGate = field(default_factory=UploadGate)
-    _fix_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while a correction is checked and made."""
+    _fix_locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    """Each is held while a correction of its measurement is checked and made."""
     _running_tasks: set["asyncio.Task[None]"] = field(default_factory=set)
     """References that keep running tasks alive."""
 
@@ -258,7 +259,7 @@ class MeasurementService:
         `EditConflict` if `version` is given and is not the table's.
         """
         read_fixes(fixes)
-        async with self._fix_lock:
+        async with self._fix_locks.setdefault(name, asyncio.Lock()):
             measurement = self.find_done(name)
             if version not in (None, str(measurement.version)):
                 raise EditConflict(
