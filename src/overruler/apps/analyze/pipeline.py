@@ -1,8 +1,8 @@
 """The pipeline from films to folders of results: segments are analysed, stored and merged."""
 
 import argparse
+import logging
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +26,9 @@ from overruler.apps.analyze.segment import (
     split_film,
 )
 from overruler.apps.analyze.turns import Turn, guess_turns, turn_rows
+from overruler.apps.process.log import say
 from overruler.apps.process.memory import give_back_memory, limit_malloc_arenas
+from overruler.apps.process.progress import is_progress_shown
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
@@ -40,6 +42,7 @@ MAX_NOTES_SHOWN = 8
 """Notes on a film that the terminal shows."""
 ASSUMED_FILM_S = 60.0
 """Length of a film that does not state its own, for the progress bar."""
+logger = logging.getLogger("overruler.steps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def analyze_films(
             if args.video:
                 _write_overlay_video(video, film, args.video)
         except CannotMeasure as error:
-            _print_problem(str(error))
+            logger.warning("%s", " ".join(str(error).split()))
             status = error.exit_code
     return status
 
@@ -74,7 +77,7 @@ def analyze_films(
 def _write_overlay_video(video: Path, film: FilmResults, out: Path) -> None:
     from overruler.apps.analyze.video import write_video
 
-    print(f"  {write_video(video, film, out)}")
+    say(f"  {write_video(video, film, out)}")
 
 
 def make_referee(args: argparse.Namespace) -> Referee:
@@ -122,7 +125,7 @@ def _analyze_film(
     if video.is_dir():
         return photo_folder.analyze_folder(video, referee)
     tasks = _make_tasks(video, out, referee, args.segment_s)
-    problems = _run_tasks(tasks, engine, video.name, args.resume)
+    problems = _run_tasks(tasks, engine, video.name, args)
     done = [task.path for task in tasks if task.path.exists()]
     if not done:
         raise CannotMeasure(f"{video}: {problems[0] if problems else 'nothing could be read'}")
@@ -137,11 +140,14 @@ def _make_tasks(video: Path, out: Path, referee: Referee, segment_s: float) -> l
     return [SegmentTask(segment, folder / f"{segment.key}.json") for segment in segments]
 
 
-def _run_tasks(tasks: Sequence[SegmentTask], engine: Engine, name: str, resume: bool) -> list[str]:
+def _run_tasks(
+    tasks: Sequence[SegmentTask], engine: Engine, name: str, args: argparse.Namespace
+) -> list[str]:
     """Analyse the segments that have no result yet; return a sentence for each that failed."""
-    waiting = [task for task in tasks if not (resume and task.path.exists())]
+    waiting = [task for task in tasks if not (args.resume and task.path.exists())]
     problems = []
-    with _task_progress(name, tasks, waiting, engine is serial_engine) as (work, on_done):
+    logger.info("%s: %d of %d segments are to be done", name, len(waiting), len(tasks))
+    with _task_progress(name, tasks, waiting, args) as (work, on_done):
         for task, error in engine(work, waiting):
             on_done(task)
             if isinstance(error, OverrulerError):
@@ -174,14 +180,17 @@ def prepare_process() -> None:
 
 @contextmanager
 def _task_progress(
-    name: str, tasks: Sequence[SegmentTask], waiting: Sequence[SegmentTask], here: bool
+    name: str,
+    tasks: Sequence[SegmentTask],
+    waiting: Sequence[SegmentTask],
+    args: argparse.Namespace,
 ) -> Iterator[tuple]:  # type: ignore[type-arg]
     """Yield the function that does a task and the one to call when it is done, with a bar on a terminal.
 
-    With `here` the tasks run in this process, and the bar moves within a task too.
+    With the serial engine the tasks run in this process, and the bar moves within a task too.
     """
-    if not sys.stderr.isatty() or not waiting:
-        yield run_task, lambda task: None
+    if not (waiting and is_progress_shown(args.quiet)):
+        yield run_task, lambda task: logger.info("%s: done from %g s on", name, task.segment.from_s)
         return
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
     console = Console(stderr=True)
@@ -204,7 +213,7 @@ def _task_progress(
             finished += 1
             bar.update(row, completed=finished)
 
-        yield (run_with_progress if here else run_task), on_done
+        yield (run_with_progress if args.engine == "serial" else run_task), on_done
 
 
 def _length_s(task: SegmentTask) -> float:
@@ -245,16 +254,16 @@ def write_results(
 
 def _print_summary(film: FilmResults, out: Path, too_long: Sequence[Data] | None) -> None:
     counts = f"{len(film.bases)} pieces, {len(film.moves)} moves, {len(film.rests)} moments of rest"
-    print(f"{film.name}: {film.read_to_s:.1f} s, {counts}")
+    say(f"{film.name}: {film.read_to_s:.1f} s, {counts}")
     for move in film.moves:
-        print(f"  {move['start_s']:8.1f} s  {move['piece']}  {_describe_path(move)}")
+        say(f"  {move['start_s']:8.1f} s  {move['piece']}  {_describe_path(move)}")
     for row in too_long or ():
         if row["probability"] > 0.5:
             probability = f"with probability {row['probability']:.2f}"
-            print(f"  {row['piece']} moved farther than it may, {probability}")
-    print(f"  {out / 'report.html'}")
+            say(f"  {row['piece']} moved farther than it may, {probability}")
+    say(f"  {out / 'report.html'}")
     for problem in [*film.problems, *_shortened_notes(film)]:
-        _print_problem(f"{film.name}: {problem}")
+        logger.warning("%s: %s", film.name, " ".join(problem.split()))
 
 
 def _shortened_notes(film: FilmResults) -> list[str]:
@@ -272,7 +281,3 @@ def _describe_path(move: Data) -> str:
         return f"{length} straight ({inches:.2f} in); its way was not seen"
     length = f"{move['path_mm']:.1f} ± {SIGMAS_95 * move['path_sigma_mm']:.1f} mm"
     return f"{length}  ({inches_from_mm(move['path_mm']):.2f} in)"
-
-
-def _print_problem(text: str) -> None:
-    print(f"overruler: {' '.join(text.split())}", file=sys.stderr)

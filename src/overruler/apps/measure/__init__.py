@@ -15,7 +15,7 @@ from overruler.apps.measure.photo_paths import (
     expand_patterns,
     named_for,
 )
-from overruler.apps.process.log import add_log_arguments
+from overruler.apps.process.log import QUIET_HELP, add_log_arguments
 from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments
 from overruler.errors import BadInput
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_batch_arguments(parser)
     _add_lens_arguments(parser)
     _add_output_arguments(output)
-    add_log_arguments(parser)
+    add_log_arguments(parser, quiet=f"{QUIET_HELP}; --json still prints")
 
 
 def _add_output_arguments(output: "argparse._ArgumentGroup") -> None:

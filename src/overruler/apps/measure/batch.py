@@ -7,7 +7,6 @@ import argparse
 import json
 import logging
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -27,6 +26,7 @@ from overruler.apps.measure.photo_paths import (
     named_for,
     photos_of,
 )
+from overruler.apps.process.log import say
 from overruler.apps.process.progress import track_progress
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
@@ -69,10 +69,12 @@ def run_batch(args: argparse.Namespace) -> int:
     base = read_request(argparse.Namespace(**{**vars(args), "photo": [Path()], "csv": None}))
     check_name_fields([(f"--{name}", getattr(base, name)) for name in PER_PHOTO_OUTPUTS], photos)
     load_options(request_for(base, photos[0] if photos else Path("photo.jpg")))
-    results = Results(args.json, args.csv, args.quiet)
+    results = Results(args.json, args.csv)
     requests = [request_for(base, photo) for photo in photos]
     jobs = job_count(args.jobs, len(requests))
-    for outcome in track_progress(measure_all(requests, jobs), len(requests), "measuring"):
+    for outcome in track_progress(
+        measure_all(requests, jobs), len(requests), "measuring", args.quiet
+    ):
         results.take(outcome)
     if watch is not None:
         _watch(watch, base, results, args.watch)
@@ -199,7 +201,6 @@ class Results:
 
     as_json: bool
     csv: Path | None
-    quiet: bool
     rows: list[dict[str, Any]] = field(default_factory=list)
     measured: int = 0
     failed: int = 0
@@ -209,7 +210,6 @@ class Results:
         """Print an outcome; a photo that failed is told on standard error."""
         if outcome.error:
             self.failed += 1
-            print(f"overruler: {outcome.photo}: {outcome.error}", file=sys.stderr, flush=True)
             logger.warning("%s: %s", outcome.photo, outcome.error)
             if self.as_json:
                 failure = {"file": str(outcome.photo), "error": outcome.error}
@@ -217,11 +217,12 @@ class Results:
             return
         self.measured += 1
         self.rows += outcome.rows
-        logger.info("%s: %s", outcome.photo, outcome.line)
+        line = f"{outcome.photo}: {outcome.line}"
         if self.as_json:
+            logger.info("%s", line)
             print(outcome.scene, flush=True)
-        elif not self.quiet:
-            print(f"{outcome.photo}: {outcome.line}", flush=True)
+        else:
+            say(line)
         if self.csv:
             from overruler.apps.measure.outputs import csv_text
 
@@ -229,10 +230,10 @@ class Results:
 
     def finish(self) -> int:
         """Print the count; the exit status."""
-        if not (self.quiet or self.as_json):
+        if not self.as_json:
             took_s = time.monotonic() - self.started_s
             count = self.measured + self.failed
-            print(f"{self.measured} of {count} photos measured in {took_s:.0f} s")
+            say(f"{self.measured} of {count} photos measured in {took_s:.0f} s")
         return CannotMeasure.exit_code if self.failed else 0
 
 
@@ -241,8 +242,8 @@ class Results:
 
 def _watch(watch: FolderWatch, base: MeasureRequest, results: Results, folder: Path) -> None:
     """Measure each photo as it lands, until Ctrl-C."""
-    if not (results.quiet or results.as_json):
-        print(f"watching {folder}; Ctrl-C ends", flush=True)
+    if not results.as_json:
+        say(f"watching {folder}; Ctrl-C ends")
     try:
         watch_photos(watch, lambda photo: results.take(measure_one(request_for(base, photo))))
     except KeyboardInterrupt:

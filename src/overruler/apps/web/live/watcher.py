@@ -1,5 +1,6 @@
 """The watcher: a thread that follows a source of pictures and reports the state of the table."""
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -26,6 +27,7 @@ STANDING_STATES = ("static", "new")
 """States of a piece that is at rest in full view."""
 CORRECTION_TIMEOUT_S = 10.0
 """Longest wait for a correction: the table may be being measured."""
+logger = logging.getLogger("overruler.live")
 _STOP_TIMEOUT_S = 5.0
 """Longest wait for the thread to end."""
 
@@ -63,6 +65,19 @@ def _is_same_place(spot: TrackedPosition, place: tuple[float, float] | None) -> 
         return False
     x_mm, y_mm = place
     return max(abs(spot.x_mm - x_mm), abs(spot.y_mm - y_mm)) < SAME_PLACE_MM
+
+
+def _log_news(before: TableStatus, status: TableStatus) -> None:
+    """Log what is new since the status before."""
+    if status.lost is None and before.lost is not None:
+        logger.info("pictures come")
+    elif status.lost != before.lost:
+        logger.warning("no picture: %s", status.lost)
+    for note in status.notes:
+        if note not in before.notes:
+            logger.info("%s", note)
+    if status.report is not None and status.number != before.number:
+        logger.info("the table stands still: %d pieces", len(status.report.scene.pieces))
 
 
 def _ignore_tick(tick: Tick) -> None:
@@ -122,7 +137,7 @@ class TableWatcher:
     # --- the watcher's thread ---
 
     def _run(self) -> None:
-        number = 0
+        number, told = 0, TableStatus()
         while not self._stop_event.is_set():
             found = self.live.newest_shot(number, FRAME_WAIT_S)
             if found is not None:
@@ -130,6 +145,8 @@ class TableWatcher:
                 self._handle_time_jump()
                 self._status = self._look_at_shot(self.shot)
             self._status = replace(self._status, lost=self.live.loss_reason())
+            _log_news(told, self._status)
+            told = self._status
             self.on_status(self._status)
             self._apply_corrections()
 
@@ -172,6 +189,7 @@ class TableWatcher:
             return replace(self._status, spots=(), notes=(str(error),))
         except Exception as error:  # one picture must not end a broadcast
             self._landmarks = None
+            logger.exception("a picture could not be looked at")
             self._watch.remeasure_table()
             note = f"this should not have happened ({type(error).__name__}): measuring again"
             return replace(self._status, report=None, spots=(), notes=(note,))

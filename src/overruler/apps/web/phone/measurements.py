@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -41,6 +42,7 @@ from overruler.reading import Node
 from overruler.scene import Scene
 from overruler.writing import write_atomically
 
+logger = logging.getLogger("overruler.server")
 HEALTH_INTERVAL_S = 1.0
 """For how long what the server found out about its health holds."""
 
@@ -164,6 +166,7 @@ class MeasurementService:
             self.link_after(done)
 
     def update_measurement(self, measurement: Measurement) -> None:
+        logger.info("%s: %s", measurement.id, measurement.step)
         self._states.update(measurement)
         self.news.publish(measurement.id, measurement.to_json())
 
@@ -219,9 +222,8 @@ class MeasurementService:
     def find(self, name: str) -> Measurement:
         found = self.look_up(name)
         if found is None:
-            raise MeasurementNotFound(
-                "there is no such measurement: it was removed, or its time was up"
-            )
+            text = "there is no such measurement: it was removed, or its time was up"
+            raise MeasurementNotFound(text)
         return found
 
     def find_done(self, name: str) -> Measurement:
