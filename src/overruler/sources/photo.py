@@ -191,7 +191,8 @@ def _not_a_picture(path: Path) -> CannotMeasure:
     kind = describe_unreadable(_first_bytes(path))
     if kind is not None:
         return CannotMeasure(f"{path}: {kind}")
-    return CannotMeasure(f"{path}: is not a picture that can be read; use JPEG, PNG, WebP or TIFF")
+    kinds = "JPEG, HEIC, PNG, WebP or TIFF"
+    return CannotMeasure(f"{path}: is not a picture that can be read; use {kinds}")
 
 
 # --- pixels ---

@@ -99,12 +99,15 @@ def make_referee(args: argparse.Namespace) -> Referee:
 
 
 def _folder_names(videos: Sequence[Path]) -> list[str]:
-    """Name each film's folder by the film, without the ending; numbered where two are the same."""
+    """Name each film's folder by the film, without the ending; numbered where two are alike."""
     names: list[str] = []
     for video in videos:
-        stem = Path(os.path.realpath(video)).stem or "film"
-        count = sum(name == stem or name.rpartition("-")[0] == stem for name in names)
-        names.append(stem if not count else f"{stem}-{count + 1}")
+        name = stem = Path(os.path.realpath(video)).stem or "film"
+        count = 1
+        while name.casefold() in map(str.casefold, names):
+            count += 1
+            name = f"{stem}-{count}"
+        names.append(name)
     return names
 
 

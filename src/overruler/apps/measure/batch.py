@@ -22,6 +22,7 @@ from overruler.apps.measure.photo_paths import (
     NO_PHOTO,
     PER_PHOTO_OUTPUTS,
     FolderWatch,
+    PhotoNames,
     check_name_fields,
     named_for,
     photos_of,
@@ -30,6 +31,7 @@ from overruler.apps.process.log import say
 from overruler.apps.process.progress import track_progress
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
+from overruler.sources.folder import find_photos
 from overruler.writing import check_writable, write_all_atomically, write_atomically
 
 if TYPE_CHECKING:
@@ -77,7 +79,8 @@ def run_batch(args: argparse.Namespace) -> int:
     ):
         results.take(outcome)
     if watch is not None:
-        _watch(watch, base, results, args.watch)
+        names = PhotoNames([*photos, *find_photos(args.watch)])
+        _watch(watch, base, results, names)
     return results.finish()
 
 
@@ -216,7 +219,8 @@ class Results:
                 print(json.dumps(failure), flush=True)
             return
         self.measured += 1
-        self.rows += outcome.rows
+        others = [row for row in self.rows if row["photo"] != str(outcome.photo)]
+        self.rows = others + outcome.rows  # it may have been replaced, and measured again
         line = f"{outcome.photo}: {outcome.line}"
         if self.as_json:
             logger.info("%s", line)
@@ -240,14 +244,24 @@ class Results:
 # --- a folder that photos land in ---
 
 
-def _watch(watch: FolderWatch, base: MeasureRequest, results: Results, folder: Path) -> None:
+def _watch(watch: FolderWatch, base: MeasureRequest, results: Results, names: PhotoNames) -> None:
     """Measure each photo as it lands, until Ctrl-C."""
     if not results.as_json:
-        say(f"watching {folder}; Ctrl-C ends")
+        say(f"watching {watch.folder}; Ctrl-C ends")
     try:
-        watch_photos(watch, lambda photo: results.take(measure_one(request_for(base, photo))))
+        watch_photos(watch, lambda photo: results.take(_measure_landed(photo, base, names)))
     except KeyboardInterrupt:
         return
+
+
+def _measure_landed(photo: Path, base: MeasureRequest, names: PhotoNames) -> Outcome:
+    """Measure a photo that has landed, unless its files would replace those of another one."""
+    if any(getattr(base, name) for name in PER_PHOTO_OUTPUTS):
+        try:
+            names.take(photo)
+        except BadInput as error:
+            return Outcome(photo, str(error))
+    return measure_one(request_for(base, photo))
 
 
 def watch_photos(
