@@ -73,8 +73,11 @@ def test_each_photo_writes_files_of_its_own(
 def test_a_single_photo_gives_its_name_too(folder: Path) -> None:
     photo = folder / "turn2.JPG"
     scene = str(folder / "{name}.json")
-    assert main(["measure", str(photo), "--marker-mm=60", "-q", "--scene", scene]) == 0
+    log = folder / "log"
+    told = ["--scene", scene, "--log", str(log)]
+    assert main(["measure", str(photo), "--marker-mm=60", "-q", *told]) == 0
     assert (folder / "turn2.json").exists()
+    assert f" INFO {photo}: {len(report().scene.pieces)} pieces" in log.read_text()
 
 
 def test_json_is_a_line_a_photo(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

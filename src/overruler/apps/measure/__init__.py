@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ from overruler.writing import write_all_atomically
 
 if TYPE_CHECKING:
     from overruler.report import Report
+
+logger = logging.getLogger("overruler.steps")
 
 __all__ = [
     "MeasureOptions",
@@ -104,6 +107,10 @@ def run(args: argparse.Namespace) -> int:
             progress("drawing")
         outputs = render_outputs(options, report)
     write_all_atomically(outputs)
+    if logger.isEnabledFor(logging.INFO):
+        from overruler.apps.measure.summary import result_line
+
+        logger.info("%s: %s", options.photo, result_line(options, report))
     if options.json or not args.quiet:
         _print_report(options, report)
     return 0

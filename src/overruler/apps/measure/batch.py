@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overruler.apps.measure import measuring
-from overruler.apps.measure.options import MeasureOptions, load_options, read_request
+from overruler.apps.measure.options import load_options, read_request
 from overruler.apps.measure.photo_paths import (
     NO_PHOTO,
     PER_PHOTO_OUTPUTS,
@@ -35,7 +35,7 @@ from overruler.sources.folder import find_photos
 from overruler.writing import check_writable, write_all_atomically, write_atomically
 
 if TYPE_CHECKING:
-    from overruler.report import Report
+    pass
 
 MAX_JOBS = 32
 """Most processes that `--jobs` takes."""
@@ -175,6 +175,7 @@ def measure_one(request: MeasureRequest) -> Outcome:
 
 def _measure(request: MeasureRequest) -> Outcome:
     from overruler.apps.measure.outputs import json_values, piece_rows, render_outputs
+    from overruler.apps.measure.summary import result_line
 
     options = load_options(request)
     report = measuring.measure_photo(options, lambda text: None)
@@ -183,16 +184,7 @@ def _measure(request: MeasureRequest) -> Outcome:
     if options.json:
         scene = json.dumps({"file": str(request.photo), **json_values(options, report)})
     rows = piece_rows(report, request.photo)
-    return Outcome(request.photo, "", _in_one_line(options, report), scene, rows)
-
-
-def _in_one_line(options: MeasureOptions, report: "Report") -> str:
-    from overruler.apps.measure.summary import ruling_lines
-
-    shown = ruling_lines(report) if options.questions else ruling_lines(report)[:1]
-    count = len(report.scene.pieces)
-    pieces = f"{count} piece{'s' if count != 1 else ''}"
-    return "; ".join([pieces, *(line.plain for line in shown)])
+    return Outcome(request.photo, "", result_line(options, report), scene, rows)
 
 
 # --- what comes out ---
