@@ -25,7 +25,22 @@ CAMERA_MOVED_S = 1.0
 CAMERA_MOVED_NOTE = "the camera was moved, or its markers are hidden"
 MAX_LIGHT_RATIO = 1.6
 """Largest ratio of the markers' brightness to that at rest: pieces look alike up to here."""
+MAX_CLIPPED_LIGHT_RATIO = 1.28
+"""The same where bright things have become white: their looks are lost soon after."""
+MIN_CLIPPED_SHARE = 0.002
+"""Least share of a picture that has become white for that: it is that of one base, and a hand is
+darker."""
+WHITE_LEVEL = 250
+"""Least grey level that counts as white: more light does not raise it."""
+BRIGHT_LEVEL = 240
+"""Greatest grey level at rest of what can become white."""
+DARK_LEVEL = 140
+"""Greatest grey level at rest of points that tell the light: white ones do not become brighter."""
+SAMPLE_STEP_PX = 8
+"""Every so many rows and columns, a picture is looked at for what has become white."""
 LIGHT_CHANGED_NOTE = "the light or the camera's exposure has changed"
+REASONS = {CAMERA_MOVED_NOTE: "the camera was moved", LIGHT_CHANGED_NOTE: LIGHT_CHANGED_NOTE}
+"""Why the table is measured anew once a change has lasted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,8 +49,12 @@ class Landmarks:
 
     size_px: tuple[int, int]
     """Width and height of the picture."""
-    level: float
-    """Mean brightness of the points."""
+    may_clip: NDArray[np.bool_]
+    """Which of every `SAMPLE_STEP_PX` rows and columns may become white: neither cards nor bright."""
+    dark_points_px: tuple[NDArray[np.intp], NDArray[np.intp]]
+    """(D,) each: rows and columns of the dark points, which tell the light."""
+    dark_level: float
+    """Their median brightness: a hand over a few markers does not change it."""
     points_px: tuple[NDArray[np.intp], NDArray[np.intp]]
     """(N,) each: the points' rows and columns in the picture."""
     first_point: NDArray[np.intp]
@@ -50,25 +69,31 @@ class Landmarks:
     @classmethod
     def of(cls, calibration: Calibration, grey: GreyImage) -> "Landmarks":
         """The landmarks of a picture, without markers that the picture's edge cuts off."""
+        may_clip = grey < BRIGHT_LEVEL
         grids = []
         for corners in calibration.corners_px:
             spans = _marker_grid(corners, grey)
             if spans is not None:
                 grids.append(np.mgrid[slice(*spans[0]), slice(*spans[1])].reshape(2, -1))
+                may_clip[slice(*spans[0][:2]), slice(*spans[1][:2])] = False
         rows, columns = np.concatenate([np.zeros((2, 0), int), *grids], axis=1)
         sizes = [grid.shape[1] for grid in grids]
         marker = np.repeat(np.arange(len(sizes)), sizes)
         first = np.cumsum([0, *sizes])[:-1]
         count = np.array(sizes)
         templates = _brightness_and_slopes(grey, rows, columns)
-        level = float(templates[0].mean()) if sizes else 0.0
+        is_dark = templates[0] <= DARK_LEVEL
+        dark_level = float(np.median(templates[0][is_dark])) if is_dark.any() else 0.0
+        dark_px = rows[is_dark], columns[is_dark]
         templates -= (_sum_per_marker(templates, first) / count)[:, marker]
         v, x, y = templates
         with_v = v * templates
         products = np.stack([*with_v, x * x, x * y, y * y])
         sums = np.vstack([count, _sum_per_marker(products, first)])
         size_px = grey.shape[1], grey.shape[0]
-        return cls(size_px, level, (rows, columns), first, templates, sums)
+        may_clip = may_clip[::SAMPLE_STEP_PX, ::SAMPLE_STEP_PX].copy()
+        points_px = rows, columns
+        return cls(size_px, may_clip, dark_px, dark_level, points_px, first, templates, sums)
 
     def count_hidden(self, grey: GreyImage) -> int:
         """The number of markers that are not visible in a picture."""
@@ -84,12 +109,25 @@ class Landmarks:
             return True
         return float(np.median(np.hypot(*shifts[seen].T))) > MAX_SHIFT_PX
 
+    def change(self, grey: GreyImage) -> str | None:
+        """What is unlike the picture at rest, in words; None where nothing is."""
+        if self.camera_moved(grey):
+            return CAMERA_MOVED_NOTE
+        return LIGHT_CHANGED_NOTE if self.light_changed(grey) else None
+
     def light_changed(self, grey: GreyImage) -> bool:
         """Whether the markers are far brighter or darker in a picture of the same size."""
-        if not self.level:
+        if not self.dark_level:
             return False
-        ratio = float(grey[self.points_px].mean()) / self.level
+        ratio = float(np.median(grey[self.dark_points_px])) / self.dark_level
+        if ratio > MAX_CLIPPED_LIGHT_RATIO and self._clipped_share(grey) > MIN_CLIPPED_SHARE:
+            return True
         return not 1 / MAX_LIGHT_RATIO <= ratio <= MAX_LIGHT_RATIO
+
+    def _clipped_share(self, grey: GreyImage) -> float:
+        """The share of a picture that has become white."""
+        now = grey[::SAMPLE_STEP_PX, ::SAMPLE_STEP_PX]
+        return float(((now >= WHITE_LEVEL) & self.may_clip).mean())
 
     def shifts_px(self, grey: GreyImage) -> Array:
         """The shifts (M, 2) of the markers in a picture, good for a pixel or two; NaN where hidden.
@@ -156,46 +194,42 @@ class TableWatcher(Protocol):
 
 
 class CameraMotionGuard:
-    """A watch that notices when the camera is bumped, and then measures the table anew."""
+    """A watch that notices when the camera is bumped or the light changes, and then measures anew."""
 
-    __slots__ = ("_away_s", "_marks", "_watch")
+    __slots__ = ("_since_s", "_watch", "change", "marks")
 
     def __init__(self, watch: TableWatcher) -> None:
         self._watch = watch
-        self._marks: Landmarks | None = None
-        """None until the table has been measured."""
-        self._away_s: float | None = None
-        """Since when the markers are elsewhere; None while they are not."""
+        self.marks: Landmarks | None = None
+        """None until the table has been measured, and when it must be measured anew."""
+        self.change: str | None = None
+        """What is unlike the picture at rest, in words, and nothing is tracked; None where nothing is."""
+        self._since_s = 0.0
+        """Time of the first shot with the change."""
 
     def look(self, shot: Shot) -> Tick:
-        """The tick of one more shot; while the markers are elsewhere, nothing is tracked."""
-        if self._marks is not None and self._marks.size_px != shot.size_px:
-            self._marks = None
+        """The tick of one more shot; while something is unlike the picture at rest, nothing is tracked."""
+        if self.marks is not None and self.marks.size_px != shot.size_px:
+            self.forget()
             self._watch.remeasure_table("the picture's size has changed")
-        why = self._change(shot)
-        if why is not None:
-            is_first = self._away_s is None
-            since_s = shot.time_s if self._away_s is None else self._away_s
-            self._away_s = since_s
-            if shot.time_s - since_s < CAMERA_MOVED_S:
-                return Tick(shot.time_s, (), notes=(why,) if is_first else ())
-            self._marks = None
-            self._watch.remeasure_table(
-                why if why == LIGHT_CHANGED_NOTE else "the camera was moved"
-            )
-        self._away_s = None
+        before = self.change
+        self.change = self.marks.change(shot.grey) if self.marks is not None else None
+        if self.change is not None:
+            if before is None:
+                self._since_s = shot.time_s
+            if shot.time_s - self._since_s < CAMERA_MOVED_S:
+                return Tick(shot.time_s, (), notes=(self.change,) if before is None else ())
+            self._watch.remeasure_table(REASONS[self.change])
+            self.forget()
         tick = self._watch.look(shot)
-        if tick.rest is not None and self._marks is None:
-            self._marks = Landmarks.of(tick.rest.calibration, shot.grey)
+        if tick.rest is not None and self.marks is None:
+            self.marks = Landmarks.of(tick.rest.calibration, shot.grey)
         return tick
 
-    def _change(self, shot: Shot) -> str | None:
-        """What is unlike the time when the table was measured; None where nothing is."""
-        if self._marks is None:
-            return None
-        if self._marks.camera_moved(shot.grey):
-            return CAMERA_MOVED_NOTE
-        return LIGHT_CHANGED_NOTE if self._marks.light_changed(shot.grey) else None
+    def forget(self) -> None:
+        """Forget how the markers look: the table is to be measured anew."""
+        self.marks = None
+        self.change = None
 
     def close(self) -> Tick | None:
         """The tick of the film's end."""
