@@ -34,13 +34,72 @@ WHITE_LEVEL = 250
 """Least grey level that counts as white: more light does not raise it."""
 BRIGHT_LEVEL = 240
 """Greatest grey level at rest of what can become white."""
-DARK_LEVEL = 140
-"""Greatest grey level at rest of points that tell the light: white ones do not become brighter."""
-SAMPLE_STEP_PX = 8
-"""Every so many rows and columns, a picture is looked at for what has become white."""
+MID_LEVELS = (20, 140)
+"""By how much points that tell the light are brighter at rest than ink, in grey levels.
+
+Darker ones tell little, and brighter ones may turn white."""
+INK_AND_CARD_PERCENTILES = (10, 90)
+"""Percentiles of the brightness at markers that are ink's and card's."""
+MIN_MID_SHARE = 0.05
+"""Least share of such points in a picture: else the cards tell the light."""
+SAMPLE_STEP_PX = 16
+"""Of every so many rows and columns, a pixel tells the light."""
 LIGHT_CHANGED_NOTE = "the light or the camera's exposure has changed"
 REASONS = {CAMERA_MOVED_NOTE: "the camera was moved", LIGHT_CHANGED_NOTE: LIGHT_CHANGED_NOTE}
 """Why the table is measured anew once a change has lasted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LightAtRest:
+    """How bright ink, and some other points of a picture, are at rest: so the light can be told.
+
+    Medians are not changed by a hand over a few of them."""
+
+    ink_px: tuple[NDArray[np.intp], NDArray[np.intp]]
+    """Rows and columns of the markers' black."""
+    mid_px: tuple[NDArray[np.intp], NDArray[np.intp]]
+    """(M,) each: rows and columns of points between ink and white."""
+    contrast: Array
+    """(M,): by how much they are brighter than ink."""
+    may_clip: NDArray[np.bool_]
+    """Which of every `SAMPLE_STEP_PX` rows and columns may become white: neither cards nor bright."""
+
+    @classmethod
+    def of(
+        cls,
+        grey: GreyImage,
+        rows: NDArray[np.intp],
+        columns: NDArray[np.intp],
+        on_cards: NDArray[np.bool_],
+    ) -> "LightAtRest":
+        """Of a picture with markers at some points, and whose cards are known."""
+        values = grey[rows, columns]
+        is_ink = values <= np.percentile(values, INK_AND_CARD_PERCENTILES).mean()
+        ink_level = float(np.median(values[is_ink]))
+        sampled = slice(None, None, SAMPLE_STEP_PX)
+        off_cards = ~on_cards[sampled, sampled]
+        contrast = grey[sampled, sampled] - ink_level
+        is_mid = off_cards & (contrast >= MID_LEVELS[0]) & (contrast <= MID_LEVELS[1])
+        mid_rows, mid_columns = np.nonzero(is_mid)
+        mid_px = SAMPLE_STEP_PX * mid_rows, SAMPLE_STEP_PX * mid_columns
+        if is_mid.mean() < MIN_MID_SHARE:
+            mid_px = rows[~is_ink], columns[~is_ink]
+        may_clip = off_cards & (grey[sampled, sampled] < BRIGHT_LEVEL)
+        contrast = np.maximum(grey[mid_px] - ink_level, 1.0)
+        return cls((rows[is_ink], columns[is_ink]), mid_px, contrast, may_clip)
+
+    def has_changed(self, grey: GreyImage) -> bool:
+        """Whether a picture of the same size is far brighter or darker."""
+        ink_level = float(np.median(grey[self.ink_px]))
+        ratio = float(np.median((grey[self.mid_px] - ink_level) / self.contrast))
+        if ratio > MAX_CLIPPED_LIGHT_RATIO and self._clipped_share(grey) > MIN_CLIPPED_SHARE:
+            return True
+        return not 1 / MAX_LIGHT_RATIO <= ratio <= MAX_LIGHT_RATIO
+
+    def _clipped_share(self, grey: GreyImage) -> float:
+        """The share of a picture that has become white."""
+        now = grey[::SAMPLE_STEP_PX, ::SAMPLE_STEP_PX]
+        return float(((now >= WHITE_LEVEL) & self.may_clip).mean())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,12 +108,8 @@ class Landmarks:
 
     size_px: tuple[int, int]
     """Width and height of the picture."""
-    may_clip: NDArray[np.bool_]
-    """Which of every `SAMPLE_STEP_PX` rows and columns may become white: neither cards nor bright."""
-    dark_points_px: tuple[NDArray[np.intp], NDArray[np.intp]]
-    """(D,) each: rows and columns of the dark points, which tell the light."""
-    dark_level: float
-    """Their median brightness: a hand over a few markers does not change it."""
+    light: "LightAtRest | None"
+    """None where no marker is whole."""
     points_px: tuple[NDArray[np.intp], NDArray[np.intp]]
     """(N,) each: the points' rows and columns in the picture."""
     first_point: NDArray[np.intp]
@@ -69,31 +124,27 @@ class Landmarks:
     @classmethod
     def of(cls, calibration: Calibration, grey: GreyImage) -> "Landmarks":
         """The landmarks of a picture, without markers that the picture's edge cuts off."""
-        may_clip = grey < BRIGHT_LEVEL
+        on_cards = np.zeros(grey.shape, bool)
         grids = []
         for corners in calibration.corners_px:
             spans = _marker_grid(corners, grey)
             if spans is not None:
                 grids.append(np.mgrid[slice(*spans[0]), slice(*spans[1])].reshape(2, -1))
-                may_clip[slice(*spans[0][:2]), slice(*spans[1][:2])] = False
+                on_cards[slice(*spans[0][:2]), slice(*spans[1][:2])] = True
         rows, columns = np.concatenate([np.zeros((2, 0), int), *grids], axis=1)
         sizes = [grid.shape[1] for grid in grids]
         marker = np.repeat(np.arange(len(sizes)), sizes)
         first = np.cumsum([0, *sizes])[:-1]
         count = np.array(sizes)
         templates = _brightness_and_slopes(grey, rows, columns)
-        is_dark = templates[0] <= DARK_LEVEL
-        dark_level = float(np.median(templates[0][is_dark])) if is_dark.any() else 0.0
-        dark_px = rows[is_dark], columns[is_dark]
+        light = LightAtRest.of(grey, rows, columns, on_cards) if templates[0].any() else None
         templates -= (_sum_per_marker(templates, first) / count)[:, marker]
         v, x, y = templates
         with_v = v * templates
         products = np.stack([*with_v, x * x, x * y, y * y])
         sums = np.vstack([count, _sum_per_marker(products, first)])
         size_px = grey.shape[1], grey.shape[0]
-        may_clip = may_clip[::SAMPLE_STEP_PX, ::SAMPLE_STEP_PX].copy()
-        points_px = rows, columns
-        return cls(size_px, may_clip, dark_px, dark_level, points_px, first, templates, sums)
+        return cls(size_px, light, (rows, columns), first, templates, sums)
 
     def count_hidden(self, grey: GreyImage) -> int:
         """The number of markers that are not visible in a picture."""
@@ -113,21 +164,8 @@ class Landmarks:
         """What is unlike the picture at rest, in words; None where nothing is."""
         if self.camera_moved(grey):
             return CAMERA_MOVED_NOTE
-        return LIGHT_CHANGED_NOTE if self.light_changed(grey) else None
-
-    def light_changed(self, grey: GreyImage) -> bool:
-        """Whether the markers are far brighter or darker in a picture of the same size."""
-        if not self.dark_level:
-            return False
-        ratio = float(np.median(grey[self.dark_points_px])) / self.dark_level
-        if ratio > MAX_CLIPPED_LIGHT_RATIO and self._clipped_share(grey) > MIN_CLIPPED_SHARE:
-            return True
-        return not 1 / MAX_LIGHT_RATIO <= ratio <= MAX_LIGHT_RATIO
-
-    def _clipped_share(self, grey: GreyImage) -> float:
-        """The share of a picture that has become white."""
-        now = grey[::SAMPLE_STEP_PX, ::SAMPLE_STEP_PX]
-        return float(((now >= WHITE_LEVEL) & self.may_clip).mean())
+        is_lit_otherwise = self.light is not None and self.light.has_changed(grey)
+        return LIGHT_CHANGED_NOTE if is_lit_otherwise else None
 
     def shifts_px(self, grey: GreyImage) -> Array:
         """The shifts (M, 2) of the markers in a picture, good for a pixel or two; NaN where hidden.
