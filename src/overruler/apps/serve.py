@@ -265,11 +265,11 @@ def serve(args: argparse.Namespace, app: "Starlette", sockets: list[socket.socke
     import uvicorn
 
     from overruler.apps.web.connections import LimitedProtocol
-    from overruler.apps.web.sockets import ClientFaults
+    from overruler.apps.web.sockets import NoFaults
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     errors = logging.getLogger("uvicorn.error")
-    errors.addFilter(ClientFaults())
+    errors.addFilter(NoFaults())
     errors.handlers = [*logging.getLogger(COMMAND_LOGGER).handlers]
     config = uvicorn.Config(
         app,

@@ -1,5 +1,6 @@
 """Markers as landmarks: a cheap check of every shot that the camera has not moved."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.calibration import Calibration
+from overruler.detections import Detection
 from overruler.frame import Shot
 from overruler.geometry.pose import Array
 from overruler.track import Tick
@@ -25,15 +27,12 @@ CAMERA_MOVED_S = 1.0
 CAMERA_MOVED_NOTE = "the camera was moved, or its markers are hidden"
 MAX_LIGHT_RATIO = 1.6
 """Largest ratio of the markers' brightness to that at rest: pieces look alike up to here."""
-MAX_CLIPPED_LIGHT_RATIO = 1.28
-"""The same where bright things have become white: their looks are lost soon after."""
-MIN_CLIPPED_SHARE = 0.002
-"""Least share of a picture that has become white for that: it is that of one base, and a hand is
-darker."""
-WHITE_LEVEL = 250
-"""Least grey level that counts as white: more light does not raise it."""
-BRIGHT_LEVEL = 240
-"""Greatest grey level at rest of what can become white."""
+MAX_CLIPPED_LIGHT_RATIO = 1.12
+"""The same where a base has become as white as the picture can be: its look is lost soon after."""
+MIN_CLIPPED_LEVELS = 10
+"""By how much such a base is darker than the light says, at least, in grey levels."""
+BASE_PERCENTILE = 75
+"""Percentile of the brightness in a base's square that is the base's: its corners show the mat."""
 MID_LEVELS = (20, 140)
 """By how much points that tell the light are brighter at rest than ink, in grey levels.
 
@@ -49,57 +48,54 @@ REASONS = {CAMERA_MOVED_NOTE: "the camera was moved", LIGHT_CHANGED_NOTE: LIGHT_
 """Why the table is measured anew once a change has lasted."""
 
 
+Pixels = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Rows and columns of pixels."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LightAtRest:
     """How bright ink, and some other points of a picture, are at rest: so the light can be told.
 
     Medians are not changed by a hand over a few of them."""
 
-    ink_px: tuple[NDArray[np.intp], NDArray[np.intp]]
-    """Rows and columns of the markers' black."""
-    mid_px: tuple[NDArray[np.intp], NDArray[np.intp]]
-    """(M,) each: rows and columns of points between ink and white."""
+    ink_px: Pixels
+    """The markers' black."""
+    card_px: Pixels
+    """The markers' white."""
+    mid_px: Pixels
+    """Points between the two."""
     contrast: Array
-    """(M,): by how much they are brighter than ink."""
-    may_clip: NDArray[np.bool_]
-    """Which of every `SAMPLE_STEP_PX` rows and columns may become white: neither cards nor bright."""
+    """(M,): by how much these are brighter than ink."""
+    base_contrast: float
+    """By how much the brightest base is."""
 
     @classmethod
-    def of(
-        cls,
-        grey: GreyImage,
-        rows: NDArray[np.intp],
-        columns: NDArray[np.intp],
-        on_cards: NDArray[np.bool_],
-    ) -> "LightAtRest":
-        """Of a picture with markers at some points, and whose cards are known."""
-        values = grey[rows, columns]
+    def of(cls, grey: GreyImage, points_px: Pixels, base_level: float) -> "LightAtRest":
+        """Of a picture with markers at some points, and whose brightest base is known."""
+        rows, columns = points_px
+        values = grey[points_px]
         is_ink = values <= np.percentile(values, INK_AND_CARD_PERCENTILES).mean()
         ink_level = float(np.median(values[is_ink]))
-        sampled = slice(None, None, SAMPLE_STEP_PX)
-        off_cards = ~on_cards[sampled, sampled]
-        contrast = grey[sampled, sampled] - ink_level
-        is_mid = off_cards & (contrast >= MID_LEVELS[0]) & (contrast <= MID_LEVELS[1])
+        sample = grey[::SAMPLE_STEP_PX, ::SAMPLE_STEP_PX] - ink_level
+        is_mid = (sample >= MID_LEVELS[0]) & (sample <= MID_LEVELS[1])
         mid_rows, mid_columns = np.nonzero(is_mid)
         mid_px = SAMPLE_STEP_PX * mid_rows, SAMPLE_STEP_PX * mid_columns
+        card_px = rows[~is_ink], columns[~is_ink]
         if is_mid.mean() < MIN_MID_SHARE:
-            mid_px = rows[~is_ink], columns[~is_ink]
-        may_clip = off_cards & (grey[sampled, sampled] < BRIGHT_LEVEL)
+            mid_px = card_px
         contrast = np.maximum(grey[mid_px] - ink_level, 1.0)
-        return cls((rows[is_ink], columns[is_ink]), mid_px, contrast, may_clip)
+        base_contrast = base_level - ink_level
+        return cls((rows[is_ink], columns[is_ink]), card_px, mid_px, contrast, base_contrast)
 
     def has_changed(self, grey: GreyImage) -> bool:
         """Whether a picture of the same size is far brighter or darker."""
         ink_level = float(np.median(grey[self.ink_px]))
         ratio = float(np.median((grey[self.mid_px] - ink_level) / self.contrast))
-        if ratio > MAX_CLIPPED_LIGHT_RATIO and self._clipped_share(grey) > MIN_CLIPPED_SHARE:
-            return True
-        return not 1 / MAX_LIGHT_RATIO <= ratio <= MAX_LIGHT_RATIO
-
-    def _clipped_share(self, grey: GreyImage) -> float:
-        """The share of a picture that has become white."""
-        now = grey[::SAMPLE_STEP_PX, ::SAMPLE_STEP_PX]
-        return float(((now >= WHITE_LEVEL) & self.may_clip).mean())
+        white_level = float(np.median(grey[self.card_px]))
+        base_level = ink_level + ratio * self.base_contrast
+        is_clipped = base_level > white_level + MIN_CLIPPED_LEVELS
+        most = MAX_CLIPPED_LIGHT_RATIO if is_clipped else MAX_LIGHT_RATIO
+        return not 1 / MAX_LIGHT_RATIO <= ratio <= most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +106,7 @@ class Landmarks:
     """Width and height of the picture."""
     light: "LightAtRest | None"
     """None where no marker is whole."""
-    points_px: tuple[NDArray[np.intp], NDArray[np.intp]]
+    points_px: Pixels
     """(N,) each: the points' rows and columns in the picture."""
     first_point: NDArray[np.intp]
     """(M,): each marker's first point."""
@@ -122,29 +118,30 @@ class Landmarks:
     With v, x and y for the rows of `templates`, these are of v², v x, v y, x², x y and y²."""
 
     @classmethod
-    def of(cls, calibration: Calibration, grey: GreyImage) -> "Landmarks":
+    def of(
+        cls, calibration: Calibration, grey: GreyImage, bases: Sequence[Detection] = ()
+    ) -> "Landmarks":
         """The landmarks of a picture, without markers that the picture's edge cuts off."""
-        on_cards = np.zeros(grey.shape, bool)
         grids = []
         for corners in calibration.corners_px:
             spans = _marker_grid(corners, grey)
             if spans is not None:
                 grids.append(np.mgrid[slice(*spans[0]), slice(*spans[1])].reshape(2, -1))
-                on_cards[slice(*spans[0][:2]), slice(*spans[1][:2])] = True
         rows, columns = np.concatenate([np.zeros((2, 0), int), *grids], axis=1)
         sizes = [grid.shape[1] for grid in grids]
         marker = np.repeat(np.arange(len(sizes)), sizes)
         first = np.cumsum([0, *sizes])[:-1]
         count = np.array(sizes)
         templates = _brightness_and_slopes(grey, rows, columns)
-        light = LightAtRest.of(grey, rows, columns, on_cards) if templates[0].any() else None
+        points_px = rows, columns
+        light = LightAtRest.of(grey, points_px, _brightest_base(grey, bases)) if sizes else None
         templates -= (_sum_per_marker(templates, first) / count)[:, marker]
         v, x, y = templates
         with_v = v * templates
         products = np.stack([*with_v, x * x, x * y, y * y])
         sums = np.vstack([count, _sum_per_marker(products, first)])
         size_px = grey.shape[1], grey.shape[0]
-        return cls(size_px, light, (rows, columns), first, templates, sums)
+        return cls(size_px, light, points_px, first, templates, sums)
 
     def count_hidden(self, grey: GreyImage) -> int:
         """The number of markers that are not visible in a picture."""
@@ -188,6 +185,18 @@ class Landmarks:
         shift_y = xy * right_x - xx * right_y
         determinant = xx * yy - xy * xy
         return np.stack([shift_x / determinant, shift_y / determinant], -1)
+
+
+def _brightest_base(grey: GreyImage, bases: Sequence[Detection]) -> float:
+    """The grey level of the brightest base; 0 without one."""
+    brightest = 0.0
+    for base in bases:
+        low = np.maximum(np.floor(base.outline_px.min(0)).astype(int), 0)
+        high = np.ceil(base.outline_px.max(0)).astype(int) + 1
+        square = grey[low[1] : high[1], low[0] : high[0]]
+        if square.size:
+            brightest = max(brightest, float(np.percentile(square, BASE_PERCENTILE)))
+    return brightest
 
 
 def _brightness_and_slopes(
@@ -261,7 +270,7 @@ class CameraMotionGuard:
             self.forget()
         tick = self._watch.look(shot)
         if tick.rest is not None and self.marks is None:
-            self.marks = Landmarks.of(tick.rest.calibration, shot.grey)
+            self.marks = Landmarks.of(tick.rest.calibration, shot.grey, tick.rest.detections)
         return tick
 
     def forget(self) -> None:
