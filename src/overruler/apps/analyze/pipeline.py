@@ -34,7 +34,7 @@ from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
 from overruler.units import SIGMAS_95, inches_from_mm
 from overruler.vision.imaging.opencv_threads import limit_opencv_to_one_thread
-from overruler.writing import write_atomically, write_parts_atomically
+from overruler.writing import WriteFailed, write_atomically, write_parts_atomically
 
 SEGMENTS_FOLDER = ".segments"
 """Folder inside a film's own for the segments that are done."""
@@ -146,13 +146,18 @@ def _make_tasks(video: Path, out: Path, referee: Referee, segment_s: float) -> l
 def _run_tasks(
     tasks: Sequence[SegmentTask], engine: Engine, name: str, args: argparse.Namespace
 ) -> list[str]:
-    """Analyse the segments that have no result yet; return a sentence for each that failed."""
+    """Analyse the segments that have no result yet; return a sentence for each that failed.
+
+    Raises `WriteFailed`: what the disk has no room for is no fault of the film.
+    """
     waiting = [task for task in tasks if not (args.resume and task.path.exists())]
     problems = []
     logger.info("%s: %d of %d segments are to be done", name, len(waiting), len(tasks))
     with _task_progress(name, tasks, waiting, args) as (work, on_done):
         for task, error in engine(work, waiting):
             on_done(task)
+            if isinstance(error, WriteFailed):
+                raise error
             if isinstance(error, OverrulerError):
                 problems.append(str(error))
             elif isinstance(error, Exception):
