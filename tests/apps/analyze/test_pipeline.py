@@ -218,7 +218,7 @@ def test_a_full_disk_ends_the_analysis_instead_of_leaving_a_part_out(
     assert cli.main(arguments(video, tmp_path)) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith("cannot be written: No space left on device")
-    assert not list((tmp_path / "game").glob("*.*"))
+    assert not list((tmp_path / "game").glob("[!.]*"))
 
 
 @pytest.mark.parametrize(
