@@ -7,6 +7,7 @@ photo's upper left corner, as everywhere in `picture`.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ from overruler.scene import Piece, Scene
 from overruler.units import SIGMAS_95, format_length, inches_from_mm
 from overruler.verdict import Shade, Verdict
 
+READY_SCENES = 64
+"""Scenes whose cameras and pieces' names are kept: a tap asks the same scene again."""
 RING_POINTS = 360
 """Points of a range line."""
 MARKS_PER_RING = 24
@@ -42,6 +45,7 @@ ARC_REACH_WITHOUT_RULER_MM = 300.0
 """Length of an arc's edges in a game without a ruler."""
 
 
+@lru_cache(maxsize=READY_SCENES)
 def camera_view(scene: Scene, photo: int = 0) -> View:
     """The camera of one of the scene's photos, as the scene stores it."""
     photos = scene.extra.get("photos")
@@ -50,13 +54,19 @@ def camera_view(scene: Scene, photo: int = 0) -> View:
     return View(record.camera, record.size_px)
 
 
+@lru_cache(maxsize=READY_SCENES)
+def names_in(scene: Scene) -> Mapping[str, str]:
+    """A different name for each piece, by its id, as the first photo shows them."""
+    return piece_names(scene, camera_view(scene))
+
+
 # --- the table ---
 
 
 def table_json(scene: Scene, photo: int = 0) -> dict[str, Any]:
     """All of the table that is drawn before a question: the board, the pieces and the problems."""
     view = camera_view(scene, photo)
-    names = piece_names(scene, camera_view(scene))
+    names = names_in(scene)
     record = CalibrationRecord.from_json(scene.extra["calibration"])
     return {
         "game": scene.game,
@@ -155,7 +165,7 @@ def ruling_json(scene: Scene, verdict: Verdict, photo: int = 0) -> dict[str, Any
     if not (verdict.from_point_mm and verdict.to_point_mm):
         return answer
     ruling = drawable_ruling(scene, verdict)
-    names = piece_names(scene, camera_view(scene))
+    names = names_in(scene)
     is_distance = verdict.question.get("question") == "distance"
     words = _distance_words(scene, ruling) if is_distance else _ruling_words(ruling)
     if verdict.rests_on:
