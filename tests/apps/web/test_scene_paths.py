@@ -12,6 +12,7 @@ from overruler.apps.web import scene_paths
 from overruler.apps.web.quick_questions import arc_outlines, games_json
 from overruler.errors import BadInput
 from overruler.games import GAMES, Ruler
+from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, gap
 from overruler.rules import ask
@@ -54,6 +55,24 @@ def test_the_line_runs_between_the_closest_points_and_the_doubt_spans_95_percent
     assert np.linalg.norm(doubt[1] - doubt[0]) == pytest.approx(
         2 * 1.96 * (verdict.sigma_mm or 0), abs=0.05
     )
+
+
+def test_a_second_tap_works_nothing_out_again_but_the_ruling(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The lens at the picture's corners, and where the photo shows each piece."""
+    calls: list[str] = []
+    known, undistort, named = scene(), Camera.undistort, scene_paths.piece_names
+    monkeypatch.setattr(
+        Camera, "undistort", lambda *told: (calls.append("lens"), undistort(*told))[1]
+    )
+    monkeypatch.setattr(
+        scene_paths, "piece_names", lambda *told: (calls.append("names"), named(*told))[1]
+    )
+    first = scene_paths.ruling_json(known, ask(known, RANGE))
+    assert sorted(calls) == ["lens", "names"]
+    assert scene_paths.ruling_json(known, ask(known, RANGE)) == first
+    assert len(calls) == 2
 
 
 def test_words_say_the_call_and_the_doubt() -> None:
