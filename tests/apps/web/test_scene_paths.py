@@ -3,12 +3,14 @@
 import re
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from overruler.apps.settings.game_choice import choose_game, known_presets
 from overruler.apps.web import scene_paths
+from overruler.apps.web.piece_names import piece_names
 from overruler.apps.web.quick_questions import arc_outlines, games_json
 from overruler.errors import BadInput
 from overruler.games import GAMES, Ruler
@@ -57,22 +59,16 @@ def test_the_line_runs_between_the_closest_points_and_the_doubt_spans_95_percent
     )
 
 
-def test_a_second_tap_works_nothing_out_again_but_the_ruling(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The lens at the picture's corners, and where the photo shows each piece."""
-    calls: list[str] = []
-    known, undistort, named = scene(), Camera.undistort, scene_paths.piece_names
-    monkeypatch.setattr(
-        Camera, "undistort", lambda *told: (calls.append("lens"), undistort(*told))[1]
-    )
-    monkeypatch.setattr(
-        scene_paths, "piece_names", lambda *told: (calls.append("names"), named(*told))[1]
-    )
-    first = scene_paths.ruling_json(known, ask(known, RANGE))
-    assert sorted(calls) == ["lens", "names"]
-    assert scene_paths.ruling_json(known, ask(known, RANGE)) == first
-    assert len(calls) == 2
+def test_a_second_tap_works_nothing_out_again_but_the_ruling() -> None:
+    """Neither the lens at the picture's corners, nor where the photo shows each piece."""
+    known = scene()
+    with (
+        patch.object(Camera, "undistort", autospec=True, side_effect=Camera.undistort) as lens,
+        patch.object(scene_paths, "piece_names", side_effect=piece_names) as names,
+    ):
+        first = scene_paths.ruling_json(known, ask(known, RANGE))
+        assert scene_paths.ruling_json(known, ask(known, RANGE)) == first
+        assert (lens.call_count, names.call_count) == (1, 1)
 
 
 def test_words_say_the_call_and_the_doubt() -> None:

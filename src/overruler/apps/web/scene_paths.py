@@ -45,9 +45,13 @@ ARC_REACH_WITHOUT_RULER_MM = 300.0
 """Length of an arc's edges in a game without a ruler."""
 
 
-@lru_cache(maxsize=READY_SCENES)
 def camera_view(scene: Scene, photo: int = 0) -> View:
     """The camera of one of the scene's photos, as the scene stores it."""
+    return _ready_view(scene, photo)
+
+
+@lru_cache(maxsize=READY_SCENES)
+def _ready_view(scene: Scene, photo: int) -> View:
     photos = scene.extra.get("photos")
     data = photos[photo]["calibration"] if photos else scene.extra["calibration"]
     record = CalibrationRecord.from_json(data)
