@@ -163,9 +163,9 @@ def test_names_in_files_are_told_the_nearest_too() -> None:
         (
             ["measure", "text.jpg", "--marker-mm=60"],
             3,
-            "text.jpg: is not a picture that can be read; use JPEG",
+            "text.jpg: is not a picture that can be read; use JPEG, HEIC",
         ),
-        (["measure", "text.jpg"], 3, "text.jpg: is not a picture that can be read; use JPEG"),
+        (["measure", "text.jpg"], 3, "text.jpg: is not a picture that can be read; use JPEG, HEIC"),
         (["measure", "text.jpg", "--board=4x5"], 2, "is neither a file nor a known board"),
         (
             ["analyze", "g.mp4", "--board=auto", "--out=o"],

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -94,7 +94,7 @@ class Board:
     """OpenCV's name of the dictionary, such as `DICT_4X4_50`, or `auto`."""
     width_mm: float | None = None
     height_mm: float | None = None
-    corners_mm: dict[int, Array] | None = None
+    corners_mm: dict[int, Array] | None = field(default=None, repr=False)
     """Corners (4, 3) of each marker by its id: the printed top left first, then clockwise.
 
     None where the markers lie anywhere."""
@@ -102,7 +102,7 @@ class Board:
     """Measured sides of the black square across and along the page; `marker_mm` is their mean."""
     scale_share: float | None = None
     """1 σ of the scale of the markers, or of the layout, as a share; None where it was not measured."""
-    covariance: Array | None = None
+    covariance: Array | None = field(default=None, repr=False)
     """(3 M, 3 M) over x and y of each marker's centre in mm and its rotation in radians, by ascending id.
 
     None where the markers were laid out by hand."""

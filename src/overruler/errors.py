@@ -12,6 +12,7 @@ Every message is one line: what is wrong, where, and what to do.
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 
 class OverrulerError(Exception):
@@ -23,6 +24,18 @@ class OverrulerError(Exception):
     def __init__(self, message: str = "") -> None:
         """Escape what would break the line or stay invisible: `message` may quote names from a file."""
         super().__init__(printable(message))
+
+    def __reduce__(self) -> Any:
+        """Another process gets it as it is: its arguments cannot be told from its message."""
+        return _rebuild_error, (type(self), self.args, vars(self))
+
+
+def _rebuild_error(
+    kind: type[OverrulerError], args: tuple[Any, ...], values: dict[str, Any]
+) -> OverrulerError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(values)
+    return error
 
 
 def printable(text: str) -> str:

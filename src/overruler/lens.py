@@ -1,7 +1,7 @@
 """Lens files: the intrinsics and distortion of a lens calibrated once, with their covariance."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +50,7 @@ class Lens:
     """(3, 3): intrinsic matrix."""
     distortion: Array
     """(5,): k1 k2 p1 p2 k3."""
-    covariance: Array
+    covariance: Array = field(repr=False)
     """(9, 9) over fx fy cx cy k1 k2 p1 p2 k3."""
 
     @classmethod

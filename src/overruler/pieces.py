@@ -49,7 +49,7 @@ class Table:
 
     width_mm: float
     height_mm: float
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Unknown keys."""
 
     @classmethod
@@ -71,7 +71,7 @@ class Grid:
     """Distance from the centre of a hex to its corners."""
     origin_mm: Point
     """Centre of hex (0, 0)."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Unknown keys."""
 
     def hex_center(self, q: int, r: int) -> Point:
@@ -130,7 +130,7 @@ class Piece:
     z_mm: float = 0.0
     """Height of the base's underside above the board."""
     heading_deg: float = 0.0
-    covariance_mm2: Matrix2 | None = None
+    covariance_mm2: Matrix2 | None = field(default=None, repr=False)
     """(2, 2) of (x, y); None where exact, or where only the scene's joint covariance has it."""
     player: str | None = None
     """Name of its owner."""
@@ -144,7 +144,7 @@ class Piece:
     """Game-specific values."""
     hex: tuple[int, int] | None = None
     """The hex on whose centre it stands, where the file places it by hex."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Other keys: those of a `records.PieceRecord`, and unknown ones."""
 
     @property

@@ -43,6 +43,9 @@ class Report:
     photos: tuple[TablePhoto, ...] = ()
     """All photos where there are several, the report's own first."""
 
+    def __repr__(self) -> str:
+        return f"<Report on {self.frame.name}: {len(self.scene.pieces)} pieces>"
+
     def on_photo(self, index: int) -> "Report":
         """The report drawn on another one of its photos."""
         photo = self.photos[index]

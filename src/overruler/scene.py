@@ -42,9 +42,9 @@ class Scene:
     game: str
     """One of `GAMES`."""
     board: Table
-    pieces: tuple[Piece, ...]
-    terrain: tuple[Terrain, ...] = ()
-    covariance: Covariance | None = None
+    pieces: tuple[Piece, ...] = field(repr=False)
+    terrain: tuple[Terrain, ...] = field(default=(), repr=False)
+    covariance: Covariance | None = field(default=None, repr=False)
     """(2 N, 2 N) of (x, y) of the pieces in their order; None where every position is exact.
 
     The default is block-diagonal, from the pieces' own covariances."""
@@ -53,7 +53,7 @@ class Scene:
     grid: Grid | None = None
     state: Mapping[str, Any] = field(default_factory=dict)
     """Game-specific state, such as `settings`."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Other keys: those that `records` reads, and unknown ones."""
 
     def __post_init__(self) -> None:

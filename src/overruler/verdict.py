@@ -115,6 +115,9 @@ class Verdict:
     shades: tuple[Shade, ...] = ()
     """For pictures: the ground in question."""
 
+    def __repr__(self) -> str:
+        return f"<Verdict: {self.sentence()}>"
+
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is neither true nor false: look at its answer, and at its call")
 

@@ -9,7 +9,7 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from overruler.errors import BadInput
@@ -35,6 +35,14 @@ def write_atomically(path: str | Path, data: bytes | str) -> None:
     """Write `data` (text as UTF-8) in one step, or raise `WriteFailed` and leave the old file."""
     with atomic_file(path) as temporary:
         temporary.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+def write_all_atomically(files: Iterable[tuple[str | Path, bytes | str]]) -> None:
+    """Write several files as `write_atomically` does: all of them are complete before one is replaced."""
+    with ExitStack() as stack:
+        for path, data in files:
+            temporary = stack.enter_context(atomic_file(path))
+            temporary.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
 def write_parts_atomically(path: str | Path, texts: Iterable[str]) -> None:

@@ -73,8 +73,11 @@ def test_each_photo_writes_files_of_its_own(
 def test_a_single_photo_gives_its_name_too(folder: Path) -> None:
     photo = folder / "turn2.JPG"
     scene = str(folder / "{name}.json")
-    assert main(["measure", str(photo), "--marker-mm=60", "-q", "--scene", scene]) == 0
+    log = folder / "log"
+    told = ["--scene", scene, "--log", str(log)]
+    assert main(["measure", str(photo), "--marker-mm=60", "-q", *told]) == 0
     assert (folder / "turn2.json").exists()
+    assert f" INFO {photo}: {len(report().scene.pieces)} pieces" in log.read_text()
 
 
 def test_json_is_a_line_a_photo(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,6 +166,31 @@ def test_watching_goes_on_until_it_is_interrupted(
     out = capsys.readouterr().out.splitlines()
     assert out[0] == f"watching {folder}; Ctrl-C ends"
     assert out[1].startswith(f"{folder / 'new.jpg'}: ")
+
+
+@pytest.mark.parametrize("landing", ["turn2.png", "TURN2.jpeg"])
+def test_a_photo_that_lands_under_the_name_of_another_replaces_no_files(
+    landing: str,
+    folder: Path,
+    look: list[Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The other one lay there before; a photo that replaces itself is measured again."""
+    out = folder / "out"
+    out.mkdir()
+    (out / "turn2.json").write_text("of turn2.JPG")
+    landed = [folder / landing, folder / "turn10.jpg"]
+    monkeypatch.setattr(batch, "watch_photos", lambda watch, handle: list(map(handle, landed)))
+    files = ("--scene", str(out / "{name}.json"), "--csv", str(out / "all.csv"))
+    assert main(["measure", str(landed[1]), "--watch", str(folder), *SCALE, *files]) == 3
+    said = capsys.readouterr().err
+    assert "have one name: rename one" in said
+    assert str(folder / "turn2.JPG") in said
+    assert look == [landed[1], landed[1]]
+    assert (out / "turn2.json").read_text() == "of turn2.JPG"
+    rows = list(csv.DictReader((out / "all.csv").read_text().splitlines()))
+    assert len(rows) == len(report().scene.pieces)
 
 
 def test_processes_yield_the_photos_in_order() -> None:

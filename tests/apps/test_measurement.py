@@ -39,13 +39,18 @@ def test_questions_in_words_and_as_objects_have_one_answer(table: Measurement) -
     in_words = table.ask(f"range {first} {second}")
     as_object = table.ask({"question": "range", "from": first, "to": second})
     assert in_words.to_json() == as_object.to_json()
+    assert overruler.ask(table.scene, f"range {first} {second}").to_json() == in_words.to_json()
     with pytest.raises(overruler.BadInput, match="question"):
         table.ask("rage p01 p02")
 
 
 def test_its_repr_fits_a_line_and_its_page_shows_picture_and_pieces(table: Measurement) -> None:
-    assert "\n" not in repr(table)
-    assert len(repr(table)) < 200
+    scene, (first, second) = table.scene, table.scene.pieces[:2]
+    ruling = overruler.ask(scene, f"range {first.id} {second.id}")
+    board = overruler.Board.load(SAMPLES / "legion_desert.toml")
+    for shown in (table, table.report, scene, first, ruling, board):
+        assert "\n" not in repr(shown)
+        assert len(repr(shown)) < 300, repr(shown)
     page = table._repr_html_()
     assert "data:image/jpeg;base64," in page
     assert page.count("<tr>") == 1 + len(table.scene.pieces)

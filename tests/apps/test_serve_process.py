@@ -101,6 +101,7 @@ def test_a_relative_folder_a_kill_and_a_second_server(
 
 def test_nobody_finds_the_key_in_what_the_server_says(tmp_path: Path) -> None:
     options = ("--lan", "--host", "127.0.0.2", "--store", "store", "--workers", "1")
+    options += ("-v", "--log", "steps.txt")
     with server(tmp_path, *options) as (process, address, log):
         key = address.partition("?key=")[2]
         assert len(key) >= 20
@@ -114,7 +115,9 @@ def test_nobody_finds_the_key_in_what_the_server_says(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         process.wait(START_S)
         assert process.stdout is not None
-        said = log.read_bytes() + process.stdout.read()
+        steps = (tmp_path / "steps.txt").read_bytes()
+        assert b"photos are kept in" in steps
+        said = log.read_bytes() + process.stdout.read() + steps
     assert key.encode() not in said
     assert b"Traceback" not in said
     store = tmp_path / "store"

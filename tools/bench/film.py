@@ -19,7 +19,7 @@ from rich.table import Table
 
 from bench.live import megabytes
 from overruler.apps.analyze.event_log import EventLog
-from overruler.apps.analyze.pipeline import prepare_process
+from overruler.apps.analyze.segment_task import prepare_process
 from overruler.board import Board
 from overruler.referee import Referee
 from overruler.sources.prefetch import prefetch_items

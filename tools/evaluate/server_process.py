@@ -114,9 +114,11 @@ def serving(
 # --- requests ---
 
 
-def call(method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+def call(
+    method: str, path: str, body: bytes | None = None, most_s: float = TIMEOUT_S
+) -> tuple[int, bytes]:
     """Ask the server for something; the status and the body."""
-    line = http.client.HTTPConnection(HOST, PORT, timeout=TIMEOUT_S)
+    line = http.client.HTTPConnection(HOST, PORT, timeout=most_s)
     try:
         line.request(method, path, body)
         answer = line.getresponse()

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from overruler.apps.process.log import add_log_arguments, say
 from overruler.apps.serve import (
     ACCESS_KEY_BYTES,
+    SERVER_QUIET_HELP,
     ServerAddress,
     add_network_arguments,
     check_installed,
@@ -33,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help=source)
     parser.add_argument("--loop", action="store_true", help="a film begins again when it has ended")
     add_table_arguments(parser)
+    add_log_arguments(parser, SERVER_QUIET_HELP)
     add_network_arguments(parser, DEFAULT_PORT)
     group = parser.add_argument_group("what comes out")
     look = "the overlay's colours, size, players and logos; read again whenever you save it"
@@ -49,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     overlay_key = secrets.token_urlsafe(ACCESS_KEY_BYTES) if address.key else None
     with closing_on_error(sockets):
         services, finish = _assemble_server(args, address, overlay_key)
-    _print_addresses(address, overlay_key)
+    _print_addresses(address, overlay_key, args.quiet)
     try:
         _serve_live(args, services, sockets)
     finally:  # it ends with Ctrl-C
@@ -94,19 +97,20 @@ def _make_recorder(args: argparse.Namespace) -> "tuple[Callable[[Tick], None], C
     return recorder.record_tick, recorder.finish
 
 
-def _print_addresses(address: ServerAddress, overlay_key: str | None) -> None:
+def _print_addresses(address: ServerAddress, overlay_key: str | None, quiet: bool) -> None:
+    """Print the addresses, which no log file gets: they hold the keys."""
     from overruler.apps.web.phone.lan_address import terminal_qr_code
 
     control, overlay = f"{address.base_url}control", f"{address.base_url}overlay"
     if address.key:
         control += f"?key={address.key}"
-        print(terminal_qr_code(control))
+        if not quiet:
+            print(terminal_qr_code(control))
     if overlay_key:
         overlay += f"?key={overlay_key}"
     print(overlay)
-    print(control)
-    about = "the first is a browser source of 1920 × 1080, the second a dock; Ctrl-C ends"
-    print(about, flush=True)
+    print(control, flush=True)
+    say("the first is a browser source of 1920 × 1080, the second a dock; Ctrl-C ends")
 
 
 def _serve_live(

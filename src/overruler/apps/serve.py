@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from overruler.apps.process.log import COMMAND_LOGGER, QUIET_HELP, add_log_arguments, say
 from overruler.apps.settings.house_options import add_house_arguments, read_house, read_own_bases
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.settings.table_options import add_taught_argument
@@ -34,6 +35,8 @@ MAX_WORKERS = 2
 """Most photos that are measured at once."""
 SWITCH_INTERVAL_S = 0.001
 """How long a thread that computes may keep the one that answers waiting."""
+SERVER_QUIET_HELP = f"{QUIET_HELP} and the address"
+"""What `-q` does to a server."""
 LOOPBACK = "127.0.0.1"
 WILDCARD_HOSTS = ("0.0.0.0", "::")
 """A server that listens there listens at all addresses of the machine; they are no address to visit."""
@@ -57,6 +60,7 @@ def add_network_arguments(parser: argparse.ArgumentParser, port: int) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_network_arguments(parser, DEFAULT_PORT)
+    add_log_arguments(parser, SERVER_QUIET_HELP)
     option = parser.add_argument_group("what is known of the tables").add_argument
     for name, text in (
         ("board", "a board file to choose from"),
@@ -120,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
     with closing_on_error(sockets):
         settings = read_settings(args, address)
         store = Store(settings.store)
-    _print_address(address, settings)
+    _print_address(address, settings, args.quiet)
     serve(args, make_app(settings, store), sockets)
     return 0
 
@@ -256,15 +260,16 @@ def _data_folder() -> Path:
     return user_data_path("overruler", appauthor=False) / "server"
 
 
-def _print_address(address: ServerAddress, settings: "Settings") -> None:
+def _print_address(address: ServerAddress, settings: "Settings", quiet: bool) -> None:
+    """Print the address, which no log file gets: it holds the key."""
     from overruler.apps.web.phone.lan_address import terminal_qr_code
 
-    if address.key:
+    if address.key and not quiet:
         print(terminal_qr_code(address.url))
-    print(address.url)
+    print(address.url, flush=True)
     who = "whoever is on this network and has the address" if address.key else "this machine alone"
     kept = f"photos are kept in {settings.store.absolute()} for {settings.keep_days:g} days"
-    print(f"open to {who}; {kept}; Ctrl-C ends", flush=True)
+    say(f"open to {who}; {kept}; Ctrl-C ends")
 
 
 def serve(args: argparse.Namespace, app: "Starlette", sockets: list[socket.socket]) -> None:
@@ -272,12 +277,15 @@ def serve(args: argparse.Namespace, app: "Starlette", sockets: list[socket.socke
     import uvicorn
 
     from overruler.apps.web.connections import LimitedProtocol
-    from overruler.apps.web.sockets import ClientFaults
+    from overruler.apps.web.sockets import NoFaults
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    logging.getLogger("uvicorn.error").addFilter(ClientFaults())
+    errors = logging.getLogger("uvicorn.error")
+    errors.addFilter(NoFaults())
+    errors.handlers = [*logging.getLogger(COMMAND_LOGGER).handlers]
     config = uvicorn.Config(
         app,
+        log_config=None,
         log_level="warning",
         access_log=False,
         server_header=False,

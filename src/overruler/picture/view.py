@@ -1,6 +1,7 @@
 """Projection of the board's millimetres to the drawing."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,17 +50,8 @@ class View:
         z = points[..., 2]
         with np.errstate(divide="ignore", invalid="ignore"):
             radius = np.hypot(x, y) / z
-        return np.asarray((z > 0) & (radius < LENS_MODEL_REACH * self._corner_radius()))
-
-    def _corner_radius(self) -> float:
-        """Return the radius of the picture's farthest corner, at focal length 1."""
-        width, height = self.size_px
-        corners = np.array([[0, 0], [width, 0], [0, height], [width, height]], float)
-        ideal = self.camera.undistort(corners)
-        radii = np.linalg.norm(ideal, axis=-1)
-        radius = float(np.nanmax(radii, initial=0.0))
-        focal_px = float(self.camera.matrix[0, 0])
-        return radius or float(np.hypot(width, height)) / (2 * focal_px)
+        reach = LENS_MODEL_REACH * _corner_radius(self.camera, self.size_px)
+        return np.asarray((z > 0) & (radius < reach))
 
     def line_px(self, start_mm: ArrayLike, end_mm: ArrayLike, z_mm: float = 0.0) -> Array:
         """Project a straight line of the board to the drawing (N, 2), bent as the lens bends it."""
@@ -76,6 +68,18 @@ class View:
         """Return the drawing's units in a millimetre of the board around a point (2,)."""
         point = np.append(np.asarray(xy_mm, float), z_mm)
         return float(1 / self.camera.mm_per_px(point))
+
+
+@lru_cache(maxsize=64)
+def _corner_radius(camera: Camera, size_px: tuple[int, int]) -> float:
+    """Return the radius of the picture's farthest corner, at focal length 1."""
+    width, height = size_px
+    corners = np.array([[0, 0], [width, 0], [0, height], [width, height]], float)
+    ideal = camera.undistort(corners)
+    radii = np.linalg.norm(ideal, axis=-1)
+    radius = float(np.nanmax(radii, initial=0.0))
+    focal_px = float(camera.matrix[0, 0])
+    return radius or float(np.hypot(width, height)) / (2 * focal_px)
 
 
 def offset_outline(shape: Shape, offset_mm: float = 0.0, steps: int = OUTLINE_POINTS) -> Array:

@@ -25,14 +25,18 @@ VAGUE_SIGMA_MM = 300.0
 __all__ = ["ask", "clause_text", "game_of", "matrix", "read_question"]
 
 
-def ask(scene: Scene, question: Node | Mapping[str, Any]) -> Verdict:
+def ask(scene: Scene, question: Node | Mapping[str, Any] | str) -> Verdict:
     """Answer a question by the rules of the scene's game; `BadInput` names what is wrong with it.
 
-    ask(scene, {"question": "range", "from": "r1", "to": "guards"}).answer
+    A text is a question in words, or JSON.
+
+    ask(scene, "range r1 guards").answer
     # {"range": 2, "melee": False}
     """
-    node = question if isinstance(question, Node) else Node(question, "question")
     game = game_of(scene.game)
+    if isinstance(question, str):
+        question = read_question(scene.game, question, "question")
+    node = question if isinstance(question, Node) else Node(question, "question")
     game.check(scene)
     kind = node["question"].text()
     if kind not in game.questions:

@@ -101,7 +101,8 @@ def _stream_shots(address: str) -> Iterator[Shot]:
             for picture in container.decode(stream):
                 yield shot_from_picture(picture, time.monotonic() - start, address, aspect)
     except (av.error.FFmpegError, ValueError, OSError) as error:
-        raise CannotMeasure(f"{address}: {getattr(error, 'strerror', None) or error}") from None
+        problem = f"{address}: {getattr(error, 'strerror', None) or error}"
+        raise CannotMeasure(f"{problem}: is the address right, and is it on air?") from None
 
 
 def _camera_shots(device: int | str) -> Iterator[Shot]:

@@ -176,7 +176,7 @@ class Obs:
         return op, data
 
     def _gone(self, error: Exception) -> CannotMeasure:
-        return CannotMeasure(f"{self._name} has gone: {_one_line(error)}")
+        return CannotMeasure(f"{self._name} has gone ({_one_line(error)}): start it again")
 
 
 def _one_line(error: Exception) -> str:

@@ -30,6 +30,8 @@ MAX_PIXELS = 60_000_000
 """Pixels above which a picture is refused by its header, before it is decoded."""
 MIN_SIDE_PX = 64
 """Least side of a picture, in px, that may show a measurable table."""
+UNKNOWN_KIND_TEXT = "is not a picture that can be read; use JPEG, HEIC, PNG, WebP or TIFF"
+"""What is said of a file of an unknown kind."""
 MIN_CAMERA_PIXELS = 3_000_000
 """A picture with fewer pixels was probably resized since it was taken."""
 FOCAL_SIGMA = 0.03
@@ -191,7 +193,7 @@ def _not_a_picture(path: Path) -> CannotMeasure:
     kind = describe_unreadable(_first_bytes(path))
     if kind is not None:
         return CannotMeasure(f"{path}: {kind}")
-    return CannotMeasure(f"{path}: is not a picture that can be read; use JPEG, PNG, WebP or TIFF")
+    return CannotMeasure(f"{path}: {UNKNOWN_KIND_TEXT}")
 
 
 # --- pixels ---

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from overruler.apps import query
-from overruler.apps.analyze import film_rulings, page, segment, tables, turns
+from overruler.apps.analyze import film_rulings, page, pipeline, segment, tables, turns
 from overruler.apps.analyze.merge import FilmResults
 from overruler.errors import BadInput
 
@@ -211,3 +213,12 @@ def test_film_editors_get_a_marker_for_each_move(film: FilmResults) -> None:
     assert marker.name == "p01 moves 6.0 in (152 mm)"
     assert marker.marked_range.start_time.to_seconds() == 61.5
     assert marker.marked_range.duration.to_seconds() == 1.25
+
+
+@given(st.lists(st.sampled_from(["a", "A", "a-2", "a-2-2", "b"]), max_size=6))
+def test_every_film_has_a_folder_of_its_own(stems: list[str]) -> None:
+    """Also where letters of either case are the same to the disk, and names look numbered."""
+    videos = [Path(f"{number}/{stem}.mp4") for number, stem in enumerate(stems)]
+    names = pipeline._folder_names(videos)
+    assert len({name.casefold() for name in names}) == len(stems)
+    assert all(name.startswith(stem) for name, stem in zip(names, stems, strict=True))

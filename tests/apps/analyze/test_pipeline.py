@@ -6,19 +6,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 import pytest
 
 from overruler.apps import cli
-from overruler.apps.analyze import overlay, pipeline, segment
+from overruler.apps.analyze import overlay, pipeline, segment, segment_task
 from overruler.apps.analyze import video as drawn
 from overruler.apps.analyze.engines import dask_engine
 from overruler.board import Board
 from overruler.referee import Referee
+from overruler.writing import WriteFailed
 
 av = pytest.importorskip("av", reason="films need PyAV")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables need pyarrow")
@@ -102,10 +104,10 @@ def test_the_process_of_a_segment_has_settled_in_on_whatever_machine(
         return {}
 
     cv2.setNumThreads(2)
-    monkeypatch.setattr(pipeline, "limit_malloc_arenas", lambda: told.append("shared"))
-    monkeypatch.setattr(pipeline, "analyze_segment", analysed)
-    pipeline.run_task(
-        pipeline.SegmentTask(
+    monkeypatch.setattr(segment_task, "limit_malloc_arenas", lambda: told.append("shared"))
+    monkeypatch.setattr(segment_task, "analyze_segment", analysed)
+    segment_task.run_task(
+        segment_task.SegmentTask(
             segment.Segment("", "", Referee(None), 0.0, 1.0), tmp_path / "part.json"
         )
     )
@@ -126,12 +128,12 @@ def test_what_a_segment_leaves_free_is_given_back(
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    monkeypatch.setattr(pipeline, "analyze_segment", scattered)
-    task = pipeline.SegmentTask(
+    monkeypatch.setattr(segment_task, "analyze_segment", scattered)
+    task = segment_task.SegmentTask(
         segment.Segment("", "", Referee(None), 0.0, 1.0), tmp_path / "part.json"
     )
     before = resident()
-    pipeline.run_task(task)
+    segment_task.run_task(task)
     assert resident() - before < 20e6
 
 
@@ -187,6 +189,36 @@ def test_a_film_cut_off_in_the_middle_of_a_move_is_told_as_far_as_it_goes(
     assert cli.main(arguments(cut, tmp_path)) == 0
     assert "cut: the film can be read to" in capsys.readouterr().err
     assert len(pq.read_table(tmp_path / "cut" / "moves.parquet")) == 1
+
+
+def test_a_film_that_grows_while_it_is_read_is_told(
+    video: Path, unbroken: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state, known = pipeline._file_state, []
+
+    def grown(path: Path) -> tuple[int, int] | None:
+        known.append(path)
+        size, time_ns = state(path) or (0, 0)
+        return size + len(known), time_ns
+
+    monkeypatch.setattr(pipeline, "_file_state", grown)
+    assert cli.main(arguments(video, unbroken.parent)) == 0
+    assert known == [video, video]
+    assert "game: the film changed while it was read" in capsys.readouterr().err
+
+
+def test_a_full_disk_ends_the_analysis_instead_of_leaving_a_part_out(
+    video: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fill(work: object, tasks: Sequence[segment_task.SegmentTask]) -> Iterator[Any]:
+        yield tasks[0], None
+        yield tasks[-1], WriteFailed(tasks[-1].path, "No space left on device")
+
+    monkeypatch.setattr(pipeline, "serial_engine", fill)
+    assert cli.main(arguments(video, tmp_path)) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("cannot be written: No space left on device")
+    assert not list((tmp_path / "game").glob("[!.]*"))
 
 
 @pytest.mark.parametrize(

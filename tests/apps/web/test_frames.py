@@ -12,7 +12,7 @@ from evaluate import attack_server
 from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
-from overruler.apps.web.sockets import ClientFaults
+from overruler.apps.web.sockets import NoFaults
 from tests.apps.web.desk import Ready
 from tests.apps.web.live_table import Table, air, served, serving
 
@@ -27,7 +27,7 @@ def attack(
     monkeypatch.setattr(attack_server, "PORT", int(home.rpartition(":")[2]))
     monkeypatch.setattr(attack_server, "READ_S", 0.02)
     draw = random.Random(7)
-    logger, faults = logging.getLogger("uvicorn.error"), ClientFaults()
+    logger, faults = logging.getLogger("uvicorn.error"), NoFaults()
     logger.addFilter(faults)
     counts, _ = attack_server.attack(COUNT, lambda: attack_server.send_frames(path, draw))
     logger.removeFilter(faults)
@@ -59,7 +59,7 @@ def test_only_what_a_client_did_wrong_stays_out_of_the_log() -> None:
     def is_logged(error: Exception) -> bool:
         told = (type(error), error, None)
         record = logging.LogRecord("uvicorn.error", logging.ERROR, "", 0, "x", (), told)
-        return ClientFaults().filter(record)
+        return NoFaults().filter(record)
 
     assert not is_logged(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"))
     assert is_logged(RuntimeError("ours"))

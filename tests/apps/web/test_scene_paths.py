@@ -3,15 +3,18 @@
 import re
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from overruler.apps.settings.game_choice import choose_game, known_presets
 from overruler.apps.web import scene_paths
+from overruler.apps.web.piece_names import piece_names
 from overruler.apps.web.quick_questions import arc_outlines, games_json
 from overruler.errors import BadInput
 from overruler.games import GAMES, Ruler
+from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, gap
 from overruler.rules import ask
@@ -54,6 +57,18 @@ def test_the_line_runs_between_the_closest_points_and_the_doubt_spans_95_percent
     assert np.linalg.norm(doubt[1] - doubt[0]) == pytest.approx(
         2 * 1.96 * (verdict.sigma_mm or 0), abs=0.05
     )
+
+
+def test_a_second_tap_works_nothing_out_again_but_the_ruling() -> None:
+    """Neither the lens at the picture's corners, nor where the photo shows each piece."""
+    known = scene()
+    with (
+        patch.object(Camera, "undistort", autospec=True, side_effect=Camera.undistort) as lens,
+        patch.object(scene_paths, "piece_names", side_effect=piece_names) as names,
+    ):
+        first = scene_paths.ruling_json(known, ask(known, RANGE))
+        assert scene_paths.ruling_json(known, ask(known, RANGE)) == first
+        assert (lens.call_count, names.call_count) == (1, 1)
 
 
 def test_words_say_the_call_and_the_doubt() -> None:

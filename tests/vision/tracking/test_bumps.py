@@ -1,14 +1,15 @@
 """A camera that is bumped while a film runs."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 
 from overruler.frame import Frame, Shot
-from overruler.report import Report
 from overruler.track import Tick
-from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.tracking.camera_motion import (
     CAMERA_MOVED_NOTE,
     CAMERA_MOVED_S,
@@ -18,37 +19,9 @@ from overruler.vision.tracking.camera_motion import (
 )
 from synthetic.flat_table import render_table
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers, exact
+from tests.vision.tracking.fake_watch import FakeWatch
 
 Pixels = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
-
-
-class Fake:
-    """Measures at its first look, and at the first after it was told to."""
-
-    def __init__(self) -> None:
-        self.looked_s: list[float] = []
-        self.again_s: list[float] = []
-        self._due = True
-
-    def look(self, shot: Shot) -> Tick:
-        self.looked_s.append(shot.time_s)
-        camera = camera_over(10.0)
-        corners = tuple(camera.project(corners) for corners in eight_markers().values())
-        calibration = replace(exact(camera), corners_px=corners)
-        report = (
-            Report(shot.frame(), calibration, (), build_scene(calibration, ()))
-            if self._due
-            else None
-        )
-        self._due = False
-        return Tick(shot.time_s, (), rest=report)
-
-    def close(self) -> Tick | None:
-        return None
-
-    def remeasure_table(self, why: str = "") -> None:
-        self.again_s.append(self.looked_s[-1])
-        self._due = True
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +29,9 @@ def table() -> Pixels:
     return render_table(camera_over(10.0), SIZE_PX, BOARD_MM, [], eight_markers(), noise=1.0)
 
 
-def told(table: Pixels, bumped_s: tuple[float, float]) -> tuple[Fake, list[Tick]]:
+def told(table: Pixels, bumped_s: tuple[float, float]) -> tuple[FakeWatch, list[Tick]]:
     """Four seconds; between two times all is shown some pixels aside."""
-    watch = Fake()
+    watch = FakeWatch()
     steady, aside = CameraMotionGuard(watch), np.roll(table, (-6, 9), (0, 1))
     times = np.arange(40) / 10
     frames = [aside if bumped_s[0] <= time_s < bumped_s[1] else table for time_s in times]
@@ -93,7 +66,7 @@ def shots_of(frames: list[Pixels]) -> list[Shot]:
 
 def test_a_jump_of_the_exposure_is_told_and_the_table_is_measured_anew(table: Pixels) -> None:
     dark = (table * 0.4).astype(np.uint8)
-    watch = Fake()
+    watch = FakeWatch()
     steady = CameraMotionGuard(watch)
     ticks = [steady.look(shot) for shot in shots_of([table] * 10 + [dark] * 30)]
     assert [tick.notes for tick in ticks if tick.notes] == [(LIGHT_CHANGED_NOTE,)]
@@ -103,15 +76,49 @@ def test_a_jump_of_the_exposure_is_told_and_the_table_is_measured_anew(table: Pi
 
 def test_a_little_more_light_is_no_change(table: Pixels) -> None:
     lighter = np.clip(table * 1.3, 0, 255).astype(np.uint8)
-    watch = Fake()
+    watch = FakeWatch()
     steady = CameraMotionGuard(watch)
     ticks = [steady.look(shot) for shot in shots_of([table] * 10 + [lighter] * 10)]
     assert not watch.again_s
     assert not any(tick.notes for tick in ticks)
 
 
+def marks_of(table: Pixels, *bases: Any) -> Landmarks:
+    camera = camera_over(10.0)
+    corners = tuple(camera.project(corners) for corners in eight_markers().values())
+    return Landmarks.of(
+        replace(exact(camera), corners_px=corners), shots_of([table])[0].grey, bases
+    )
+
+
+@pytest.mark.parametrize("white", [235, 255])
+@pytest.mark.parametrize(("gain", "is_told"), [(0.65, False), (1.05, False), (1.4, True)])
+def test_a_bright_base_that_turns_white_loses_its_look(
+    table: Pixels, gain: float, white: int, is_told: bool
+) -> None:
+    """White is 235 in most films and 255 in other pictures. Cards turn white, too: that is no matter."""
+    before = np.asarray(cv2.circle(table.copy(), (300, 250), 40, (212,) * 3, -1), np.uint8)
+    before = np.minimum(before, white)
+    base = SimpleNamespace(outline_px=np.array([[260.0, 210.0], [340.0, 290.0]]))
+    (after,) = shots_of([np.clip(before * gain, 0, white).astype(np.uint8)])
+    assert marks_of(before, base).change(after.grey) == (LIGHT_CHANGED_NOTE if is_told else None)
+    assert marks_of(before).change(after.grey) is None
+
+
+def test_a_hand_over_some_markers_is_no_light(table: Pixels) -> None:
+    marks = marks_of(table)
+    covered = table.copy()
+    camera = camera_over(10.0)
+    for quad in [camera.project(corners) for corners in eight_markers().values()][:3]:
+        low, high = quad.min(0).astype(int) - 20, quad.max(0).astype(int) + 20
+        covered[low[1] : high[1], low[0] : high[0]] = 190
+    (shot,) = shots_of([covered])
+    assert marks.count_hidden(shot.grey) == 3
+    assert marks.change(shot.grey) is None
+
+
 def test_a_picture_of_another_size_is_measured_anew_at_once(table: Pixels) -> None:
-    watch = Fake()
+    watch = FakeWatch()
     steady = CameraMotionGuard(watch)
     smaller = np.ascontiguousarray(table[::2, ::2])
     ticks = [steady.look(shot) for shot in shots_of([table] * 5 + [smaller] * 5)]
@@ -124,10 +131,8 @@ def test_a_picture_of_another_size_is_measured_anew_at_once(table: Pixels) -> No
 
 
 def test_landmarks_of_another_size_are_all_hidden(table: Pixels) -> None:
-    camera = camera_over(10.0)
-    corners = tuple(camera.project(corners) for corners in eight_markers().values())
     grey = shots_of([table])[0].grey
-    marks = Landmarks.of(replace(exact(camera), corners_px=corners), grey)
+    marks = marks_of(table)
     assert marks.count_hidden(grey[:-1]) == len(marks.first_point) > 4
     assert marks.camera_moved(grey[:-1])
     assert not marks.camera_moved(grey)

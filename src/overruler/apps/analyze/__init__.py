@@ -7,6 +7,7 @@ from overruler.apps.analyze.engines import ENGINES
 from overruler.apps.analyze.film_rulings import read_allowances
 from overruler.apps.analyze.turns import read_turns
 from overruler.apps.measure import add_table_arguments
+from overruler.apps.process.log import add_log_arguments
 from overruler.errors import BadInput
 
 MIN_SEGMENT_S = 5
@@ -21,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_table_arguments(parser)
     _add_output_arguments(parser)
     _add_engine_arguments(parser)
+    add_log_arguments(parser)
 
 
 def _add_output_arguments(parser: argparse.ArgumentParser) -> None:

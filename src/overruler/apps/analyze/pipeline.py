@@ -1,15 +1,10 @@
 """The pipeline from films to folders of results: segments are analysed, stored and merged."""
 
 import argparse
+import logging
 import os
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from overruler.apps import measure
 from overruler.apps.analyze import page, photo_folder, tables
@@ -17,38 +12,23 @@ from overruler.apps.analyze.contacts import find_contacts
 from overruler.apps.analyze.engines import Engine, dask_engine, serial_engine
 from overruler.apps.analyze.film_rulings import check_allowances, rule_all_pairs
 from overruler.apps.analyze.merge import Data, FilmResults, merge_segments
-from overruler.apps.analyze.segment import (
-    LEAD_S,
-    Segment,
-    analyze_segment,
-    encode_json,
-    load_segment,
-    split_film,
-)
+from overruler.apps.analyze.segment import load_segment, split_film
+from overruler.apps.analyze.segment_task import SegmentTask, show_progress
 from overruler.apps.analyze.turns import Turn, guess_turns, turn_rows
-from overruler.apps.process.memory import give_back_memory, limit_malloc_arenas
+from overruler.apps.process.log import say
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
 from overruler.units import SIGMAS_95, inches_from_mm
-from overruler.vision.imaging.opencv_threads import limit_opencv_to_one_thread
-from overruler.writing import write_atomically, write_parts_atomically
+from overruler.writing import WriteFailed, write_parts_atomically
 
 SEGMENTS_FOLDER = ".segments"
 """Folder inside a film's own for the segments that are done."""
 MAX_NOTES_SHOWN = 8
 """Notes on a film that the terminal shows."""
-ASSUMED_FILM_S = 60.0
-"""Length of a film that does not state its own, for the progress bar."""
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentTask:
-    """A segment to analyse."""
-
-    segment: Segment
-    path: Path
-    """File for its result."""
+CHANGED_TEXT = "the film changed while it was read: analyze it again when it is whole"
+"""What is said of a film that is still being recorded or copied, say."""
+logger = logging.getLogger("overruler.steps")
 
 
 def analyze_films(
@@ -66,7 +46,7 @@ def analyze_films(
             if args.video:
                 _write_overlay_video(video, film, args.video)
         except CannotMeasure as error:
-            _print_problem(str(error))
+            logger.warning("%s", " ".join(str(error).split()))
             status = error.exit_code
     return status
 
@@ -74,7 +54,7 @@ def analyze_films(
 def _write_overlay_video(video: Path, film: FilmResults, out: Path) -> None:
     from overruler.apps.analyze.video import write_video
 
-    print(f"  {write_video(video, film, out)}")
+    say(f"  {write_video(video, film, out)}")
 
 
 def make_referee(args: argparse.Namespace) -> Referee:
@@ -96,12 +76,15 @@ def make_referee(args: argparse.Namespace) -> Referee:
 
 
 def _folder_names(videos: Sequence[Path]) -> list[str]:
-    """Name each film's folder by the film, without the ending; numbered where two are the same."""
+    """Name each film's folder by the film, without the ending; numbered where two are alike."""
     names: list[str] = []
     for video in videos:
-        stem = Path(os.path.realpath(video)).stem or "film"
-        count = sum(name == stem or name.rpartition("-")[0] == stem for name in names)
-        names.append(stem if not count else f"{stem}-{count + 1}")
+        name = stem = Path(os.path.realpath(video)).stem or "film"
+        count = 1
+        while name.casefold() in map(str.casefold, names):
+            count += 1
+            name = f"{stem}-{count}"
+        names.append(name)
     return names
 
 
@@ -121,14 +104,26 @@ def _analyze_film(
 ) -> FilmResults:
     if video.is_dir():
         return photo_folder.analyze_folder(video, referee)
+    before = _file_state(video)
     tasks = _make_tasks(video, out, referee, args.segment_s)
-    problems = _run_tasks(tasks, engine, video.name, args.resume)
+    problems = _run_tasks(tasks, engine, video.name, args)
     done = [task.path for task in tasks if task.path.exists()]
     if not done:
         raise CannotMeasure(f"{video}: {problems[0] if problems else 'nothing could be read'}")
     film = merge_segments(out.name, map(load_segment, done))
     film.problems += problems
+    if _file_state(video) != before:
+        film.problems.append(CHANGED_TEXT)
     return film
+
+
+def _file_state(path: Path) -> tuple[int, int] | None:
+    """A file's size and the time of its last change in ns; None where it is gone."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_size, state.st_mtime_ns
 
 
 def _make_tasks(video: Path, out: Path, referee: Referee, segment_s: float) -> list[SegmentTask]:
@@ -137,85 +132,27 @@ def _make_tasks(video: Path, out: Path, referee: Referee, segment_s: float) -> l
     return [SegmentTask(segment, folder / f"{segment.key}.json") for segment in segments]
 
 
-def _run_tasks(tasks: Sequence[SegmentTask], engine: Engine, name: str, resume: bool) -> list[str]:
-    """Analyse the segments that have no result yet; return a sentence for each that failed."""
-    waiting = [task for task in tasks if not (resume and task.path.exists())]
+def _run_tasks(
+    tasks: Sequence[SegmentTask], engine: Engine, name: str, args: argparse.Namespace
+) -> list[str]:
+    """Analyse the segments that have no result yet; return a sentence for each that failed.
+
+    Raises `WriteFailed`: what the disk has no room for is no fault of the film.
+    """
+    waiting = [task for task in tasks if not (args.resume and task.path.exists())]
     problems = []
-    with _task_progress(name, tasks, waiting, engine is serial_engine) as (work, on_done):
+    logger.info("%s: %d of %d segments are to be done", name, len(waiting), len(tasks))
+    with show_progress(name, tasks, waiting, args) as (work, on_done):
         for task, error in engine(work, waiting):
             on_done(task)
+            if isinstance(error, WriteFailed):
+                raise error
             if isinstance(error, OverrulerError):
                 problems.append(str(error))
             elif isinstance(error, Exception):
                 start = f"from {task.segment.from_s:.0f} s on"
                 problems.append(f"{start}: its worker failed ({type(error).__name__})")
     return problems
-
-
-def _ignore_progress(time_s: float) -> None:
-    """Show nothing."""
-
-
-def run_task(task: SegmentTask, on_progress: Callable[[float], None] = _ignore_progress) -> None:
-    """Analyse a segment and store its result; `on_progress` gets the seconds of film done."""
-    prepare_process()
-    write_atomically(task.path, encode_json(analyze_segment(task.segment, on_progress)))
-    give_back_memory()
-
-
-def prepare_process() -> None:
-    """Set the memory and the threads of a process that works on films."""
-    limit_malloc_arenas()
-    limit_opencv_to_one_thread()
-
-
-# --- progress ---
-
-
-@contextmanager
-def _task_progress(
-    name: str, tasks: Sequence[SegmentTask], waiting: Sequence[SegmentTask], here: bool
-) -> Iterator[tuple]:  # type: ignore[type-arg]
-    """Yield the function that does a task and the one to call when it is done, with a bar on a terminal.
-
-    With `here` the tasks run in this process, and the bar moves within a task too.
-    """
-    if not sys.stderr.isatty() or not waiting:
-        yield run_task, lambda task: None
-        return
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
-    console = Console(stderr=True)
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
-        finished = len(tasks) - len(waiting)
-        row = bar.add_task(name, total=len(tasks), completed=finished)
-
-        def run_with_progress(task: SegmentTask) -> None:
-            start_s = max(0.0, task.segment.from_s - LEAD_S)
-            length_s = _length_s(task)
-
-            def on_progress(time_s: float) -> None:
-                share = (time_s - start_s) / length_s
-                bar.update(row, completed=finished + min(max(share, 0.0), 1.0))
-
-            run_task(task, on_progress)
-
-        def on_done(_: SegmentTask) -> None:
-            nonlocal finished
-            finished += 1
-            bar.update(row, completed=finished)
-
-        yield (run_with_progress if here else run_task), on_done
-
-
-def _length_s(task: SegmentTask) -> float:
-    """Length of a segment; for the last one, by what the film says of its own."""
-    segment = task.segment
-    if segment.to_s != float("inf"):
-        return segment.to_s - segment.from_s
-    from overruler.sources.video import Film
-
-    with Film(Path(segment.video)) as film:
-        return max(1.0, (film.duration_s or ASSUMED_FILM_S) - segment.from_s)
 
 
 # --- results ---
@@ -245,16 +182,16 @@ def write_results(
 
 def _print_summary(film: FilmResults, out: Path, too_long: Sequence[Data] | None) -> None:
     counts = f"{len(film.bases)} pieces, {len(film.moves)} moves, {len(film.rests)} moments of rest"
-    print(f"{film.name}: {film.read_to_s:.1f} s, {counts}")
+    say(f"{film.name}: {film.read_to_s:.1f} s, {counts}")
     for move in film.moves:
-        print(f"  {move['start_s']:8.1f} s  {move['piece']}  {_describe_path(move)}")
+        say(f"  {move['start_s']:8.1f} s  {move['piece']}  {_describe_path(move)}")
     for row in too_long or ():
         if row["probability"] > 0.5:
             probability = f"with probability {row['probability']:.2f}"
-            print(f"  {row['piece']} moved farther than it may, {probability}")
-    print(f"  {out / 'report.html'}")
+            say(f"  {row['piece']} moved farther than it may, {probability}")
+    say(f"  {out / 'report.html'}")
     for problem in [*film.problems, *_shortened_notes(film)]:
-        _print_problem(f"{film.name}: {problem}")
+        logger.warning("%s: %s", film.name, " ".join(problem.split()))
 
 
 def _shortened_notes(film: FilmResults) -> list[str]:
@@ -272,7 +209,3 @@ def _describe_path(move: Data) -> str:
         return f"{length} straight ({inches:.2f} in); its way was not seen"
     length = f"{move['path_mm']:.1f} ± {SIGMAS_95 * move['path_sigma_mm']:.1f} mm"
     return f"{length}  ({inches_from_mm(move['path_mm']):.2f} in)"
-
-
-def _print_problem(text: str) -> None:
-    print(f"overruler: {' '.join(text.split())}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,14 +16,16 @@ from overruler.apps.measure.photo_paths import (
     expand_patterns,
     named_for,
 )
-from overruler.apps.process.log import add_log_arguments
+from overruler.apps.process.log import QUIET_HELP, add_log_arguments
 from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments, add_taught_argument
 from overruler.errors import BadInput
-from overruler.writing import write_atomically
+from overruler.writing import write_all_atomically
 
 if TYPE_CHECKING:
     from overruler.report import Report
+
+logger = logging.getLogger("overruler.steps")
 
 __all__ = [
     "MeasureOptions",
@@ -48,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_batch_arguments(parser)
     _add_lens_arguments(parser)
     _add_output_arguments(output)
-    add_log_arguments(parser)
+    add_log_arguments(parser, quiet=f"{QUIET_HELP}; --json still prints")
 
 
 def _add_output_arguments(output: "argparse._ArgumentGroup") -> None:
@@ -104,8 +107,11 @@ def run(args: argparse.Namespace) -> int:
         if options.picture or options.doubt:
             progress("drawing")
         outputs = render_outputs(options, report)
-    for path, data in outputs:
-        write_atomically(path, data)
+    write_all_atomically(outputs)
+    if logger.isEnabledFor(logging.INFO):
+        from overruler.apps.measure.summary import result_line
+
+        logger.info("%s: %s", options.photo, result_line(options, report))
     if options.json or not args.quiet:
         _print_report(options, report)
     return 0

@@ -7,7 +7,6 @@ import argparse
 import json
 import logging
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -15,26 +14,25 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from overruler.apps.measure import measuring
-from overruler.apps.measure.options import MeasureOptions, load_options, read_request
+from overruler.apps.measure.options import load_options, read_request
 from overruler.apps.measure.photo_paths import (
     NO_PHOTO,
     PER_PHOTO_OUTPUTS,
     FolderWatch,
+    PhotoNames,
     check_name_fields,
     named_for,
     photos_of,
 )
+from overruler.apps.process.log import say
 from overruler.apps.process.progress import track_progress
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
-from overruler.taught import taught_sentences
-from overruler.writing import check_writable, write_atomically
-
-if TYPE_CHECKING:
-    from overruler.report import Report
+from overruler.sources.folder import find_photos
+from overruler.writing import check_writable, write_all_atomically, write_atomically
 
 MAX_JOBS = 32
 """Most processes that `--jobs` takes."""
@@ -70,13 +68,16 @@ def run_batch(args: argparse.Namespace) -> int:
     base = read_request(argparse.Namespace(**{**vars(args), "photo": [Path()], "csv": None}))
     check_name_fields([(f"--{name}", getattr(base, name)) for name in PER_PHOTO_OUTPUTS], photos)
     load_options(request_for(base, photos[0] if photos else Path("photo.jpg")))
-    results = Results(args.json, args.csv, args.quiet)
+    results = Results(args.json, args.csv)
     requests = [request_for(base, photo) for photo in photos]
     jobs = job_count(args.jobs, len(requests))
-    for outcome in track_progress(measure_all(requests, jobs), len(requests), "measuring"):
+    for outcome in track_progress(
+        measure_all(requests, jobs), len(requests), "measuring", args.quiet
+    ):
         results.take(outcome)
     if watch is not None:
-        _watch(watch, base, results, args.watch)
+        names = PhotoNames([*photos, *find_photos(args.watch)])
+        _watch(watch, base, results, names)
     return results.finish()
 
 
@@ -171,26 +172,16 @@ def measure_one(request: MeasureRequest) -> Outcome:
 
 def _measure(request: MeasureRequest) -> Outcome:
     from overruler.apps.measure.outputs import json_values, piece_rows, render_outputs
+    from overruler.apps.measure.summary import result_line
 
     options = load_options(request)
     report = measuring.measure_photo(options, lambda text: None)
-    for path, data in render_outputs(options, report):
-        write_atomically(path, data)
+    write_all_atomically(render_outputs(options, report))
     scene = ""
     if options.json:
         scene = json.dumps({"file": str(request.photo), **json_values(options, report)})
     rows = piece_rows(report, request.photo)
-    return Outcome(request.photo, "", _in_one_line(options, report), scene, rows)
-
-
-def _in_one_line(options: MeasureOptions, report: "Report") -> str:
-    from overruler.apps.measure.summary import ruling_lines
-
-    shown = ruling_lines(report) if options.questions else ruling_lines(report)[:1]
-    count = len(report.scene.pieces)
-    pieces = f"{count} piece{'s' if count != 1 else ''}"
-    lines = [line.plain for line in shown]
-    return "; ".join([pieces, *lines, *taught_sentences(report.scene.extra)])
+    return Outcome(request.photo, "", result_line(options, report), scene, rows)
 
 
 # --- what comes out ---
@@ -202,7 +193,6 @@ class Results:
 
     as_json: bool
     csv: Path | None
-    quiet: bool
     rows: list[dict[str, Any]] = field(default_factory=list)
     measured: int = 0
     failed: int = 0
@@ -212,19 +202,20 @@ class Results:
         """Print an outcome; a photo that failed is told on standard error."""
         if outcome.error:
             self.failed += 1
-            print(f"overruler: {outcome.photo}: {outcome.error}", file=sys.stderr, flush=True)
             logger.warning("%s: %s", outcome.photo, outcome.error)
             if self.as_json:
                 failure = {"file": str(outcome.photo), "error": outcome.error}
                 print(json.dumps(failure), flush=True)
             return
         self.measured += 1
-        self.rows += outcome.rows
-        logger.info("%s: %s", outcome.photo, outcome.line)
+        others = [row for row in self.rows if row["photo"] != str(outcome.photo)]
+        self.rows = others + outcome.rows  # it may have been replaced, and measured again
+        line = f"{outcome.photo}: {outcome.line}"
         if self.as_json:
+            logger.info("%s", line)
             print(outcome.scene, flush=True)
-        elif not self.quiet:
-            print(f"{outcome.photo}: {outcome.line}", flush=True)
+        else:
+            say(line)
         if self.csv:
             from overruler.apps.measure.outputs import csv_text
 
@@ -232,24 +223,34 @@ class Results:
 
     def finish(self) -> int:
         """Print the count; the exit status."""
-        if not (self.quiet or self.as_json):
+        if not self.as_json:
             took_s = time.monotonic() - self.started_s
             count = self.measured + self.failed
-            print(f"{self.measured} of {count} photos measured in {took_s:.0f} s")
+            say(f"{self.measured} of {count} photos measured in {took_s:.0f} s")
         return CannotMeasure.exit_code if self.failed else 0
 
 
 # --- a folder that photos land in ---
 
 
-def _watch(watch: FolderWatch, base: MeasureRequest, results: Results, folder: Path) -> None:
+def _watch(watch: FolderWatch, base: MeasureRequest, results: Results, names: PhotoNames) -> None:
     """Measure each photo as it lands, until Ctrl-C."""
-    if not (results.quiet or results.as_json):
-        print(f"watching {folder}; Ctrl-C ends", flush=True)
+    if not results.as_json:
+        say(f"watching {watch.folder}; Ctrl-C ends")
     try:
-        watch_photos(watch, lambda photo: results.take(measure_one(request_for(base, photo))))
+        watch_photos(watch, lambda photo: results.take(_measure_landed(photo, base, names)))
     except KeyboardInterrupt:
         return
+
+
+def _measure_landed(photo: Path, base: MeasureRequest, names: PhotoNames) -> Outcome:
+    """Measure a photo that has landed, unless its files would replace those of another one."""
+    if any(getattr(base, name) for name in PER_PHOTO_OUTPUTS):
+        try:
+            names.take(photo)
+        except BadInput as error:
+            return Outcome(photo, str(error))
+    return measure_one(request_for(base, photo))
 
 
 def watch_photos(

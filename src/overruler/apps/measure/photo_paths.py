@@ -64,13 +64,25 @@ def check_name_fields(outputs: Iterable[tuple[str, Path | None]], photos: Sequen
                 f"{option}: every photo needs a file of its own: write {NAME_FIELD} for the "
                 f"photo's name, '{example}' say"
             )
-        _check_names_differ(photos)
+        names = PhotoNames()
+        for photo in photos:
+            names.take(photo)
 
 
-def _check_names_differ(photos: Sequence[Path]) -> None:
-    first: dict[str, Path] = {}
-    for photo in photos:
-        other = first.setdefault(photo.stem, photo)
+class PhotoNames:
+    """The names after which files are written: a photo's name has one photo."""
+
+    __slots__ = ("_first",)
+
+    def __init__(self, known: Iterable[Path] = ()) -> None:
+        """`known` are photos that have their names already; of two with one name the first has it."""
+        self._first: dict[str, Path] = {}
+        for photo in known:
+            self._first.setdefault(photo.stem.casefold(), photo)
+
+    def take(self, photo: Path) -> None:
+        """Give a photo its name; `BadInput` where another photo has it, in letters of any case."""
+        other = self._first.setdefault(photo.stem.casefold(), photo)
         if other != photo:
             raise BadInput(f"{other} and {photo} have one name: rename one, so that both are kept")
 
@@ -78,11 +90,11 @@ def _check_names_differ(photos: Sequence[Path]) -> None:
 class FolderWatch:
     """Finds the photos that land in a folder, each once it stands still."""
 
-    __slots__ = ("_done", "_folder", "_seen")
+    __slots__ = ("_done", "_seen", "folder")
 
     def __init__(self, folder: Path) -> None:
         """What lies in the folder now counts as old."""
-        self._folder = folder
+        self.folder = folder
         self._done = dict(self._states())
         self._seen: dict[Path, tuple[FileState, int]] = {}
 
@@ -102,7 +114,7 @@ class FolderWatch:
         return ready
 
     def _states(self) -> Iterator[tuple[Path, FileState]]:
-        for path in find_photos(self._folder):
+        for path in find_photos(self.folder):
             try:
                 known = path.stat()
             except OSError:  # it was taken away meanwhile

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from overruler.apps.measure.options import MeasureOptions
 from overruler.bases import Base
 from overruler.calibration import Advice, Calibration
 from overruler.detections import DetectedRuler, Detection
@@ -29,6 +30,15 @@ SURELY_RAISED_PROBABILITY = 0.9
 """Raised ground less probable than this is said to be perhaps only printed."""
 DIM_BELOW_VISIBLE_SHARE = 0.5
 """The row of a base with a smaller visible share of the rim is dimmed."""
+
+
+def result_line(options: MeasureOptions, report: Report) -> str:
+    """The result in one line: how many pieces, and the answers, or the first ruling."""
+    shown = ruling_lines(report) if options.questions else ruling_lines(report)[:1]
+    count = len(report.scene.pieces)
+    pieces = f"{count} piece{'s' if count != 1 else ''}"
+    told = taught_sentences(report.scene.extra)
+    return "; ".join([pieces, *(line.plain for line in shown), *told])
 
 
 def print_report(report: Report, written: Sequence[Path], advice: Advice | None = None) -> None:

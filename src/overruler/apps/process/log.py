@@ -1,29 +1,43 @@
-"""What a command says of its work: nothing, its results, or each step; and a log file of it.
+"""What a command says of its work: errors alone, its results, or each step; and a log file of it.
 
-All of it goes through Python's `logging`, under the name `overruler`.
+All of it goes through Python's `logging`, under the name `overruler`: results by `say`, steps as
+`INFO`, problems that do not end the command as `WARNING`.
 """
 
 import argparse
 import logging
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from overruler.errors import BadInput, OverrulerError
 
-logging.getLogger("overruler").addHandler(logging.NullHandler())  # nobody asked: nothing is said
-
+COMMAND_LOGGER = "overruler"
+"""Name of the logger of all parts; its own records are of the error that ends the command."""
+SAID_LOGGER = "overruler.said"
+"""Name of the logger of the results for people."""
 LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 """A line of a log file."""
 STEP_FORMAT = "overruler: %(relativeCreated)6.0f ms  %(message)s"
 """A step on standard error: the time since the program started, and what is done."""
+QUIET_HELP = "say nothing but errors"
+"""What `-q` does."""
+
+logging.getLogger(COMMAND_LOGGER).addHandler(logging.NullHandler())  # nobody asked: nothing is said
+_said = logging.getLogger(SAID_LOGGER)
+_said.setLevel(logging.INFO)
 
 
-def add_log_arguments(parser: argparse.ArgumentParser) -> None:
+def say(text: str) -> None:
+    """Print a line of the results, unless `-q` is given; a log file gets it anyway."""
+    _said.info("%s", text)
+
+
+def add_log_arguments(parser: argparse.ArgumentParser, quiet: str = QUIET_HELP) -> None:
     """Add `-q`, `-v` and `--log`, for a command whose work takes long."""
     group = parser.add_argument_group("how much it says")
     loudness = group.add_mutually_exclusive_group()
-    quiet = "say nothing but errors; --json still prints"
     loudness.add_argument("-q", "--quiet", action="store_true", help=quiet)
     verbose = "say each step, and when (standard error)"
     loudness.add_argument("-v", "--verbose", action="store_true", help=verbose)
@@ -33,21 +47,24 @@ def add_log_arguments(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def keeping_log(args: argparse.Namespace) -> Iterator[None]:
-    """Log what the block does, as the options say, and the error that ends it.
+    """Say and log what the block does, as the options say, and log the error that ends it.
 
     Raises `BadInput` where the log file cannot be written.
     """
-    logger = logging.getLogger("overruler")
+    logger = logging.getLogger(COMMAND_LOGGER)
     handlers = list(_handlers(args))
+    level = logger.level
+    if args.verbose or args.log:
+        logger.setLevel(logging.INFO)
     for handler in handlers:
         logger.addHandler(handler)
-    level = logger.level
-    if handlers:
-        logger.setLevel(logging.INFO)
     try:
         yield
     except OverrulerError as error:
         logger.error(" ".join(str(error).split()))
+        raise
+    except Exception:
+        logger.exception("this should not have happened: please report it")
         raise
     finally:
         logger.setLevel(level)
@@ -56,18 +73,49 @@ def keeping_log(args: argparse.Namespace) -> Iterator[None]:
             handler.close()
 
 
+class _Printer(logging.Handler):
+    """Prints some records on a standard stream: on the one that a progress bar puts there, too."""
+
+    def __init__(
+        self, stream: str, form: str, is_printed: Callable[[logging.LogRecord], bool]
+    ) -> None:
+        super().__init__()
+        self._stream = stream
+        self.setFormatter(logging.Formatter(form))
+        self.addFilter(is_printed)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), file=getattr(sys, self._stream), flush=True)
+
+
 def _handlers(args: argparse.Namespace) -> Iterator[logging.Handler]:
+    yield _Printer("stderr", "overruler: %(message)s", _is_problem)
+    if not args.quiet:
+        yield _Printer("stdout", "%(message)s", _is_result)
     if args.verbose:
-        steps = logging.StreamHandler()
-        steps.setFormatter(logging.Formatter(STEP_FORMAT))
-        steps.addFilter(lambda record: record.levelno < logging.WARNING)  # it says those anyway
-        yield steps
+        yield _Printer("stderr", STEP_FORMAT, _is_step)
     if args.log:
-        try:
-            file = logging.FileHandler(args.log, encoding="utf-8")
-        except OSError as error:
-            raise BadInput(
-                f"--log: {args.log}: cannot be written: {error.strerror or error}"
-            ) from None
-        file.setFormatter(logging.Formatter(LOG_FORMAT))
-        yield file
+        yield _log_file(args.log)
+
+
+def _is_problem(record: logging.LogRecord) -> bool:
+    """Whether a record is of a problem that the command survives: the last one is printed anyway."""
+    return record.levelno >= logging.WARNING and record.name != COMMAND_LOGGER
+
+
+def _is_result(record: logging.LogRecord) -> bool:
+    return record.name == SAID_LOGGER
+
+
+def _is_step(record: logging.LogRecord) -> bool:
+    return record.levelno < logging.WARNING and not _is_result(record)
+
+
+def _log_file(path: Path) -> logging.Handler:
+    try:
+        file = logging.FileHandler(path, encoding="utf-8")
+    except OSError as error:
+        text = f"--log: {path}: cannot be written: {error.strerror or error}"
+        raise BadInput(text) from None
+    file.setFormatter(logging.Formatter(LOG_FORMAT))
+    return file

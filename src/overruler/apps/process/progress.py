@@ -10,10 +10,15 @@ T = TypeVar("T")
 logger = logging.getLogger("overruler.steps")
 
 
+def is_progress_shown(quiet: bool) -> bool:
+    """Whether a bar shows how far the work is: to a person, to whom the steps are not told anyway."""
+    return not (quiet or logger.isEnabledFor(logging.INFO)) and sys.stderr.isatty()
+
+
 @contextmanager
 def progress_display(quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """Yield a function that tells what is being done: to the log, and to whoever watches."""
-    if quiet or logger.isEnabledFor(logging.INFO) or not sys.stderr.isatty():
+    if not is_progress_shown(quiet):
         yield logger.info
         return
     from rich.console import Console
@@ -27,9 +32,11 @@ def with_progress_bar(items: Sequence[T], description: str) -> Iterator[T]:
     yield from track_progress(items, len(items), description)
 
 
-def track_progress(items: Iterable[T], count: int, description: str) -> Iterator[T]:
+def track_progress(
+    items: Iterable[T], count: int, description: str, quiet: bool = False
+) -> Iterator[T]:
     """Yield `count` items in turn, with a progress bar; lines printed meanwhile stand above it."""
-    if not sys.stderr.isatty() or not count:
+    if not is_progress_shown(quiet) or not count:
         yield from items
         return
     from rich.console import Console

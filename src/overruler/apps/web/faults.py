@@ -23,9 +23,16 @@ class TaskFailed(OverrulerError):
     """A task ended without a result."""
 
     def __init__(
-        self, message: str, unmeasurable: bool = False, lacks_room: bool = False, board: str = ""
+        self,
+        message: str,
+        status: int = 500,
+        unmeasurable: bool = False,
+        lacks_room: bool = False,
+        board: str = "",
     ) -> None:
         super().__init__(message)
+        self.status = status
+        """HTTP status of the answer to a client that waits for the result."""
         self.board = board
         """Name of the known board whose markers lie as they do in the photo; empty where none is."""
         self.lacks_room = lacks_room
@@ -74,13 +81,12 @@ STATUS_BY_ERROR: dict[type[Exception], int] = {
     ServerBusy: 503,
     StoreUnavailable: 503,
     WriteFailed: 503,
-    TaskFailed: 500,
 }
 """HTTP status of each error; every other `OverrulerError` is answered with 422."""
 
 
 def _status_code(error: Exception) -> int:
-    if isinstance(error, UploadRefused):
+    if isinstance(error, UploadRefused | TaskFailed):
         return error.status
     return STATUS_BY_ERROR.get(type(error), 422)
 

@@ -7,6 +7,7 @@ photo's upper left corner, as everywhere in `picture`.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ from overruler.taught import taught_sentences
 from overruler.units import SIGMAS_95, format_length, inches_from_mm
 from overruler.verdict import Shade, Verdict
 
+READY_SCENES = 64
+"""Scenes whose cameras and pieces' names are kept: a tap asks the same scene again."""
 RING_POINTS = 360
 """Points of a range line."""
 MARKS_PER_RING = 24
@@ -45,10 +48,21 @@ ARC_REACH_WITHOUT_RULER_MM = 300.0
 
 def camera_view(scene: Scene, photo: int = 0) -> View:
     """The camera of one of the scene's photos, as the scene stores it."""
+    return _ready_view(scene, photo)
+
+
+@lru_cache(maxsize=READY_SCENES)
+def _ready_view(scene: Scene, photo: int) -> View:
     photos = scene.extra.get("photos")
     data = photos[photo]["calibration"] if photos else scene.extra["calibration"]
     record = CalibrationRecord.from_json(data)
     return View(record.camera, record.size_px)
+
+
+@lru_cache(maxsize=READY_SCENES)
+def names_in(scene: Scene) -> Mapping[str, str]:
+    """A different name for each piece, by its id, as the first photo shows them."""
+    return piece_names(scene, camera_view(scene))
 
 
 # --- the table ---
@@ -57,7 +71,7 @@ def camera_view(scene: Scene, photo: int = 0) -> View:
 def table_json(scene: Scene, photo: int = 0) -> dict[str, Any]:
     """All of the table that is drawn before a question: the board, the pieces and the problems."""
     view = camera_view(scene, photo)
-    names = piece_names(scene, camera_view(scene))
+    names = names_in(scene)
     record = CalibrationRecord.from_json(scene.extra["calibration"])
     return {
         "game": scene.game,
@@ -159,7 +173,7 @@ def ruling_json(scene: Scene, verdict: Verdict, photo: int = 0) -> dict[str, Any
     if not (verdict.from_point_mm and verdict.to_point_mm):
         return answer
     ruling = drawable_ruling(scene, verdict)
-    names = piece_names(scene, camera_view(scene))
+    names = names_in(scene)
     is_distance = verdict.question.get("question") == "distance"
     words = _distance_words(scene, ruling) if is_distance else _ruling_words(ruling)
     if verdict.rests_on:

@@ -4,8 +4,7 @@ import re
 from typing import Any
 
 from overruler.apps.web.close_up import close_up_json
-from overruler.apps.web.piece_names import piece_names
-from overruler.apps.web.scene_paths import camera_view
+from overruler.apps.web.scene_paths import camera_view, names_in
 from overruler.picture.drawable_ruling import drawable_ruling
 from overruler.picture.view import View
 from overruler.scene import Scene
@@ -30,7 +29,7 @@ def photos_json(scene: Scene, photo: int) -> dict[str, Any]:
     files = [entry["file"] for entry in scene.extra.get("photos", ())] or [""]
     pairs = zip(files, camera_views(scene), strict=True)
     listed = [{"number": photo_number(file), "size_px": list(view.size_px)} for file, view in pairs]
-    names = piece_names(scene, camera_view(scene))
+    names = names_in(scene)
     moved = [
         {"id": one["id"], "name": names.get(one["id"], one["id"]), "photo": one["photo"]}
         for one in scene.extra.get("moved", ())

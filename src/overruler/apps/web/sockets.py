@@ -7,13 +7,16 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+CANCELLED = "asyncio.exceptions.CancelledError"
+"""How what is logged of a second Ctrl-C ends."""
 
-class ClientFaults(logging.Filter):
-    """Keeps out of the log what only a client did wrong: a text that is not UTF-8."""
+
+class NoFaults(logging.Filter):
+    """Keeps out of the log what is no fault of the server: a text that is not UTF-8, a second Ctrl-C."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         kind = record.exc_info[0] if record.exc_info else None
-        return kind is not UnicodeDecodeError
+        return kind is not UnicodeDecodeError and not str(record.msg).rstrip().endswith(CANCELLED)
 
 
 async def send_until_closed(socket: WebSocket, sending: Coroutine[Any, Any, None]) -> None:

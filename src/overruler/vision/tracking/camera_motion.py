@@ -1,5 +1,6 @@
 """Markers as landmarks: a cheap check of every shot that the camera has not moved."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.calibration import Calibration
+from overruler.detections import Detection
 from overruler.frame import Shot
 from overruler.geometry.pose import Array
 from overruler.track import Tick
@@ -25,7 +27,75 @@ CAMERA_MOVED_S = 1.0
 CAMERA_MOVED_NOTE = "the camera was moved, or its markers are hidden"
 MAX_LIGHT_RATIO = 1.6
 """Largest ratio of the markers' brightness to that at rest: pieces look alike up to here."""
+MAX_CLIPPED_LIGHT_RATIO = 1.12
+"""The same where a base has become as white as the picture can be: its look is lost soon after."""
+MIN_CLIPPED_LEVELS = 10
+"""By how much such a base is darker than the light says, at least, in grey levels."""
+BASE_PERCENTILE = 75
+"""Percentile of the brightness in a base's square that is the base's: its corners show the mat."""
+MID_LEVELS = (20, 140)
+"""By how much points that tell the light are brighter at rest than ink, in grey levels.
+
+Darker ones tell little, and brighter ones may turn white."""
+INK_AND_CARD_PERCENTILES = (10, 90)
+"""Percentiles of the brightness at markers that are ink's and card's."""
+MIN_MID_SHARE = 0.05
+"""Least share of such points in a picture: else the cards tell the light."""
+SAMPLE_STEP_PX = 16
+"""Of every so many rows and columns, a pixel tells the light."""
 LIGHT_CHANGED_NOTE = "the light or the camera's exposure has changed"
+REASONS = {CAMERA_MOVED_NOTE: "the camera was moved", LIGHT_CHANGED_NOTE: LIGHT_CHANGED_NOTE}
+"""Why the table is measured anew once a change has lasted."""
+
+
+Pixels = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Rows and columns of pixels."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LightAtRest:
+    """How bright ink, and some other points of a picture, are at rest: so the light can be told.
+
+    Medians are not changed by a hand over a few of them."""
+
+    ink_px: Pixels
+    """The markers' black."""
+    card_px: Pixels
+    """The markers' white."""
+    mid_px: Pixels
+    """Points between the two."""
+    contrast: Array
+    """(M,): by how much these are brighter than ink."""
+    base_contrast: float
+    """By how much the brightest base is."""
+
+    @classmethod
+    def of(cls, grey: GreyImage, points_px: Pixels, base_level: float) -> "LightAtRest":
+        """Of a picture with markers at some points, and whose brightest base is known."""
+        rows, columns = points_px
+        values = grey[points_px]
+        is_ink = values <= np.percentile(values, INK_AND_CARD_PERCENTILES).mean()
+        ink_level = float(np.median(values[is_ink]))
+        sample = grey[::SAMPLE_STEP_PX, ::SAMPLE_STEP_PX] - ink_level
+        is_mid = (sample >= MID_LEVELS[0]) & (sample <= MID_LEVELS[1])
+        mid_rows, mid_columns = np.nonzero(is_mid)
+        mid_px = SAMPLE_STEP_PX * mid_rows, SAMPLE_STEP_PX * mid_columns
+        card_px = rows[~is_ink], columns[~is_ink]
+        if is_mid.mean() < MIN_MID_SHARE:
+            mid_px = card_px
+        contrast = np.maximum(grey[mid_px] - ink_level, 1.0)
+        base_contrast = base_level - ink_level
+        return cls((rows[is_ink], columns[is_ink]), card_px, mid_px, contrast, base_contrast)
+
+    def has_changed(self, grey: GreyImage) -> bool:
+        """Whether a picture of the same size is far brighter or darker."""
+        ink_level = float(np.median(grey[self.ink_px]))
+        ratio = float(np.median((grey[self.mid_px] - ink_level) / self.contrast))
+        white_level = float(np.median(grey[self.card_px]))
+        base_level = ink_level + ratio * self.base_contrast
+        is_clipped = base_level > white_level + MIN_CLIPPED_LEVELS
+        most = MAX_CLIPPED_LIGHT_RATIO if is_clipped else MAX_LIGHT_RATIO
+        return not 1 / MAX_LIGHT_RATIO <= ratio <= most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,9 +104,9 @@ class Landmarks:
 
     size_px: tuple[int, int]
     """Width and height of the picture."""
-    level: float
-    """Mean brightness of the points."""
-    points_px: tuple[NDArray[np.intp], NDArray[np.intp]]
+    light: "LightAtRest | None"
+    """None where no marker is whole."""
+    points_px: Pixels
     """(N,) each: the points' rows and columns in the picture."""
     first_point: NDArray[np.intp]
     """(M,): each marker's first point."""
@@ -48,7 +118,9 @@ class Landmarks:
     With v, x and y for the rows of `templates`, these are of v², v x, v y, x², x y and y²."""
 
     @classmethod
-    def of(cls, calibration: Calibration, grey: GreyImage) -> "Landmarks":
+    def of(
+        cls, calibration: Calibration, grey: GreyImage, bases: Sequence[Detection] = ()
+    ) -> "Landmarks":
         """The landmarks of a picture, without markers that the picture's edge cuts off."""
         grids = []
         for corners in calibration.corners_px:
@@ -61,14 +133,15 @@ class Landmarks:
         first = np.cumsum([0, *sizes])[:-1]
         count = np.array(sizes)
         templates = _brightness_and_slopes(grey, rows, columns)
-        level = float(templates[0].mean()) if sizes else 0.0
+        points_px = rows, columns
+        light = LightAtRest.of(grey, points_px, _brightest_base(grey, bases)) if sizes else None
         templates -= (_sum_per_marker(templates, first) / count)[:, marker]
         v, x, y = templates
         with_v = v * templates
         products = np.stack([*with_v, x * x, x * y, y * y])
         sums = np.vstack([count, _sum_per_marker(products, first)])
         size_px = grey.shape[1], grey.shape[0]
-        return cls(size_px, level, (rows, columns), first, templates, sums)
+        return cls(size_px, light, points_px, first, templates, sums)
 
     def count_hidden(self, grey: GreyImage) -> int:
         """The number of markers that are not visible in a picture."""
@@ -84,12 +157,12 @@ class Landmarks:
             return True
         return float(np.median(np.hypot(*shifts[seen].T))) > MAX_SHIFT_PX
 
-    def light_changed(self, grey: GreyImage) -> bool:
-        """Whether the markers are far brighter or darker in a picture of the same size."""
-        if not self.level:
-            return False
-        ratio = float(grey[self.points_px].mean()) / self.level
-        return not 1 / MAX_LIGHT_RATIO <= ratio <= MAX_LIGHT_RATIO
+    def change(self, grey: GreyImage) -> str | None:
+        """What is unlike the picture at rest, in words; None where nothing is."""
+        if self.camera_moved(grey):
+            return CAMERA_MOVED_NOTE
+        is_lit_otherwise = self.light is not None and self.light.has_changed(grey)
+        return LIGHT_CHANGED_NOTE if is_lit_otherwise else None
 
     def shifts_px(self, grey: GreyImage) -> Array:
         """The shifts (M, 2) of the markers in a picture, good for a pixel or two; NaN where hidden.
@@ -112,6 +185,18 @@ class Landmarks:
         shift_y = xy * right_x - xx * right_y
         determinant = xx * yy - xy * xy
         return np.stack([shift_x / determinant, shift_y / determinant], -1)
+
+
+def _brightest_base(grey: GreyImage, bases: Sequence[Detection]) -> float:
+    """The grey level of the brightest base; 0 without one."""
+    brightest = 0.0
+    for base in bases:
+        low = np.maximum(np.floor(base.outline_px.min(0)).astype(int), 0)
+        high = np.ceil(base.outline_px.max(0)).astype(int) + 1
+        square = grey[low[1] : high[1], low[0] : high[0]]
+        if square.size:
+            brightest = max(brightest, float(np.percentile(square, BASE_PERCENTILE)))
+    return brightest
 
 
 def _brightness_and_slopes(
@@ -156,46 +241,42 @@ class TableWatcher(Protocol):
 
 
 class CameraMotionGuard:
-    """A watch that notices when the camera is bumped, and then measures the table anew."""
+    """A watch that notices when the camera is bumped or the light changes, and then measures anew."""
 
-    __slots__ = ("_away_s", "_marks", "_watch")
+    __slots__ = ("_since_s", "_watch", "change", "marks")
 
     def __init__(self, watch: TableWatcher) -> None:
         self._watch = watch
-        self._marks: Landmarks | None = None
-        """None until the table has been measured."""
-        self._away_s: float | None = None
-        """Since when the markers are elsewhere; None while they are not."""
+        self.marks: Landmarks | None = None
+        """None until the table has been measured, and when it must be measured anew."""
+        self.change: str | None = None
+        """What is unlike the picture at rest, in words, and nothing is tracked; None where nothing is."""
+        self._since_s = 0.0
+        """Time of the first shot with the change."""
 
     def look(self, shot: Shot) -> Tick:
-        """The tick of one more shot; while the markers are elsewhere, nothing is tracked."""
-        if self._marks is not None and self._marks.size_px != shot.size_px:
-            self._marks = None
+        """The tick of one more shot; while something is unlike the picture at rest, nothing is tracked."""
+        if self.marks is not None and self.marks.size_px != shot.size_px:
+            self.forget()
             self._watch.remeasure_table("the picture's size has changed")
-        why = self._change(shot)
-        if why is not None:
-            is_first = self._away_s is None
-            since_s = shot.time_s if self._away_s is None else self._away_s
-            self._away_s = since_s
-            if shot.time_s - since_s < CAMERA_MOVED_S:
-                return Tick(shot.time_s, (), notes=(why,) if is_first else ())
-            self._marks = None
-            self._watch.remeasure_table(
-                why if why == LIGHT_CHANGED_NOTE else "the camera was moved"
-            )
-        self._away_s = None
+        before = self.change
+        self.change = self.marks.change(shot.grey) if self.marks is not None else None
+        if self.change is not None:
+            if before is None:
+                self._since_s = shot.time_s
+            if shot.time_s - self._since_s < CAMERA_MOVED_S:
+                return Tick(shot.time_s, (), notes=(self.change,) if before is None else ())
+            self._watch.remeasure_table(REASONS[self.change])
+            self.forget()
         tick = self._watch.look(shot)
-        if tick.rest is not None and self._marks is None:
-            self._marks = Landmarks.of(tick.rest.calibration, shot.grey)
+        if tick.rest is not None and self.marks is None:
+            self.marks = Landmarks.of(tick.rest.calibration, shot.grey, tick.rest.detections)
         return tick
 
-    def _change(self, shot: Shot) -> str | None:
-        """What is unlike the time when the table was measured; None where nothing is."""
-        if self._marks is None:
-            return None
-        if self._marks.camera_moved(shot.grey):
-            return CAMERA_MOVED_NOTE
-        return LIGHT_CHANGED_NOTE if self._marks.light_changed(shot.grey) else None
+    def forget(self) -> None:
+        """Forget how the markers look: the table is to be measured anew."""
+        self.marks = None
+        self.change = None
 
     def close(self) -> Tick | None:
         """The tick of the film's end."""

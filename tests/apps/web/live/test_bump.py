@@ -3,6 +3,8 @@
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,11 @@ from overruler.geometry.camera import Camera
 from overruler.referee import Referee
 from overruler.sources.live import LiveReader, Source
 from overruler.track import Tick
+from overruler.vision.tracking.camera_motion import LIGHT_CHANGED_NOTE
 from synthetic.flat_table import Plinth, render_table
 from tests.apps.web.live_table import Table, until
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers
+from tests.vision.tracking.fake_watch import FakeWatch
 
 BUMP_MM = 20.0
 HOMES = {27.0: (150.0, 250.0), 50.0: (320.0, 180.0), 100.0: (520.0, 320.0)}
@@ -87,7 +91,7 @@ def test_the_bumped_camera_is_said_and_nothing_stands_until_the_table_is_measure
         seen.report for bumped, seen in watched.said if not bumped and seen.report is not None
     )
     after = [seen for bumped, seen in watched.said if bumped]
-    assert any("bumped" in note for seen in after for note in seen.notes)
+    assert any("the camera was moved" in note for seen in after for note in seen.notes)
     stale = [seen for seen in after if seen.report is before]
     assert stale  # it is noticed, then waited for the camera to stand
     assert not any(seen.standing for seen in stale)
@@ -147,3 +151,24 @@ def test_a_film_that_begins_again_moves_no_piece_and_keeps_their_names() -> None
         assert not any(tick.moves for tick in ticks)
     finally:
         eyes.stop()
+
+
+def test_a_jump_of_the_exposure_is_told_and_the_table_is_measured_anew() -> None:
+    """What stood before is not on air meanwhile; nobody is told of a table that looks another way."""
+    light = render_table(camera_over(10.0), SIZE_PX, BOARD_MM, [], eight_markers(), noise=1.0)
+    dark = (light * 0.5).astype(np.uint8)
+    watch = FakeWatch()
+    referee: Any = SimpleNamespace(watching=lambda: watch)
+    eyes = TableWatcher(LiveReader(Source("camera", lambda: iter(()))), referee, lambda seen: None)
+    said = []
+    for step, pixels in enumerate([light] * 3 + [dark] * 15):
+        shot = Shot.of(Frame(pixels, "camera", time_s=step / 10))
+        eyes._status = replace(eyes._look_at_shot(shot), lost=None)
+        said.append(eyes._status)
+    first, jumped, last = said[2], said[3], said[-1]
+    assert first.report is not None
+    assert (jumped.report, jumped.notes) == (first.report, (LIGHT_CHANGED_NOTE,))
+    assert not jumped.standing
+    assert len(watch.again_s) == 1
+    assert last.report is not None
+    assert (last.report is first.report, last.number, last.notes) == (False, 2, ())

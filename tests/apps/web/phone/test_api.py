@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from overruler.apps import bundles
 from overruler.apps.settings.measure_request import MeasureRequest
+from overruler.apps.web.faults import TaskFailed
 from overruler.apps.web.phone.endpoints import openapi_document
 from overruler.apps.web.phone.request_options import Choices, usual_boards
 from overruler.apps.web.phone.store import Store
@@ -279,6 +280,22 @@ def test_corrections_are_checked_before_they_are_tried(api: TestClient) -> None:
     assert answer.status_code == 422
     assert "fix[0].do" in answer.json()["error"]
     assert len(tasks(api)) == done
+
+
+@pytest.mark.parametrize(("status", "wait"), [(422, None), (503, "5"), (500, None)])
+def test_a_correction_that_comes_to_nothing_says_whose_fault_it_is(
+    status: int, wait: str | None, api: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = measured(api)
+
+    async def fail(*_: Any, **__: Any) -> None:
+        raise TaskFailed("nothing came of it", status=status)
+
+    monkeypatch.setattr(Ready, "run_task", fail)
+    fixes = {"schema": "overruler/fix/1", "fix": []}
+    answer = api.put(f"/api/measurements/{name}/fixes", json=fixes)
+    assert (answer.status_code, answer.headers.get("retry-after")) == (status, wait)
+    assert answer.json() == {"error": "nothing came of it"}
 
 
 def test_nobodys_corrections_are_lost(api: TestClient) -> None:

@@ -33,7 +33,7 @@ def pretend(connection: Any) -> None:
             connection.send(5)
             continue
         if name == "fail":
-            connection.send(("failed", ("no markers", True), False))
+            connection.send(("failed", {"message": "no markers", "unmeasurable": True}, False))
         else:
             connection.send(("done", (os.getpid(), arguments), name == "grow"))
 

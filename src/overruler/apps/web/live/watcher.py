@@ -1,5 +1,6 @@
 """The watcher: a thread that follows a source of pictures and reports the state of the table."""
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -13,19 +14,18 @@ from overruler.referee import Referee
 from overruler.report import Report
 from overruler.sources.live import LiveReader
 from overruler.track import Tick, TrackedPosition
-from overruler.vision.tracking.camera_motion import Landmarks
+from overruler.vision.tracking.camera_motion import CameraMotionGuard
 from overruler.vision.tracking.watch import Watch
 
 FRAME_WAIT_S = 0.25
 """Longest wait for a picture before the source is checked."""
-BUMP_CONFIRM_S = 1.0
-"""Markers that lie elsewhere for longer mean that the camera was moved."""
 SAME_PLACE_MM = 0.05
 """A piece stands where its scene says if it is no farther off along x or y."""
 STANDING_STATES = ("static", "new")
 """States of a piece that is at rest in full view."""
 CORRECTION_TIMEOUT_S = 10.0
 """Longest wait for a correction: the table may be being measured."""
+logger = logging.getLogger("overruler.live")
 _STOP_TIMEOUT_S = 5.0
 """Longest wait for the thread to end."""
 
@@ -65,6 +65,19 @@ def _is_same_place(spot: TrackedPosition, place: tuple[float, float] | None) -> 
     return max(abs(spot.x_mm - x_mm), abs(spot.y_mm - y_mm)) < SAME_PLACE_MM
 
 
+def _log_news(before: TableStatus, status: TableStatus) -> None:
+    """Log what is new since the status before."""
+    if status.lost is None and before.lost is not None:
+        logger.info("pictures come")
+    elif status.lost != before.lost:
+        logger.warning("no picture: %s", status.lost)
+    for note in status.notes:
+        if note not in before.notes:
+            logger.info("%s", note)
+    if status.report is not None and status.number != before.number:
+        logger.info("the table stands still: %d pieces", len(status.report.scene.pieces))
+
+
 def _ignore_tick(tick: Tick) -> None:
     """Record nothing."""
 
@@ -82,10 +95,6 @@ class TableWatcher:
     shot: Shot | None = None
     """The newest shot."""
     _status: TableStatus = field(default_factory=TableStatus)
-    _landmarks: Landmarks | None = None
-    """The markers as they looked at the first rest; None until then."""
-    _markers_away_since_s: float | None = None
-    """Time of the first shot in which the markers lay elsewhere; None if they do not."""
     _time_jumps: int = 0
     """Jumps of the source's clock that are already handled."""
     _corrections: SimpleQueue[tuple[Sequence[Fix], Future[None]]] = field(
@@ -94,10 +103,13 @@ class TableWatcher:
     """Corrections that wait for the watcher's thread."""
     _stop_event: threading.Event = field(default_factory=threading.Event)
     _watch: Watch = field(init=False)
+    _guard: CameraMotionGuard = field(init=False)
+    """Looks at the shots by the watch."""
     _thread: threading.Thread = field(init=False)
 
     def __post_init__(self) -> None:
         self._watch = self.referee.watching()
+        self._guard = CameraMotionGuard(self._watch)
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
 
     def start(self) -> None:
@@ -122,7 +134,7 @@ class TableWatcher:
     # --- the watcher's thread ---
 
     def _run(self) -> None:
-        number = 0
+        number, told = 0, TableStatus()
         while not self._stop_event.is_set():
             found = self.live.newest_shot(number, FRAME_WAIT_S)
             if found is not None:
@@ -130,6 +142,8 @@ class TableWatcher:
                 self._handle_time_jump()
                 self._status = self._look_at_shot(self.shot)
             self._status = replace(self._status, lost=self.live.loss_reason())
+            _log_news(told, self._status)
+            told = self._status
             self.on_status(self._status)
             self._apply_corrections()
 
@@ -138,8 +152,7 @@ class TableWatcher:
         if self.live.time_jumps == self._time_jumps:
             return
         self._time_jumps = self.live.time_jumps
-        self._landmarks = None
-        self._markers_away_since_s = None
+        self._guard.forget()
         self._status = replace(self._status, report=None, spots=(), notes=())
         self._watch.remeasure_table("the film begins again", time_jump=True)
 
@@ -156,26 +169,25 @@ class TableWatcher:
                 done.set_result(None)
 
     def _apply_fixes(self, fixes: Sequence[Fix]) -> None:
-        if self._markers_away_since_s is not None:
-            raise CannotMeasure(
-                "the camera was moved: wait until the table has been measured again"
-            )
+        if self._guard.change is not None:
+            remedy = "wait until the table has been measured again"
+            raise CannotMeasure(f"{self._guard.change}: {remedy}")
         self._watch.correct(fixes)
 
     def _look_at_shot(self, shot: Shot) -> TableStatus:
-        if self._landmarks is not None and self._markers_are_away(shot, self._landmarks):
-            note = "the markers are not where they were: camera bumped?"
-            return replace(self._status, spots=(), notes=(note,))
         try:
-            tick = self._watch.look(shot)
+            tick = self._guard.look(shot)
         except OverrulerError as error:
             return replace(self._status, spots=(), notes=(str(error),))
         except Exception as error:  # one picture must not end a broadcast
-            self._landmarks = None
+            logger.exception("a picture could not be looked at")
+            self._guard.forget()
             self._watch.remeasure_table()
             note = f"this should not have happened ({type(error).__name__}): measuring again"
             return replace(self._status, report=None, spots=(), notes=(note,))
         self.on_tick(tick)
+        if self._guard.change is not None:
+            return replace(self._status, spots=(), notes=(self._guard.change,))
         return self._status_after_tick(shot, tick)
 
     def _status_after_tick(self, shot: Shot, tick: Tick) -> TableStatus:
@@ -184,34 +196,18 @@ class TableWatcher:
         if tick.rest is not None or tick.moves:
             report = tick.rest or self._watch.current_report()
             number += 1
-        if tick.rest is not None and self._landmarks is None:
-            self._landmarks = Landmarks.of(tick.rest.calibration, shot.grey)
+        if self._guard.marks is None:
+            report = None
         notes = self._notes_after_tick(shot, tick)
         return TableStatus(report, tick.spots, None, notes, number)
 
     def _notes_after_tick(self, shot: Shot, tick: Tick) -> tuple[str, ...]:
         """The tick's notes and the count of covered markers; before the first rest, the last notes stay."""
-        if self._landmarks is None:
+        if self._guard.marks is None:
             return tuple(tick.notes or self._status.notes)
         notes = tuple(tick.notes)
-        covered = self._landmarks.count_hidden(shot.grey)
+        covered = self._guard.marks.count_hidden(shot.grey)
         if covered:
-            total = len(self._landmarks.first_point)
+            total = len(self._guard.marks.first_point)
             notes += (f"{covered} of {total} markers are covered",)
         return notes
-
-    def _markers_are_away(self, shot: Shot, landmarks: Landmarks) -> bool:
-        """Whether the markers are hidden or elsewhere; after `BUMP_CONFIRM_S`, measure the table anew."""
-        if not landmarks.camera_moved(shot.grey):
-            self._markers_away_since_s = None
-            return False
-        if self._markers_away_since_s is None:
-            self._markers_away_since_s = shot.time_s
-        if shot.time_s - self._markers_away_since_s < BUMP_CONFIRM_S:
-            return True
-        self._markers_away_since_s = None
-        self._landmarks = None
-        note = "the camera was moved: measuring again"
-        self._status = replace(self._status, report=None, spots=(), notes=(note,))
-        self._watch.remeasure_table()
-        return False

@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from overruler.apps.measure import load_options
 from overruler.apps.settings.measure_request import MeasureRequest
@@ -40,6 +42,7 @@ from overruler.reading import Node
 from overruler.scene import Scene
 from overruler.writing import write_atomically
 
+logger = logging.getLogger("overruler.server")
 HEALTH_INTERVAL_S = 1.0
 """For how long what the server found out about its health holds."""
 
@@ -60,8 +63,8 @@ class MeasurementService:
     _health: tuple[float, list[str]] = (-math.inf, [])
     """When the server last looked at its health, and the problems that it found."""
     _gate: UploadGate = field(default_factory=UploadGate)
-    _fix_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while a correction is checked and made."""
+    _fix_locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    """Each is held while a correction of its measurement is checked and made."""
     _running_tasks: set["asyncio.Task[None]"] = field(default_factory=set)
     """References that keep running tasks alive."""
 
@@ -163,6 +166,7 @@ class MeasurementService:
             self.link_after(done)
 
     def update_measurement(self, measurement: Measurement) -> None:
+        logger.info("%s: %s", measurement.id, measurement.step)
         self._states.update(measurement)
         self.news.publish(measurement.id, measurement.to_json())
 
@@ -218,9 +222,8 @@ class MeasurementService:
     def find(self, name: str) -> Measurement:
         found = self.look_up(name)
         if found is None:
-            raise MeasurementNotFound(
-                "there is no such measurement: it was removed, or its time was up"
-            )
+            text = "there is no such measurement: it was removed, or its time was up"
+            raise MeasurementNotFound(text)
         return found
 
     def find_done(self, name: str) -> Measurement:
@@ -258,7 +261,7 @@ class MeasurementService:
         `EditConflict` if `version` is given and is not the table's.
         """
         read_fixes(fixes)
-        async with self._fix_lock:
+        async with self._fix_locks.setdefault(name, asyncio.Lock()):
             measurement = self.find_done(name)
             if version not in (None, str(measurement.version)):
                 raise EditConflict(

@@ -129,7 +129,8 @@ class WorkerPool:
                     if worker is None or not worker.is_alive():
                         worker = await _replace_process(worker)
                     if worker is None:
-                        job.finish(TaskFailed(f"{START_FAILED_TEXT}: send the photo again later"))
+                        text = f"{START_FAILED_TEXT}: send the photo again later"
+                        job.finish(TaskFailed(text, status=503))
                         self._endings += 1
                         break
                     if not await self._run_job(worker, job):
@@ -158,7 +159,7 @@ class WorkerPool:
         logger.warning("%s: %s", Path(job.task[1]).name, text)
         self._endings += 1
         if job.attempts >= MAX_ATTEMPTS:
-            job.finish(TaskFailed(f"{text}: send it again, or smaller"))
+            job.finish(TaskFailed(f"{text}: send it again, or smaller", status=503))
         return False
 
 
@@ -205,7 +206,7 @@ class WorkerProcess:
             if kind == "said":
                 _report(job, value)
                 continue
-            job.finish(value if kind == "done" else TaskFailed(*value))
+            job.finish(value if kind == "done" else TaskFailed(**value))
             has_grown = bool(rest[0])
             return not has_grown
 

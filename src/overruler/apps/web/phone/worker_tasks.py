@@ -18,7 +18,7 @@ from overruler.apps.process.memory import lower_priority, peak_bytes
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError, WrongBoard
 from overruler.reading import Node
-from overruler.writing import WriteFailed, write_atomically
+from overruler.writing import WriteFailed, write_all_atomically, write_atomically
 
 if TYPE_CHECKING:
     from overruler.report import Report
@@ -41,12 +41,15 @@ MAX_PROCESS_BYTES = 1_500_000_000
 """Memory (peak resident size) beyond which a process is replaced."""
 EXIT_ORPHANED = 1
 """Exit status of a process whose server has gone."""
+REMOVED_TEXT = "the measurement was removed meanwhile"
+"""What is said of a task whose folder is gone."""
 NICENESS = 10
 """How far a worker's priority is lowered: a tap then gets nine tenths of a processor's time."""
 
 ProgressCallback = Callable[[str], None]
 Outcome = tuple[str, Any, bool]
-"""`done` or `failed`; the result, or the arguments of `TaskFailed`; whether to replace the process."""
+"""`done` or `failed`; the result, or the arguments of `TaskFailed` by name; whether to replace the
+process."""
 _reports: "OrderedDict[str, Report]" = OrderedDict()
 """Reports by folder, the least recently used first."""
 
@@ -100,18 +103,29 @@ def _run_task(
     try:
         os.chdir(folder)
         result = TASKS[name](folder, request, *others, on_progress)
-    except WriteFailed as error:
-        return "failed", (f"the disk: {error.reason}", False, True), _has_grown()
-    except OverrulerError as error:
-        text = str(error).removeprefix(f"{request.photo}: ")
-        board = error.board if isinstance(error, WrongBoard) else ""
-        return "failed", (text, isinstance(error, CannotMeasure), False, board), _has_grown()
-    except MemoryError:
-        return "failed", ("the photo needs more memory than there is: save it smaller", False), True
     except Exception as error:  # one photo must not end the work on all others
-        text = f"this should not have happened ({type(error).__name__}): please report it"
-        return "failed", (text, False), True
+        if not Path(folder).exists():
+            return "failed", {"message": REMOVED_TEXT, "status": 404}, False
+        is_told = isinstance(error, OverrulerError)
+        return "failed", _failure_of(error, request), not is_told or _has_grown()
     return "done", result, _has_grown()
+
+
+def _failure_of(error: Exception, request: MeasureRequest) -> dict[str, Any]:
+    """The arguments of `TaskFailed` for an error."""
+    if isinstance(error, WriteFailed):
+        return {"message": f"the disk: {error.reason}", "status": 503, "lacks_room": True}
+    if isinstance(error, OverrulerError):
+        return {
+            "message": str(error).removeprefix(f"{request.photo}: "),
+            "status": 422,
+            "unmeasurable": isinstance(error, CannotMeasure),
+            "board": error.board if isinstance(error, WrongBoard) else "",
+        }
+    if isinstance(error, MemoryError):
+        return {"message": "the photo needs more memory than there is: save it smaller"}
+    name = type(error).__name__
+    return {"message": f"this should not have happened ({name}): please report it"}
 
 
 def _has_grown() -> bool:
@@ -153,10 +167,17 @@ def _carry_corrections(report: "Report") -> dict[str, Any]:
     found, corrected = (Scene.from_json(earlier[key]) for key in ("found", "corrected"))
     fixes = earlier["fix"].value
     kept, after = _apply_what_fits(report, carry_fixes(fixes, found, corrected, report.scene))
-    write_atomically(FOUND_FILE, scene_text(report.scene.to_json()))
+    files = _scene_files(report, after)
     if kept:
-        write_atomically(FIXES_FILE, json.dumps({"schema": SCHEMA, "fix": kept}))
-    return _save_scene(after)
+        files[FIXES_FILE] = json.dumps({"schema": SCHEMA, "fix": kept})
+    write_all_atomically(files.items())
+    return _shown_in_lists(after)
+
+
+def _scene_files(report: "Report", corrected: "Report") -> dict[str, str]:
+    """The texts of the files of a scene before and after its corrections."""
+    scenes = {FOUND_FILE: report.scene, SCENE_FILE: corrected.scene}
+    return {name: scene_text(scene.to_json()) for name, scene in scenes.items()}
 
 
 def _apply_what_fits(
@@ -185,10 +206,10 @@ def correct_scene(
 
     fixes = read_fixes(Node.of_json(fixes_text, "fixes"))
     report = _cached_report(folder, request, on_progress)
-    found = _save_scene(apply_corrections(report, fixes))
-    write_atomically(FOUND_FILE, scene_text(report.scene.to_json()))
-    write_atomically(FIXES_FILE, fixes_text)
-    return found
+    corrected = apply_corrections(report, fixes)
+    files = {FIXES_FILE: fixes_text, **_scene_files(report, corrected)}
+    write_all_atomically(files.items())
+    return _shown_in_lists(corrected)
 
 
 def draw_picture(
@@ -238,6 +259,11 @@ TASKS: dict[str, Callable[..., Any]] = {
 
 def _save_scene(report: "Report") -> dict[str, Any]:
     write_atomically(SCENE_FILE, scene_text(report.scene.to_json()))
+    return _shown_in_lists(report)
+
+
+def _shown_in_lists(report: "Report") -> dict[str, Any]:
+    """What lists of measurements show."""
     return {"pieces": len(report.scene.pieces), "size_px": list(report.frame.size_px)}
 
 
