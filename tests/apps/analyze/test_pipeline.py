@@ -24,7 +24,7 @@ av = pytest.importorskip("av", reason="films need PyAV")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables need pyarrow")
 from overruler.apps.analyze.merge import FilmResults, merge_segments  # noqa: E402
 from overruler.apps.analyze.segment import load_segment  # noqa: E402
-from overruler.picture.film_encoding import write_mp4  # noqa: E402
+from overruler.picture.films.film_encoding import write_mp4  # noqa: E402
 from overruler.picture.raster import render_layer  # noqa: E402
 from overruler.sources.video import Film as Opened  # noqa: E402
 from tests.apps.analyze import film as table  # noqa: E402

@@ -14,7 +14,7 @@ from overruler.apps.analyze.merge import FilmResults
 from overruler.apps.analyze.overlay import Drawing, Overlay
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Shot
-from overruler.picture.film_encoding import write_mp4
+from overruler.picture.films.film_encoding import write_mp4
 from overruler.picture.raster import Pixels, alpha_composite, render_layer, resize_by_area
 from overruler.sources.prefetch import prefetch_items
 from overruler.sources.video import Film

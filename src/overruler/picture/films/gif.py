@@ -1,0 +1,70 @@
+"""Pictures as an animated GIF, which any chat plays by itself."""
+
+import io
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overruler.picture.films.film_encoding import TimedPictures
+from overruler.picture.raster import Pixels
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+COLOURS = 255
+"""Colours of a GIF; one of the 256 is left to tell what has not changed."""
+MIN_SHOWN_MS = 20
+"""Shortest time of a picture in ms: browsers show shorter ones more slowly."""
+PALETTE_PICTURES = 8
+"""Pictures of a film, beside its last, whose colours are looked at."""
+STILL_LEVELS = 14
+"""Greatest change of a colour, in levels, that counts as noise and is left out of the next picture.
+
+Noise would make each picture of a film as large as the first. On a rendered film of a table the
+noise has 3 levels, and GIFs become an eighth as large.
+"""
+
+
+def encode_gif(pictures: TimedPictures, length_s: float) -> bytes:
+    """Encode pictures as a GIF that repeats for ever; the last is shown until `length_s`."""
+    times, frames = zip(*pictures, strict=True)
+    coloured = _quantize(list(_without_noise(frames)))
+    shown_ms = [round(1000 * (end - start)) for start, end in pairwise((*times, length_s))]
+    out = io.BytesIO()
+    coloured[0].save(
+        out,
+        "GIF",
+        save_all=True,
+        append_images=coloured[1:],
+        duration=[max(MIN_SHOWN_MS, time) for time in shown_ms],
+        loop=0,
+        optimize=False,
+    )
+    return out.getvalue()
+
+
+def _without_noise(frames: Iterable[Pixels]) -> Iterable[Pixels]:
+    """Keep of each picture only what differs from the one before it by more than noise."""
+    shown: Pixels | None = None
+    for pixels in frames:
+        if shown is None:
+            shown = pixels
+        else:
+            change = np.abs(pixels.astype(np.int16) - shown).max(-1)
+            shown = np.where((change > STILL_LEVELS)[..., None], pixels, shown)
+        yield shown
+
+
+def _quantize(frames: list[Pixels]) -> "list[Image]":
+    """Reduce pictures to common colours."""
+    from PIL import Image
+
+    images = [Image.fromarray(np.ascontiguousarray(pixels[..., ::-1])) for pixels in frames]
+    step = max(1, len(images) // PALETTE_PICTURES)
+    sample = np.concatenate(
+        [np.asarray(image)[::2, ::2] for image in (*images[::step], images[-1])]
+    )
+    palette = Image.fromarray(sample).quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
+    return [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
