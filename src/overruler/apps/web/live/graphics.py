@@ -111,7 +111,7 @@ def draw_graphics(
     scene: Scene, selection: Selection, standing: frozenset[str], stage: Stage = _BARE_STAGE
 ) -> Graphics:
     """Draw the selection; leave out every piece that does not stand where it was measured."""
-    view = camera_view(scene)
+    view = replace(camera_view(scene), magnification=stage.dress.look.size)
     placement = LabelPlacement(view)
     for center, size in show_boxes(Canvas(view.size_px), stage.show, stage.dress):
         placement.occupy_box(center, size)
