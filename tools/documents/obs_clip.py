@@ -28,6 +28,8 @@ from overruler.errors import OverrulerError
 from overruler.sources.obs import Obs, take_screenshot
 
 SIZE, PASSWORD, TABLE = (1280, 720), "out of sight", "Table"
+RULED_MM = 450.0
+"""Distance of the two pieces that are ruled on, in mm: the line is seen, and so are the ruler's bands."""
 LOOKS = ((27, 127, 220), (240, 124, 0), (107, 44, 150))
 """The colours of in, out and too close, as red green blue."""
 SETTINGS = """[General]
@@ -154,12 +156,13 @@ def call(address: str, post: bool = False) -> Any:
 
 
 def pair_of(home: str, truth: Any) -> tuple[str, str]:
-    """A piece that will move, and the one that stands farthest from where it stands now."""
+    """A piece that will move, and the one that stands most nearly `RULED_MM` from it."""
     pieces = call(f"{home}/api/live/scene")["pieces"]
     places = np.array([(piece["x_mm"], piece["y_mm"]) for piece in pieces])
     off = [np.hypot(*(places - move["from_mm"]).T) for move in truth["moves"]]
     one = next(int(near.argmin()) for near in off if near.min() < 10)
-    other = int(np.hypot(*(places - places[one]).T).argmax())
+    away = np.hypot(*(places - places[one]).T)
+    other = int(np.abs(away - RULED_MM).argmin())
     return pieces[one]["id"], pieces[other]["id"]
 
 

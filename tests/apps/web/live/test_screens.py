@@ -179,6 +179,7 @@ def test_viewers_read_names_and_see_players_colours_on_any_mat(
         ".map((one) => parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a))"
     )
     assert height > 13  # of 720 lines, though this picture is but 960 pixels wide on them
+    assert barriers(page) == []
     assert complained == []
     page.context.close()
 
