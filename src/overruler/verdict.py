@@ -238,11 +238,12 @@ class Verdict:
         ]
 
     def _close_sentence(self) -> str:
-        ranked = sorted((self.probability or {}).items(), key=lambda item: -item[1])
-        answers = (
-            f"{self._answer_text(key)} ({100 * probability:.0f} %)"
-            for key, probability in ranked[:2]
-        )
+        """The two likeliest answers; the first number is told to be a range, the second follows it."""
+        ranked = sorted((self.probability or {}).items(), key=lambda item: -item[1])[:2]
+        answers = [f"{self._answer_text(key)} ({100 * share:.0f} %)" for key, share in ranked]
+        first_number = next((k for k, (key, _) in enumerate(ranked) if key.isdecimal()), None)
+        if first_number is not None and "range" in self.answer:
+            answers[first_number] = f"range {answers[first_number]}"
         return f"{TOO_CLOSE}: {' or '.join(answers)}"
 
     def _margin_text(self) -> str:

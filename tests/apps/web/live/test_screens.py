@@ -198,6 +198,30 @@ def test_what_comes_on_air_eases_in_unless_somebody_wants_it_calm(
 
 
 @needs_browser
+def test_a_clip_in_the_making_is_told_and_then_saved(named: str, browser: "Browser") -> None:
+    page = opened(browser, named, (1280, 800))
+    page.goto(f"{named}/control")
+    waiting: list[Any] = []
+    page.route("**/overlay.webm", lambda route: waiting.append(route))
+    page.click("#clip")
+    page.wait_for_selector("#clip >> text=Making the clip")
+    page.click("#clip")  # once more changes nothing
+    with page.expect_download() as saved:
+        waiting[0].fulfill(body=b"film", content_type="video/webm")
+    assert saved.value.suggested_filename == "ruling.webm"
+    page.wait_for_selector("#clip >> text=/^Clip$/")
+    assert len(waiting) == 1
+    page.click("#clip")
+    for _ in range(100):
+        if len(waiting) == 2:
+            break
+        page.wait_for_timeout(20)
+    waiting[1].fulfill(status=503, json={"error": "another clip is being made"})
+    page.wait_for_selector("#said >> text=another clip is being made")
+    page.context.close()
+
+
+@needs_browser
 def test_the_last_ruling_is_replayed_on_its_own_picture(named: str, browser: "Browser") -> None:
     post(named, "do/clear")
     page = opened(browser, named, (1280, 720))
