@@ -72,6 +72,8 @@ class MeasureOptions:
     """File of the pieces to write, as a table."""
     json: bool
     """Whether to print the scene and nothing else."""
+    other_boards: tuple[Board, ...] = ()
+    """Boards, beside the known ones, that are told to fit where the board does not."""
 
 
 def read_options(args: argparse.Namespace) -> MeasureOptions:
