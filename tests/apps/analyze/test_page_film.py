@@ -22,6 +22,7 @@ from tests.screens import barriers, complaints, small_letters, small_targets
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+av = pytest.importorskip("av", reason="films need PyAV")
 pytestmark = needs_browser
 LENGTH_S = 70
 NAME = "my game.webm"
@@ -30,7 +31,6 @@ NAME = "my game.webm"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with its film and a clip beside it."""
-    pytest.importorskip("av", reason="films need PyAV")
     found: Path = tmp_path_factory.mktemp("beside")
     grey = ((float(k), np.full((48, 64, 3), 3 * k, np.uint8)) for k in range(LENGTH_S + 1))
     (found / NAME).write_bytes(encode_opaque_webm(grey, (64, 48), 1))
@@ -73,6 +73,8 @@ def test_a_move_seeks_the_film_and_the_film_takes_the_page_along(
     page.wait_for_selector("#film:not([hidden])")
     page.locator("#moves tbody tr").click()
     assert film_time_s(page) == pytest.approx(MOVE["start_s"], abs=0.01)
+    assert barriers(page) == []
+    assert small_targets(page) == small_letters(page) == []
     page.evaluate("reel.currentTime = 20")  # by the film's own controls
     assert film_time_s(page) == 20
     assert page.locator("#clock").inner_text().startswith("0:20.0")
@@ -80,8 +82,6 @@ def test_a_move_seeks_the_film_and_the_film_takes_the_page_along(
     until(lambda: page.evaluate("moment > 20.2 && Math.abs(moment - reel.currentTime) < .2"))
     page.get_by_role("button", name="Pause").click()
     assert page.evaluate("reel.paused")
-    assert barriers(page) == []
-    assert small_targets(page) == small_letters(page) == []
     assert [line for line in complained if "ERR_FILE_NOT_FOUND" not in line] == []
 
 
@@ -96,6 +96,23 @@ def test_the_clip_of_a_move_opens_beside_the_page(page: "Page", folder: Path) ->
     assert opened.value.url == (folder / "clips" / "001.gif").as_uri()
 
 
+def test_the_page_alone_makes_a_film_of_a_move(page: "Page", folder: Path, tmp_path: Path) -> None:
+    shutil.copy(folder / "report.html", tmp_path)
+    open_page(page, tmp_path / "report.html")
+    page.locator("#moves tbody tr").click()
+    page.evaluate("CLIP.hold = 0.2")  # a short one is quick
+    with page.expect_download() as saved:
+        page.click("#clip-make")
+        page.wait_for_selector("#clip-make:disabled >> text=/Recording: [123] s more/")
+    assert saved.value.suggested_filename == "game-p01.webm"
+    assert page.locator("#clip-make").inner_text() == "Make a film of p01 at 1:01.5"
+    assert page.locator("#clip-share").is_hidden()  # this browser shares nothing
+    with av.open(str(saved.value.path())) as film:
+        shown = [picture.to_ndarray(format="rgb24") for picture in film.decode(video=0)]
+    assert len(shown) > 10
+    assert np.abs(shown[-1].astype(int) - shown[0]).max() > 100  # the way, and its length in words
+
+
 def test_a_page_without_its_film_says_so_and_takes_it_from_elsewhere(
     page: "Page", folder: Path, tmp_path: Path
 ) -> None:
@@ -104,6 +121,7 @@ def test_a_page_without_its_film_says_so_and_takes_it_from_elsewhere(
     page.wait_for_selector("#film-note:not([hidden])")
     assert page.locator("#film-note").inner_text().startswith(f"The film {NAME} is not beside")
     assert page.locator("#film").is_hidden()
+    page.locator("#moves tbody tr").click()
     page.set_viewport_size({"width": 320, "height": 568})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert small_targets(page) == barriers(page) == []

@@ -125,14 +125,6 @@ function show(time) {
   offerClip(time);
   if (cursor) { const x = across(time); cursor.setAttribute("x1", x); cursor.setAttribute("x2", x); }
 }
-// The clip of the move that runs, or ran last.
-function offerClip(time) {
-  const number = film.moves.reduce((last, m, k) => m.start_s <= time + .06 && (last < 0 || m.start_s >= film.moves[last].start_s) ? k : last, -1), name = film.clips[number];
-  at("clip").hidden = !name;
-  if (!name) return;
-  const link = at("clip").firstElementChild, text = "Clip of " + label(film.moves[number].piece) + " at " + clock(film.moves[number].start_s);
-  if (link.textContent !== text) { link.textContent = text; link.href = name; }
-}
 let cursor = null, timer = null;
 at("time").max = film.length_s;
 at("time").addEventListener("input", () => go(+at("time").value));
@@ -267,4 +259,4 @@ for (const rest of film.rests) {
   button.append(img); button.addEventListener("click", () => { go(rest.time_s); at("table").scrollIntoView({ block: "center", behavior: "smooth" }); });
   figure.append(button, caption); at("stills").append(figure);
 }
-chart(); show(0);
+{{clip}}chart(); show(0);

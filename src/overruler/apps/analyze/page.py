@@ -18,7 +18,7 @@ from overruler.scene import Piece, Scene
 
 PAGE_TEMPLATE = Path(__file__).with_name("page.html")
 """The page with placeholders for the film's name, the font, its style, its script and the data."""
-PAGE_PARTS = {"style": "page.css", "script": "page.js"}
+PAGE_PARTS = {"style": "page.css", "script": "page.js", "clip": "page_clip.js"}
 """Files that stand in the page, by the names of their placeholders."""
 MAX_PAIRS = 1300
 """Largest number of pairs whose distances are included: more make the page slow to open."""
