@@ -8,7 +8,8 @@ function lastMove(time) { return film.moves.reduce((last, m, k) => m.start_s <= 
 function offerClip(time) {
   const number = lastMove(time), name = film.clips[number], link = at("clip-file"), text = number < 0 ? "" : label(film.moves[number].piece) + " at " + clock(film.moves[number].start_s);
   at("clip").hidden = number < 0 || !(name || clipKind);
-  link.hidden = !name; at("clip-make").hidden = !clipKind;
+  link.hidden = !name;
+  at("clip-make").hidden = !clipKind || Boolean(name && hasReel()); // where the film lies beside the page, so do its clips
   if (name && link.textContent !== "Clip of " + text) { link.textContent = "Clip of " + text; link.href = name; }
   if (!at("clip-make").disabled) at("clip-make").textContent = "Make a film of " + text;
 }
