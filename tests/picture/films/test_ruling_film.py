@@ -10,6 +10,7 @@ from PIL import Image
 from overruler import picture
 from overruler.errors import MissingExtra
 from overruler.picture import films
+from overruler.picture.answer_style import CLOSE_STYLE, NO_STYLE, YES_STYLE
 from overruler.picture.films import ruling_film
 from overruler.picture.films.gif import STILL_LEVELS, encode_gif
 from overruler.picture.raster import Pixels, resize_by_area
@@ -46,6 +47,14 @@ def test_a_gif_goes_from_the_bare_table_to_the_whole_picture(gif: Image.Image) -
     assert mean_change(first, whole) > 12
     changes = [mean_change(shown(gif, number), whole) for number in range(frames)]
     assert changes == sorted(changes, reverse=True)  # nothing that was shown goes again
+
+
+def test_answers_keep_their_colours_in_a_gif(gif: Image.Image) -> None:
+    """They are a small part of the picture, and a GIF has 256 colours."""
+    last = shown(gif, gif.n_frames - 1).astype(int)  # type: ignore[attr-defined]
+    for style in (YES_STYLE, NO_STYLE, CLOSE_STYLE):
+        wanted = [int(style.colour[k : k + 2], 16) for k in (5, 3, 1)]
+        assert (np.abs(last - wanted).max(-1) < 20).sum() > 100
 
 
 def test_a_webm_has_the_same_length_and_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,10 +61,23 @@ def _quantize(frames: list[Pixels]) -> "list[Image]":
     """Reduce pictures to common colours."""
     from PIL import Image
 
+    sample = Image.fromarray(np.ascontiguousarray(_sample_colours(frames)[None, :, ::-1]))
+    palette = sample.quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
     images = [Image.fromarray(np.ascontiguousarray(pixels[..., ::-1])) for pixels in frames]
-    step = max(1, len(images) // PALETTE_PICTURES)
-    sample = np.concatenate(
-        [np.asarray(image)[::2, ::2] for image in (*images[::step], images[-1])]
-    )
-    palette = Image.fromarray(sample).quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
     return [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+
+
+def _sample_colours(frames: list[Pixels]) -> Pixels:
+    """Colours (N, 3) that stand for a film's: half of the first picture, half of what comes later.
+
+    Lines and words are a small part of a picture: by their area they would get no colours.
+    """
+    step = max(1, len(frames) // PALETTE_PICTURES)
+    first = frames[0][::2, ::2].reshape(-1, 3)
+    later = [pixels[::2, ::2].reshape(-1, 3) for pixels in (*frames[::step], frames[-1])]
+    changes = [np.abs(pixels.astype(np.int16) - first).max(-1) for pixels in later]
+    new = [one[change > STILL_LEVELS] for one, change in zip(later, changes, strict=True)]
+    drawn = np.concatenate(new)
+    if not len(drawn):
+        return first
+    return np.concatenate([first, np.resize(drawn, first.shape)])
