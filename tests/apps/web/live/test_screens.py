@@ -198,6 +198,21 @@ def test_what_comes_on_air_eases_in_unless_somebody_wants_it_calm(
 
 
 @needs_browser
+def test_names_keep_their_size_while_the_gap_is_shown_large(named: str, browser: "Browser") -> None:
+    page = opened(browser, named, (1280, 720), reduced_motion="reduce")
+    page.goto(f"{named}/overlay")
+    page.wait_for_selector("#lines .upright text", state="attached")
+    before = np.diff(boxes(page, "#lines .upright")[:, 1::2])
+    post(named, "do/close")
+    page.wait_for_selector("#stage.large", state="attached")
+    shown = boxes(page, "#lines .upright")
+    assert np.diff(shown[:, 1::2]) == pytest.approx(before, rel=0.05)
+    assert overlaps(shown, boxes(page, "#ruling, #scoreboard, #caption")) == []
+    post(named, "do/live")
+    page.context.close()
+
+
+@needs_browser
 def test_a_clip_in_the_making_is_told_and_then_saved(named: str, browser: "Browser") -> None:
     page = opened(browser, named, (1280, 800))
     page.goto(f"{named}/control")

@@ -17,6 +17,7 @@ export class Air {
     const [width, height] = state.size_px, large = state.frozen?.large && onAir;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.close.setAttribute("viewBox", (large ? state.frozen.box_px : [0, 0, width, height]).join(" "));
+    this.close.style.setProperty("--shrink", large ? state.frozen.box_px[2] / width : 1);
     this.close.setAttribute("class", large ? "large" : "");
     for (const name of MEASURED) this.layers.draw(name, (onAir && state.layers[name]) || "");
     this.layers.draw("show", (linked && state.layers.show) || "");
