@@ -46,4 +46,4 @@ def test_the_film_has_alpha_and_its_length(monkeypatch: pytest.MonkeyPatch) -> N
     alphas = [one.to_ndarray(format="rgba")[..., 3] for one in shown]
     assert len(alphas) == round(5 * LENGTH_S)
     assert np.median(alphas[0]) == 0
-    assert np.median(alphas[round(5 * CUT_S)]) == 255
+    assert alphas[round(5 * CUT_S)].min() > 250  # no streaks of the scene below
