@@ -81,10 +81,10 @@ SENTENCES = [
     (with_odds(_3=0.9999, _4=0.0001), "range 3, 0.8 mm inside the line, certain"),
     (with_odds(_3=0.96, _4=0.04), "range 3, 0.8 mm inside the line, likely (96 %)"),
     (with_odds(_3=0.9986, _4=0.0014), "range 3, 0.8 mm inside the line, likely (99.9 %)"),
-    (with_odds(_3=0.62, _4=0.38), "too close to call: 3 (62 %) or 4 (38 %)"),
-    (with_odds(_5=0.45, null=0.55), "too close to call: past the ruler (55 %) or 5 (45 %)"),
+    (with_odds(_3=0.62, _4=0.38), "too close to call: range 3 (62 %) or 4 (38 %)"),
+    (with_odds(_5=0.45, null=0.55), "too close to call: past the ruler (55 %) or range 5 (45 %)"),
     (with_odds(true=0.7, false=0.3), "too close to call: yes (70 %) or no (30 %)"),
-    (with_odds(_2=0.93, _3=0.07), "likely 2 (93 %), though as measured range 3"),
+    (with_odds(_2=0.93, _3=0.07), "likely range 2 (93 %), though as measured range 3"),
 ]
 
 

@@ -175,9 +175,9 @@ def test_names_in_files_are_told_the_nearest_too() -> None:
         (["measure", "text.jpg", "--board=text.jpg"], 2, "text.jpg: not TOML"),
         (["measure", "text.jpg", "--marker-mm=60", "--game=legoin"], 2, "did you mean 'legion'?"),
         (
-            ["measure", "text.jpg", "--marker-mm=60", "--picture=a.gif"],
+            ["measure", "text.jpg", "--marker-mm=60", "--picture=a.bmp"],
             2,
-            "must end in .jpg, .jpeg, .png or .svg",
+            "must end in .jpg, .jpeg, .png, .svg, .gif or .webm",
         ),
         (["ask", "text.jpg", "{}"], 2, "text.jpg: not JSON"),
         (["ask", "nothing.json", "{}"], 2, "nothing.json: cannot be read: No such file"),

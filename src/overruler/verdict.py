@@ -217,7 +217,7 @@ class Verdict:
         if self.call == TOO_CLOSE:
             return self._close_sentence()
         if self.likeliest not in (None, json.dumps(self.value)):
-            likeliest = f"{self._answer_text(self.likeliest)} ({self._percent_text()})"
+            likeliest = f"{self._named_text(self.likeliest)} ({self._percent_text()})"
             return f"{self.call} {likeliest}, though as measured {self.headline}"
         call = self.call
         if call == LIKELY and self.probability and not self.rests_on:
@@ -241,11 +241,13 @@ class Verdict:
         ]
 
     def _close_sentence(self) -> str:
-        ranked = sorted((self.probability or {}).items(), key=lambda item: -item[1])
-        answers = (
-            f"{self._answer_text(key)} ({100 * probability:.0f} %)"
-            for key, probability in ranked[:2]
-        )
+        """The two likeliest answers; the first number is told to be a range, the second follows it."""
+        ranked = sorted((self.probability or {}).items(), key=lambda item: -item[1])[:2]
+        answers = []
+        for number, (key, share) in enumerate(ranked):
+            follows = number > 0 and ranked[0][0].isdecimal()
+            text = self._answer_text(key) if follows else self._named_text(key)
+            answers.append(f"{text} ({100 * share:.0f} %)")
         return f"{TOO_CLOSE}: {' or '.join(answers)}"
 
     def _margin_text(self) -> str:
@@ -259,6 +261,11 @@ class Verdict:
     def _percent_text(self) -> str:
         percent = 100 * max((self.probability or {}).values())
         return f"{percent:.1f} %" if percent > 99 else f"{percent:.0f} %"
+
+    def _named_text(self, key: str) -> str:
+        """A possible answer in words; a number is told to be a range where it is one."""
+        is_range = key.isdecimal() and "range" in self.answer
+        return f"range {self._answer_text(key)}" if is_range else self._answer_text(key)
 
     def _answer_text(self, key: str | None) -> str:
         """A possible answer, given by its JSON text, in words."""

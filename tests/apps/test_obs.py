@@ -19,8 +19,10 @@ from PIL import Image
 pytest.importorskip("websockets", reason="OBS is spoken to by websockets")
 
 from documents.obs_clip import PASSWORD, connected, free_port, studio
+from overruler.apps import cli
 from overruler.apps import obs as command
 from overruler.errors import BadInput, CannotMeasure
+from overruler.picture.films import stinger
 from overruler.sources.live import LiveReader, parse_source
 from overruler.sources.obs import Obs, authentication_string, parse_address
 from tests.apps.web.live_table import Table, air, served, until
@@ -245,3 +247,46 @@ def test_an_obs_without_slide_shows_is_told_so(tmp_path: Path) -> None:
     obs.request = lambda kind, **told: {"inputKinds": ["image_source"]}
     with pytest.raises(BadInput, match="slide shows"):
         command.SlideShow(obs, tmp_path).put_in_scene(SCENE)
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ([], "--out OUT.webm says where it goes"),
+        (["--out", "a.mp4"], "must end in .webm"),
+        (["--out", "nowhere/a.webm"], "there is no folder nowhere"),
+        (["--out", "a.webm", "--look", "nothing.toml"], "nothing.toml"),
+    ],
+)
+def test_a_stinger_that_cannot_be_is_refused_in_a_line(
+    given: list[str],
+    wrong: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["obs", "stinger", *given]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert wrong in line
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_stinger_has_the_players_colours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn: list[stinger.StingerLook] = []
+
+    def encode(look: stinger.StingerLook) -> bytes:
+        drawn.append(look)
+        return b"film"
+
+    monkeypatch.setattr(stinger, "encode_stinger", encode)
+    look = tmp_path / "look.toml"
+    players = '[players.red]\ncolour = "#e5383b"\n[players.blue]\nname = "Anna"\n'
+    look.write_text(f'schema = "overruler/look/1"\nplate = "#101418"\n{players}')
+    out = tmp_path / "ruling.webm"
+    assert cli.main(["obs", "stinger", "--out", str(out), "--look", str(look)]) == 0
+    assert drawn == [stinger.StingerLook("Ruling", "#101418", "#ffffff", ("#e5383b",))]
+    assert out.read_bytes() == b"film"
+    assert "transition point in OBS is 700 ms" in capsys.readouterr().out

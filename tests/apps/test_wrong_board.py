@@ -1,9 +1,13 @@
 """A photo that does not fit its board is told which other known board it fits."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from overruler.apps.measure.measuring import check_other_boards
 from overruler.apps.settings.known_boards import usual_boards
+from overruler.apps.web.phone import request_options, worker_tasks
 from overruler.errors import WrongBoard
 from tests.vision.markers.test_recognize import photo_of
 
@@ -16,3 +20,23 @@ def test_the_board_that_fits_is_named() -> None:
 
 def test_nothing_is_said_of_the_right_board() -> None:
     check_other_boards(photo_of("3x3"), usual_boards()["3x3"])
+
+
+def test_a_board_of_the_servers_own_is_named_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A board that only the server knows lies beside the photo, whichever board was chosen."""
+    own = replace(usual_boards()["3x3"], name="The club's table")
+    text = own.to_toml()
+    boards = {own.name: text, **request_options.usual_boards()}
+    chosen = request_options.read_photo_options(
+        {"game": "legion", "table": "4x4 ft"}, request_options.Choices(boards)
+    )
+    for file, content in chosen.files.items():
+        (tmp_path / file).write_text(content)
+    monkeypatch.chdir(tmp_path)
+    others = worker_tasks._load_other_boards()
+    assert [board.name for board in others] == [own.name]
+    with pytest.raises(WrongBoard) as refused:
+        check_other_boards(photo_of("3x3"), usual_boards()["4x4"], others)
+    assert refused.value.board == own.name

@@ -33,8 +33,8 @@ SCENE = Scene("legion", Table(900, 600), pieces())
             RULINGS[1],
             CLOSE_STYLE,
             "p01 → p03: too close to call",
-            "2 (62 %) or 3 (38 %)  ·  270.4 ± 0.6 mm (95 %)",
-            "2 or 3",
+            "range 2 (62 %) or 3 (38 %)  ·  270.4 ± 0.6 mm (95 %)",
+            "range 2 or 3",
         ),
         (
             RULINGS[2],

@@ -35,6 +35,8 @@ from overruler.sources.photo import load_photo
 
 DESK_PX = {"width": 1280, "height": 800}
 PAGE_PX = {"width": 1180, "height": 860}
+AFTER_MOVE = "go(film.moves[0].end_s + 1)"
+"""The page of a film a second after its first move."""
 FRAME_S = 0.2
 """Time between two pictures of the camera that is not there."""
 UNITS = {("p01", "p02", "p03"): ("Rebels", "blue"), ("p10", "p11", "p12"): ("Snowtroopers", "red")}
@@ -93,11 +95,17 @@ def set_up(home: str) -> None:
     post(home, "do/pick?from=Rebels&to=Snowtroopers")
 
 
-def shoot(browser: Browser, address: str, ready: str, size: dict[str, int], path: Path) -> None:
+def shoot(
+    browser: Browser, address: str, ready: str, size: dict[str, int], path: Path, act: str = ""
+) -> None:
+    """Take the picture of a page that is ready, after a script `act` of what somebody does."""
     page = browser.new_page(viewport={"width": size["width"], "height": size["height"]})
     page.goto(address)
     page.wait_for_selector(ready, state="attached")
     page.wait_for_timeout(1500)
+    if act:
+        page.evaluate(act)
+        page.wait_for_timeout(1500)
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     shot.save(path, quality=85, optimize=True)
     print(f"{path}: {path.stat().st_size // 1000} kB")
@@ -113,7 +121,8 @@ def main() -> None:
     with chromium() as browser:
         if args.report:
             page = args.report.resolve().as_uri()
-            shoot(browser, page, ".tag[font-size]", PAGE_PX, args.out / "analyze-report.png")
+            path = args.out / "analyze-report.png"
+            shoot(browser, page, ".tag[font-size]", PAGE_PX, path, AFTER_MOVE)
             return
         with served(SAMPLES / "legion_desert.jpg") as home:
             set_up(home)

@@ -28,6 +28,8 @@ from overruler.errors import OverrulerError
 from overruler.sources.obs import Obs, take_screenshot
 
 SIZE, PASSWORD, TABLE = (1280, 720), "out of sight", "Table"
+RULED_MM = 450.0
+"""Distance of the two pieces that are ruled on, in mm: the line is seen, and so are the ruler's bands."""
 LOOKS = ((27, 127, 220), (240, 124, 0), (107, 44, 150))
 """The colours of in, out and too close, as red green blue."""
 SETTINGS = """[General]
@@ -154,12 +156,13 @@ def call(address: str, post: bool = False) -> Any:
 
 
 def pair_of(home: str, truth: Any) -> tuple[str, str]:
-    """A piece that will move, and the one that stands farthest from where it stands now."""
+    """A piece that will move, and the one that stands most nearly `RULED_MM` from it."""
     pieces = call(f"{home}/api/live/scene")["pieces"]
     places = np.array([(piece["x_mm"], piece["y_mm"]) for piece in pieces])
     off = [np.hypot(*(places - move["from_mm"]).T) for move in truth["moves"]]
     one = next(int(near.argmin()) for near in off if near.min() < 10)
-    other = int(np.hypot(*(places - places[one]).T).argmax())
+    away = np.hypot(*(places - places[one]).T)
+    other = int(np.abs(away - RULED_MM).argmin())
     return pieces[one]["id"], pieces[other]["id"]
 
 
@@ -182,8 +185,8 @@ def lettered(pixels: Any) -> int:
     return int(np.sum([np.abs(pixels.astype(int) - colour).max(-1) < 40 for colour in LOOKS]))
 
 
-def watched(obs: Obs, scene: str, home: str, minutes: float) -> list[str]:
-    """What came on air and went off, and how soon OBS showed it."""
+def watched(obs: Obs, scene: str, home: str, minutes: float, bare: int) -> list[str]:
+    """What came on air and went off, and how soon OBS showed it; `bare` pixels are lettered without."""
     lines, begin, ruling, due = [], time.monotonic(), None, None
     while time.monotonic() - begin < 60 * minutes:
         now = call(f"{home}/api/live")["ruling"]
@@ -192,7 +195,7 @@ def watched(obs: Obs, scene: str, home: str, minutes: float) -> list[str]:
             lines.append(f"{due[0] - begin:6.1f} s  {now['headline'] if now else 'off the air'}")
         if (
             due is not None
-            and (lettered(take_screenshot(obs, scene)[::2, ::2, ::-1]) > 50) == due[1]
+            and (lettered(take_screenshot(obs, scene)[::2, ::2, ::-1]) > bare + 50) == due[1]
         ):
             lines[-1] += f"; in OBS's program {time.monotonic() - due[0]:.2f} s later"
             due = None
@@ -201,7 +204,7 @@ def watched(obs: Obs, scene: str, home: str, minutes: float) -> list[str]:
 
 
 def frame_of(film: Path) -> Any:
-    """The picture of a record, one a second being looked at, with most drawn on it and on those beside it."""
+    """The picture of a record, one a second being looked at, with most drawn on it."""
     import av
 
     with av.open(str(film)) as opened:
@@ -211,7 +214,7 @@ def frame_of(film: Path) -> Any:
             if k % 10 == 0
         ]
     drawn = np.array([lettered(pixels[::3, ::3]) for pixels in pictures])
-    return pictures[int(np.minimum(drawn[:-2], drawn[2:]).argmax()) + 1] if len(drawn) > 2 else None
+    return pictures[int(drawn.argmax())] if len(drawn) else None
 
 
 def main() -> None:
@@ -253,9 +256,15 @@ def main() -> None:
         stack.enter_context(running(lay, env=own))
         one, other = pair_of(home, json.loads(args.film.with_suffix(".json").read_text()))
         tell_show(home, one, other)
+        bare = lettered(take_screenshot(obs, scene)[::2, ::2, ::-1])
         call(f"{home}/api/live/do/pick?from={one}&to={other}", post=True)
+        until(
+            lambda: lettered(take_screenshot(obs, scene)[::2, ::2, ::-1]) > bare + 50,
+            90,
+            "the overlay",
+        )
         obs.request("StartRecord")
-        print("\n".join(watched(obs, scene, home, args.minutes)))
+        print("\n".join(watched(obs, scene, home, args.minutes, bare)))
         path = Path(obs.request("StopRecord")["outputPath"])
         time.sleep(2)
         if args.frame and (found := frame_of(path)) is not None:

@@ -94,6 +94,7 @@ MORE_EXAMPLES = {
     ),
     "gauge": (("overruler gauge check photo.jpg", "read the error from a photo of the page"),),
     "analyze": (("overruler analyze photos --board 6x3 --out games", "a folder: a photo a turn"),),
+    "obs": (("overruler obs stinger --out ruling.webm", "a film for the change to a ruling"),),
     "games": (("overruler games", "all of them"),),
     "rules": (("overruler rules", "all games in brief"),),
     "teach": (

@@ -1,4 +1,4 @@
-"""`overruler obs setup`: puts the overlay into a running OBS.
+"""`overruler obs`: puts the overlay into a running OBS, or makes a stinger for it.
 
 An OBS with browser sources shows the overlay's page. Without them it gets an image slide show, to which
 the command sends the overlay as a PNG with alpha for as long as it runs. The show has one slide and
@@ -20,7 +20,11 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
 from overruler.apps.live import DEFAULT_PORT as LIVE_PORT
+from overruler.apps.web.live.look import Look, read_look
 from overruler.errors import BadInput, CannotMeasure
+from overruler.picture.answer_style import YES_COLOUR
+from overruler.picture.films import check_film_ending
+from overruler.writing import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from overruler.sources.obs import Obs
@@ -42,13 +46,15 @@ NOT_MODIFIED = 304
 """HTTP status of an overlay that has not changed."""
 RECONNECT_DELAY_S = 2.0
 """Time before the next attempt to reach an OBS that is gone."""
+MAX_STRIPES = 3
+"""Most players whose colours a stinger shows."""
 REMOVAL_DELAY_S = 0.5
 """OBS removes a source a little later than it answers."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    action = "create the overlay's source, or mend it"
-    parser.add_argument("action", choices=("setup",), metavar="setup", help=action)
+    action = "setup: create the overlay's source, or mend it; stinger: make a film of a transition"
+    parser.add_argument("action", choices=("setup", "stinger"), help=action)
     obs = "the running OBS (its password: the environment variable OBS_PASSWORD)"
     option = parser.add_argument_group(obs).add_argument
     option("--host", default="localhost", help="where it runs (localhost)")
@@ -59,9 +65,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option("--overlay", default=overlay, metavar="URL", help=f"the overlay's address ({overlay})")
     image = "feed a slide show, even where OBS has a browser source"
     option("--image", action="store_true", help=image)
+    option = parser.add_argument_group("the stinger").add_argument
+    option("--out", type=Path, metavar="OUT.webm", help="where the stinger goes")
+    option("--words", default="Ruling", help="the words on it (Ruling)")
+    option("--look", type=Path, metavar="LOOK.toml", help="its colours and logo, as for live")
 
 
 def run(args: argparse.Namespace) -> int:
+    return make_stinger(args) if args.action == "stinger" else _set_up(args)
+
+
+def make_stinger(args: argparse.Namespace) -> int:
+    """Write a stinger, whole or not at all, and say what OBS needs to know of it."""
+    if args.out is None or args.out.suffix.lower() != ".webm":
+        raise BadInput("stinger: --out OUT.webm says where it goes; the name must end in .webm")
+    check_writable(args.out)
+    check_film_ending(args.out)
+    look = read_look(args.look) if args.look else Look()
+    colours = tuple(player.colour for player in look.players.values() if player.colour)
+    from overruler.picture.films import stinger
+
+    shown = stinger.StingerLook(
+        words=args.words,
+        plate=look.plate,
+        ink=look.ink,
+        stripes=colours[:MAX_STRIPES] or (YES_COLOUR,),
+        logo=look.logo,
+    )
+    write_atomically(args.out, stinger.encode_stinger(shown))
+    print(f"written: {args.out}; its transition point in OBS is {1000 * stinger.CUT_S:.0f} ms")
+    return 0
+
+
+def _set_up(args: argparse.Namespace) -> int:
     from overruler.sources.obs import Obs
 
     _check_overlay_address(args.overlay)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overruler.errors import BadInput
+from overruler.picture.films import FILM_ENDINGS
 from overruler.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -12,8 +13,13 @@ if TYPE_CHECKING:
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".svg")
 """The endings of file names that an annotated photo can be written to."""
-ENDINGS_RULE = f"the name must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
-"""What a message says of a name with another ending."""
+ALL_ENDINGS = (*ENDINGS, *FILM_ENDINGS)
+"""The same with those of short films."""
+
+
+def endings_rule(endings: tuple[str, ...]) -> str:
+    """What a message says of a name with another ending."""
+    return f"the name must end in {', '.join(endings[:-1])} or {endings[-1]}"
 
 
 def on_best_photo(report: "Report") -> "Report":
@@ -43,7 +49,11 @@ def annotated_pixels(report: "Report") -> "Pixels":
 
 
 def annotated_bytes(report: "Report", ending: str) -> bytes:
-    """Return the annotated photo as the bytes of a file with one of `ENDINGS`."""
+    """Return the annotated photo as the bytes of a file with one of `ALL_ENDINGS`."""
+    if ending in FILM_ENDINGS:
+        from overruler.picture.films.ruling_film import encode_ruling
+
+        return encode_ruling(report, ending)
     from overruler.picture import raster, report_drawing
 
     if ending == ".svg":
@@ -54,6 +64,6 @@ def annotated_bytes(report: "Report", ending: str) -> bytes:
 def save(report: "Report", path: str | Path) -> None:
     """Write the annotated photo, whole or not at all; raises `BadInput` for other endings."""
     ending = Path(path).suffix.lower()
-    if ending not in ENDINGS:
-        raise BadInput(f"{path}: {ENDINGS_RULE}")
+    if ending not in ALL_ENDINGS:
+        raise BadInput(f"{path}: {endings_rule(ALL_ENDINGS)}")
     write_atomically(path, annotated_bytes(report, ending))

@@ -136,6 +136,8 @@ def _label_of(pieces: Mapping[str, Piece], name: str) -> str:
 
 
 def _line_label(verdict: Verdict, answer: str, reason: str) -> str:
+    if verdict.call == TOO_CLOSE and isinstance(verdict.value, bool):
+        return TOO_CLOSE
     if verdict.call == TOO_CLOSE:
         return re.sub(r" \(\d+ %\)", "", reason.removesuffix(f", {verdict.doubt_text}"))
     return answer.removesuffix(" (95 %)")

@@ -1,7 +1,7 @@
 """The words and the magnifier, placed where they cover no base; else the picture grows a strip for them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 
 import numpy as np
@@ -21,6 +21,8 @@ WARNING_FONT_SIZE = 11.5
 """Font size of a warning, in units of the view."""
 WARNING_WIDTH_SHARES = (0.4, 0.3, 0.22)
 """Widths of a warning's lines, as shares of the picture; the first is preferred."""
+BANNER_WIDTH_SHARES = (1.0, 0.88)
+"""Widths of the banner, as shares of what its words fill; in less room the letters are smaller."""
 MAX_WARNINGS = 2
 """Number of the calibration's problems that a picture shows."""
 STRIP_GAP = 12.0
@@ -48,9 +50,16 @@ class Plates:
 
     def add_banner(self, banner: Banner) -> None:
         """Place the banner at the foot or the head of the photo, or in the strip."""
-        size = (banner.wide, banner.high)
-        left, top = self._place(size, _banner_corners(self.view, size)) or self._in_strip(size)
-        self.parts.append(banner.to_svg(left, top))
+        for share in BANNER_WIDTH_SHARES:
+            shown = replace(banner, wide=share * banner.wide)
+            size = (shown.wide, shown.high)
+            place = self._place(size, _banner_corners(self.view, size))
+            if place:
+                break
+        else:
+            shown = banner
+            place = self._in_strip((banner.wide, banner.high))
+        self.parts.append(shown.to_svg(*place))
 
     def add_warnings(self, problems: Sequence[str]) -> None:
         """Place the calibration's worst problems in a corner of the photo, or in the strip."""

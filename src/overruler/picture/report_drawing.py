@@ -53,8 +53,14 @@ LEADER_SIZES = 2.2
 class Drawing:
     """A drawing on a photo, and below it on the strip that the words may need."""
 
-    layers: tuple[str, ...]
-    """SVG, from back to front."""
+    ground: tuple[str, ...]
+    """SVG of what lies on the table, from back to front."""
+    lines: tuple[str, ...]
+    """SVG of what is measured."""
+    ends_px: tuple[Array, ...]
+    """The two ends (2, 2) of each measured line."""
+    words: tuple[str, ...]
+    """SVG of names, rulings, and the magnifier."""
     size_px: tuple[int, int]
     """Width and height, the strip's included."""
     strip_px: int
@@ -62,10 +68,13 @@ class Drawing:
 
     def document(self, *below: str) -> str:
         """The drawing as an SVG document, on top of what lies `below`."""
+        return self.document_of(*below, *self.ground, *self.lines, *self.words)
+
+    def document_of(self, *parts: str) -> str:
+        """Some of its parts as an SVG document."""
         width, height = self.size_px
         shown = output_size(self.size_px)
         size = {"viewBox": f"0 0 {width} {height}", "width": shown[0], "height": shown[1]}
-        parts = (*below, *self.layers)
         return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **size)
 
 
@@ -93,18 +102,23 @@ def draw_on_photo(report: Report) -> Drawing:
     width, height = report.frame.size_px
     size_px = (width, height + plates.strip_px)
     scale = _place_scale_bar(view, report, room)
-    layers = (
+    ground = (
         _draw_strip(size_px, plates.strip_px),
         *_draw_ground(view, report, told),
         range_lines,
         *_draw_pieces(view, report, claims),
+    )
+    measured = claims[::-1]
+    lines = tuple(draw_measured_line(view, claim) for claim in measured)
+    ends = tuple(view.to_px([claim.from_mm, claim.to_mm], claim.z_mm) for claim in measured)
+    words = (
         *(draw_shade_words(view, shade) for claim in told for shade in claim.shades),
         scale,
         _draw_loupe(view, report, plates, claims),
         *plates.parts,
         _draw_labels(view, report, room, claims),
     )
-    return Drawing(layers, size_px, plates.strip_px)
+    return Drawing(ground, lines, ends, words, size_px, plates.strip_px)
 
 
 def _place_plates(
@@ -135,12 +149,11 @@ def _draw_ground(view: View, report: Report, told: Sequence[DrawableRuling]) -> 
 
 
 def _draw_pieces(view: View, report: Report, claims: Sequence[DrawableRuling]) -> list[str]:
-    """Draw the bases, and what is measured between them."""
+    """Draw the bases, and the borders of arcs."""
     looks = _looks(claims)
     return [
         *(draw_arc_borders(view, claim) for claim in claims),
         *(draw_base(view, piece, looks.get(piece.id)) for piece in report.scene.pieces),
-        *(draw_measured_line(view, claim) for claim in reversed(claims)),
     ]
 
 

@@ -100,4 +100,9 @@ def text_plate(
     box = {"x": x - wide / 2, "y": y - high / 2, "width": wide, "height": high, "rx": high * 0.3}
     stroke = {"stroke": edge, "stroke_opacity": 0.9, "stroke_width": size * 0.07}
     plate = element("rect", **box, fill=fill, fill_opacity=0.86, **stroke)
-    return plate + text_line(text, x, y + 0.36 * size, size, fill=ink)
+    return upright((plate, text_line(text, x, y + 0.36 * size, size, fill=ink)), x, y)
+
+
+def upright(parts: Iterable[str], x: float, y: float) -> str:
+    """Words that a page may keep at their size about (x, y) while it enlarges what lies below."""
+    return group(parts, class_="upright", transform_origin=f"{x:.2f} {y:.2f}")

@@ -25,11 +25,13 @@ class View:
 
     camera: Camera
     size_px: tuple[int, int]
+    magnification: float = 1.0
+    """How much larger than usual letters and lines are: more for a small picture."""
 
     @property
     def unit(self) -> float:
         """A thousandth of the photo's longer side, in px: the unit of letters and lines."""
-        return max(self.size_px) / 1000
+        return self.magnification * max(self.size_px) / 1000
 
     def to_px(self, xy_mm: ArrayLike, z_mm: float = 0.0) -> Array:
         """Project board points (..., 2) at a height to the drawing (..., 2).

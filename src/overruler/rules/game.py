@@ -76,6 +76,8 @@ class Game:
     taps: tuple[Tap, ...] = ()
     """What two taps on a photo ask, the usual first. Every game is asked its distances as well."""
     stat_fields: tuple[StatField, ...] = ()
+    needs_ruler: bool = False
+    """Whether a scene must give the ruler, because the game has none."""
     pair_ranges: "Callable[[Scene], PairRanges | None] | None" = None
     """How `rules.matrix` reads distances as ranges. None: by the ruler, contact as range 0."""
 

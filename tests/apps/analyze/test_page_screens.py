@@ -53,7 +53,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.as_uri()
 
 
-@pytest.fixture(params=[(390, 844, "dark"), (1100, 800, "light")], ids=["phone", "desk"])
+@pytest.fixture(params=[(320, 568, "dark"), (1280, 800, "light")], ids=["phone", "desk"])
 def page(browser: "Browser", address: str, request: pytest.FixtureRequest) -> Iterator["Page"]:
     width, height, look = request.param
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=look)

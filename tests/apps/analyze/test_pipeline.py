@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from overruler.apps import cli
-from overruler.apps.analyze import overlay, pipeline, segment, segment_task
+from overruler.apps.analyze import clips, overlay, pipeline, segment, segment_task
 from overruler.apps.analyze import video as drawn
 from overruler.apps.analyze.engines import dask_engine
 from overruler.board import Board
@@ -26,7 +26,7 @@ av = pytest.importorskip("av", reason="films need PyAV")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables need pyarrow")
 from overruler.apps.analyze.merge import FilmResults, merge_segments  # noqa: E402
 from overruler.apps.analyze.segment import load_segment  # noqa: E402
-from overruler.picture.film_encoding import write_mp4  # noqa: E402
+from overruler.picture.films.film_encoding import write_mp4  # noqa: E402
 from overruler.picture.raster import render_layer  # noqa: E402
 from overruler.sources.video import Film as Opened  # noqa: E402
 from tests.apps.analyze import film as table  # noqa: E402
@@ -286,10 +286,44 @@ def test_the_recording_is_drawn_over_and_keeps_its_times(
     assert strongest(changed[6.0], (40.0, 330.0)) < 40
 
 
+def merged(unbroken: Path) -> FilmResults:
+    parts = sorted((unbroken / ".segments").glob("*.json"))
+    return merge_segments("film", [load_segment(path) for path in parts])
+
+
+@pytest.mark.parametrize("kind", clips.CLIP_KINDS)
+def test_a_clip_shows_the_move_and_then_its_ruling(
+    video: Path, unbroken: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clips, "MAX_WIDTH_PX", {".gif": 320, ".webm": 640})  # small ones are quick
+    film = merged(unbroken)
+    assert clips.write_clips(video, film, tmp_path, kind) == (f"001.{kind}",)
+    shown = clip_pictures(tmp_path / f"001.{kind}")
+    middle = [(a + b) / 2 for a, b in zip(table.STARTS, table.ENDS, strict=True)]
+    gap = [(a + b) / 2 for a, b in zip(table.ENDS, table.STANDS, strict=True)]
+    change = np.abs(shown[-1] - shown[0]).max(-1)
+    scale = shown[0].shape[1] / SIZE_PX[0]
+    for place in (middle, gap):  # the way, and the line of the ruling
+        u, v = np.rint(camera_over(9.0).project(np.array([*place, 0.0])) * scale).astype(int)
+        assert change[v - 2 : v + 3, u - 2 : u + 3].max() > 60
+    assert change[: change.shape[0] // 20].max() < 40
+
+
+def clip_pictures(path: Path) -> list[np.ndarray[tuple[int, ...], np.dtype[np.int16]]]:
+    with av.open(str(path)) as container:
+        decoded = container.decode(video=0)
+        return [picture.to_ndarray(format="bgr24").astype(np.int16) for picture in decoded]
+
+
+def test_a_folder_of_photos_has_no_clips(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["analyze", str(tmp_path), "--out", str(tmp_path), "--clips", "gif"]) == 2
+    assert "clips are made of films" in capsys.readouterr().err
+
+
 def test_what_is_carried_is_drawn_in_part_as_it_would_be_on_the_whole(unbroken: Path) -> None:
-    film = merge_segments(
-        "film", [load_segment(path) for path in sorted((unbroken / ".segments").glob("*.json"))]
-    )
+    film = merged(unbroken)
     size, (move, *_) = (SIZE_PX[0] // 2, SIZE_PX[1] // 2), film.moves
     carried, named = overlay.Overlay(film, size).drawings_at((move["start_s"] + move["end_s"]) / 2)
     assert "<text" in named.svg  # drawn last: a way hides no name

@@ -18,9 +18,11 @@ from overruler.apps.web.phone.app import Settings, make_app
 from overruler.apps.web.phone.worker_tasks import SCENE_FILE, scene_text
 from overruler.scene import Scene
 from tests.apps.web.desk import OTHER_BOARD, OTHER_BOARD_PX, Ready, jpeg, scene, seen_twice
+from tests.apps.web.live_table import until
 from tests.apps.web.page_geometry import faults_of
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
+from tests.screens import boxes
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -34,12 +36,12 @@ SIZES = [(320, 568), (390, 844), (844, 390), (1280, 800)]
 def doubtful_scene(found: Scene, game: str) -> Scene:
     """A scene with two warnings, a base that was placed by hand, and a ship without a front."""
     values = found.to_json()
+    values["game"] = game
     values["calibration"]["problems"] = [{"text": text, "kind": "other"} for text in PROBLEMS]
     first, second = values["pieces"][:2]
     second["by_hand"] = True
     second.pop("image", None)
     if game == "xwing":
-        values["game"] = "xwing"
         first["base"] = {"shape": "rectangle", "width_mm": 40, "length_mm": 40}
         first["heading_modulo_deg"] = 90
     return Scene.from_json(values)
@@ -132,6 +134,45 @@ def test_every_download_in_the_menu_is_a_file(page: "Page", home: str, tmp_path:
     page.click("#share")
     page.wait_for_selector("#code >> text=overruler serve --lan")
     assert page.locator("#code svg").count() == 0
+
+
+def test_who_chooses_nothing_is_ruled_in_inches_and_changes_the_game_later(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    photo = tmp_path / "a.jpg"
+    photo.write_bytes(jpeg((320, 240)))
+    page.goto(home)
+    page.wait_for_selector("html[data-ready]")
+    assert "ruler of its own" not in page.inner_text("#game")  # two taps could rule nothing
+    page.select_option("#table", "3x3 ft")
+    page.set_input_files("#choose", photo)
+    page.wait_for_selector("#modes:not([hidden])")
+    rule(page)
+    page.wait_for_selector("#ruling .headline")
+    assert page.inner_text("#title") == "Any game in inches · 3x3 ft"
+    page.click("#more")
+    page.select_option("#other-game", "legion")
+    page.wait_for_selector("#title:has-text('Legion')")
+    page.wait_for_selector("#ruling .headline:has-text('ange')")  # of the same pair
+    page.goto(home)
+    page.wait_for_selector("html[data-ready]")
+    assert page.input_value("#game") == "legion"
+
+
+def test_the_reasons_are_in_sight_once_they_are_asked_for(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    rule(page)
+    page.click("#why summary")
+
+    def in_sight() -> bool:
+        reasons, sheet, navigation = (
+            boxes(page, name)[0] for name in ("#reasons", "#sheet", "#modes")
+        )
+        return bool(sheet[1] <= reasons[1] < reasons[3] <= navigation[1] + 1)
+
+    until(in_sight, 5)
 
 
 def test_the_corners_are_those_of_the_table_that_was_chosen(

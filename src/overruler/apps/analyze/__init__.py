@@ -31,6 +31,8 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     add("--allowance", action="append", default=[], metavar="p03=6in", help=allowance)
     video = "the recording with bases, ways and rulings drawn over it"
     add("--video", type=Path, metavar="OUT.mp4", help=video)
+    clips = "a short film of each move, with its ruling, to share: gif or webm"
+    add("--clips", choices=("gif", "webm"), metavar="gif|webm", help=clips)
     turns = "the game's turns, put right by you; else they are guessed"
     add("--turns", type=Path, metavar="TURNS.csv", help=turns)
     resume = "go on from what is done (the default)"
@@ -55,6 +57,10 @@ def run(args: argparse.Namespace) -> int:
         from overruler.apps.analyze import video
 
         video.check_output(args.videos, args.video)
+    if args.clips:
+        from overruler.apps.analyze import clips
+
+        clips.check_clips(args.videos, args.clips)
     if args.turns and len(args.videos) != 1:
         raise BadInput("--turns: goes with one film; give the films one by one")
     turns = read_turns(args.turns) if args.turns else None

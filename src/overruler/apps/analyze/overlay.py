@@ -10,7 +10,9 @@ import numpy as np
 
 from overruler.apps.analyze.merge import IN_MOTION_SIGMA_MM, Data, FilmResults
 from overruler.apps.analyze.photo_folder import position_sigma_mm
-from overruler.apps.web.live.graphics import NO_GRAPHICS, Graphics, draw_graphics
+from overruler.apps.web.live.broadcast import Dress
+from overruler.apps.web.live.graphics import NO_GRAPHICS, Graphics, Stage, draw_graphics
+from overruler.apps.web.live.look import Look
 from overruler.apps.web.live.placement import LabelPlacement
 from overruler.apps.web.live.selection import Selection
 from overruler.apps.web.scene_paths import camera_view
@@ -21,6 +23,7 @@ from overruler.picture import svg
 from overruler.picture.answer_style import YES_COLOUR
 from overruler.picture.label_placement import centres_beside
 from overruler.picture.painters import base_outline, draw_base
+from overruler.picture.piece_names import piece_label
 from overruler.picture.text_layout import FONT_FAMILY
 from overruler.picture.view import View, offset_outline
 from overruler.rules import matrix
@@ -53,6 +56,8 @@ class Overlay:
     film: FilmResults
     size_px: tuple[int, int]
     """Width and height of the pictures that are drawn on."""
+    magnification: float = 1.0
+    """How much larger than usual letters and lines are."""
 
     def drawings_at(self, time_s: float) -> list[Drawing]:
         """The drawings of a moment, from the back to the front; none before the first rest."""
@@ -77,7 +82,7 @@ class Overlay:
     @lru_cache(maxsize=4)  # noqa: B019 - as long as the film is drawn
     def _scene_and_view(self, number: int) -> tuple[Scene, View]:
         scene = Scene.from_json(self.film.rests[number]["scene"])
-        return scene, camera_view(scene)
+        return scene, replace(camera_view(scene), magnification=self.magnification)
 
     @lru_cache(maxsize=4)  # noqa: B019
     def _draw_static(
@@ -94,7 +99,7 @@ class Overlay:
             if piece.id not in away
         ]
         at_rest = not moving and not landed
-        ruling = _rule(scene, self._last_moved_piece(number)) if at_rest else NO_GRAPHICS
+        ruling = self._rule(scene, self._last_moved_piece(number)) if at_rest else NO_GRAPHICS
         paths = [(moves[k], _path_px(view, scene, moves[k])) for k in shown]
         placement = ruling.placement or LabelPlacement(view)
         placement.protect_lines([base_outline(view, piece) for piece in pieces])
@@ -113,6 +118,18 @@ class Overlay:
         if not ended:
             return None
         return str(max(ended, key=lambda move: float(move["end_s"]))["piece"])
+
+    def _rule(self, scene: Scene, name: str | None) -> Graphics:
+        """The ruling from a piece to its closest enemy, or without players to the closest piece."""
+        other = _closest_enemy(scene, name) if name is not None else None
+        if name is None or other is None:
+            return NO_GRAPHICS
+        standing = frozenset(piece.id for piece in scene.pieces)
+        stage = Stage(dress=Dress(look=Look(size=self.magnification)))
+        try:
+            return draw_graphics(scene, Selection(pair=(name, other)), standing, stage)
+        except BadInput:  # a question that this table cannot answer, such as a grid's
+            return NO_GRAPHICS
 
     def _draw_moving_piece(self, number: int, k: int, time_s: float) -> Drawing | None:
         """Draw a piece on its way and the path behind it; None if the picture shows neither."""
@@ -215,9 +232,9 @@ def _draw_name(view: View, piece: Piece, placement: LabelPlacement, unit: str) -
     center_x = float(edge[:, 0].mean())
     above = np.array([center_x, edge[:, 1].min() - distance])
     below = np.array([center_x, edge[:, 1].max() + distance])
-    text = piece.id
+    text = piece_label(piece)
     if sigma_mm:
-        text = f"{piece.id} ± {format_number(SIGMAS_95 * sigma_mm, unit)} {unit}"
+        text = f"{text} ± {format_number(SIGMAS_95 * sigma_mm, unit)} {unit}"
     return _draw_plate(view, text, [above, below], placement)
 
 
@@ -262,18 +279,6 @@ def _draw_plate(view: View, text: str, places: Sequence[Array], placement: Label
             placement.occupy_box(place, size)
             return svg.text_plate(text, float(place[0]), float(place[1]), height, edge=svg.BLACK)
     return ""
-
-
-def _rule(scene: Scene, name: str | None) -> Graphics:
-    """The ruling from a piece to its closest enemy, or without players to the closest piece."""
-    other = _closest_enemy(scene, name) if name is not None else None
-    if name is None or other is None:
-        return NO_GRAPHICS
-    standing = frozenset(piece.id for piece in scene.pieces)
-    try:
-        return draw_graphics(scene, Selection(pair=(name, other)), standing)
-    except BadInput:  # a question that this table cannot answer, such as a grid's
-        return NO_GRAPHICS
 
 
 def _closest_enemy(scene: Scene, name: str) -> str | None:

@@ -78,11 +78,11 @@ for (const kind of ["player", "unit", "id"]) for (const name of [...new Set(film
 function filter() {
   for (const { piece, group } of drawn) group.classList.toggle("apart", !shown(piece));
   for (const row of document.querySelectorAll("[data-about]")) row.hidden = !concerns(JSON.parse(row.dataset.about));
-  show(+at("time").value);
+  show(moment);
 }
 at("who").addEventListener("change", filter);
-at("reach").addEventListener("input", () => show(+at("time").value));
-at("photo").addEventListener("change", () => show(+at("time").value));
+at("reach").addEventListener("input", () => show(moment));
+at("photo").addEventListener("change", () => show(moment));
 at("photo-row").hidden = !film.rests.some(rest => rest.still.length > 10);
 new ResizeObserver(() => requestAnimationFrame(() => { placeTags(); chart(); })).observe(document.querySelector("main"));
 function place(piece, time) {
@@ -96,8 +96,9 @@ function place(piece, time) {
   if (!last) return null;
   return { x: last[2], y: last[3], sigma: last[4], away: time > last[1] + 1.5 && last === piece.stays[piece.stays.length - 1] };
 }
-let shownRest = -1;
+let shownRest = -1, moment = 0;
 function show(time) {
+  moment = time;
   at("time").value = time; at("clock").textContent = clock(time) + " of " + clock(film.length_s);
   const reach = Number(at("reach").value) * 25.4, hasPhoto = at("photo").checked && !at("photo-row").hidden;
   const rest = Math.max(0, film.rests.findLastIndex(one => one.time_s <= time + .06));
@@ -121,27 +122,57 @@ function show(time) {
   placeTags();
   film.moves.forEach((m, i) => { trails[i].style.opacity = time < m.start_s || !concerns([m.piece]) ? 0 : time > m.end_s + 20 ? .25 : 1; });
   [...at("moves").tBodies[0].rows].forEach((row, i) => { if (film.moves[i]) row.classList.toggle("now", time >= film.moves[i].start_s && time <= film.moves[i].end_s); });
+  offerClip(time);
   if (cursor) { const x = across(time); cursor.setAttribute("x1", x); cursor.setAttribute("x2", x); }
 }
 let cursor = null, timer = null;
 at("time").max = film.length_s;
-at("time").addEventListener("input", () => show(+at("time").value));
-at("play").addEventListener("click", () => {
-  if (timer) { cancelAnimationFrame(timer); timer = null; at("play").textContent = "Play"; return; }
+at("time").addEventListener("input", () => go(+at("time").value));
+
+// --- the film beside the page ---
+const reel = at("film"), hasReel = () => reel.readyState > 0;
+// Show a moment, on the film too.
+function go(time) { if (hasReel()) reel.currentTime = Math.min(time, reel.duration || time); show(time); }
+function say(text) { at("film-note").textContent = text; at("film-note").hidden = !text; }
+function plain(address) { try { return decodeURIComponent(address); } catch { return address; } }
+let tries = 0;
+function tryFilm() {
+  if (tries < film.films.length) { reel.src = film.films[tries++]; return; }
+  reel.hidden = true; at("film-choose").hidden = false;
+  say("The film " + plain(film.films[0].split("/").pop()) + " is not beside this page, or this browser cannot play it.");
+}
+reel.addEventListener("loadedmetadata", () => { reel.hidden = !reel.videoWidth; if (!reel.videoWidth) { tryFilm(); return; } say(""); at("film-choose").hidden = true; reel.currentTime = moment; });
+reel.addEventListener("error", tryFilm);
+reel.addEventListener("seeking", () => { if (!timer && Math.abs(reel.currentTime - Math.min(moment, reel.duration)) > .06) show(Math.min(reel.currentTime, film.length_s)); });
+reel.addEventListener("play", start);
+reel.addEventListener("pause", () => { if (reel.currentTime < (reel.duration || 0) || !timer) stop(); });
+at("film-file").addEventListener("change", event => { const [file] = event.target.files; if (file) { tries = film.films.length; reel.src = URL.createObjectURL(file); } });
+if (film.films.length) { at("film-part").hidden = false; tryFilm(); }
+
+// The film's own clock leads while it runs; after its end, and without it, the page's does.
+function start() {
+  if (timer) return;
   at("play").textContent = "Pause";
-  let before = performance.now(), time = +at("time").value >= film.length_s - .1 ? 0 : +at("time").value;
-  const step = now => { time += (now - before) / 1000; before = now; show(Math.min(time, film.length_s));
-    if (time < film.length_s) timer = requestAnimationFrame(step); else { timer = null; at("play").textContent = "Play"; } };
+  let before = performance.now();
+  if (reel.paused) go(moment >= film.length_s - .1 ? 0 : moment);
+  if (hasReel()) reel.play().catch(() => {});
+  const step = now => {
+    const runs = hasReel() && !reel.paused && !reel.ended;
+    show(Math.min(runs ? reel.currentTime : moment + (now - before) / 1000, film.length_s));
+    before = now;
+    if (moment < film.length_s) timer = requestAnimationFrame(step); else stop();
+  };
   timer = requestAnimationFrame(step);
-});
+}
+function stop() { cancelAnimationFrame(timer); timer = null; at("play").textContent = "Play"; if (!reel.paused) reel.pause(); }
+at("play").addEventListener("click", () => timer ? stop() : start());
 
 // --- moves ---
 for (const m of film.moves) {
   const row = at("moves").tBodies[0].insertRow();
   row.tabIndex = 0; row.dataset.about = JSON.stringify([m.piece]);
   cells(row, [label(m.piece), clock(m.start_s), clock(m.end_s), [inches(m.distance_mm)], m.way_seen ? [inches(m.path_mm) + " ", soft("± " + (1.96 * m.path_sigma_mm / 25.4).toFixed(2) + "″")] : [soft("not seen, at least "), inches(m.path_mm)]]);
-  const go = () => { show(m.start_s); };
-  row.addEventListener("click", go); row.addEventListener("keydown", e => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); go(); } });
+  row.addEventListener("click", () => go(m.start_s)); row.addEventListener("keydown", e => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); go(m.start_s); } });
 }
 if (!film.moves.length) cells(at("moves").tBodies[0].insertRow(), ["none"]);
 
@@ -184,13 +215,13 @@ function chart() {
   cursor = svg("line", { y1: top_, y2: CH - foot, style: "stroke:var(--ink)", "stroke-dasharray": "3 4" }, box);
   const end = points[points.length - 1].gap;
   at("gap").textContent = "at the end " + inches(end.mm) + " ± " + (1.96 * end.sigma / 25.4).toFixed(2) + "″ (" + end.mm.toFixed(1) + " ± " + (1.96 * end.sigma).toFixed(1) + " mm)";
-  show(+at("time").value);
+  show(moment);
 }
 for (const which of ["a", "b"]) for (const piece of film.pieces) at(which).append(new Option(piece.label, piece.id));
 at("a").value = (film.moves[0] || film.pieces[0] || {}).piece || (film.pieces[0] || {}).id || "";
 at("b").value = (closest(film.rests.length - 1, [at("a").value]) ?? film.pieces.map(p => p.id).find(id => id !== at("a").value)) || "";
 at("a").addEventListener("change", chart); at("b").addEventListener("change", chart);
-at("chart").addEventListener("click", e => { const box = at("chart").getBoundingClientRect(); show(Math.min(film.length_s, Math.max(0, ((e.clientX - box.left) / box.width * CW - left) / (CW - left - right) * film.length_s))); });
+at("chart").addEventListener("click", e => { const box = at("chart").getBoundingClientRect(); go(Math.min(film.length_s, Math.max(0, ((e.clientX - box.left) / box.width * CW - left) / (CW - left - right) * film.length_s))); });
 
 // --- the rest ---
 const about = (row, ...ids) => { row.dataset.about = JSON.stringify(ids); return row; };
@@ -225,7 +256,7 @@ for (const rest of film.rests) {
   const figure = document.createElement("figure"), button = document.createElement("button"), img = document.createElement("img"), caption = document.createElement("figcaption");
   img.src = rest.still; img.alt = "The table at " + clock(rest.time_s); img.loading = "lazy";
   caption.textContent = clock(rest.time_s) + " · " + rest.ids.length + " pieces";
-  button.append(img); button.addEventListener("click", () => { show(rest.time_s); at("table").scrollIntoView({ block: "center", behavior: "smooth" }); });
+  button.append(img); button.addEventListener("click", () => { go(rest.time_s); at("table").scrollIntoView({ block: "center", behavior: "smooth" }); });
   figure.append(button, caption); at("stills").append(figure);
 }
-chart(); show(0);
+{{clip}}chart(); show(0);

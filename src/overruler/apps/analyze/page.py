@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from overruler.apps.analyze.companions import NO_COMPANIONS, Companions
 from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.apps.rulings import side_numbers
 from overruler.picture.piece_names import piece_label
@@ -17,7 +18,7 @@ from overruler.scene import Piece, Scene
 
 PAGE_TEMPLATE = Path(__file__).with_name("page.html")
 """The page with placeholders for the film's name, the font, its style, its script and the data."""
-PAGE_PARTS = {"style": "page.css", "script": "page.js"}
+PAGE_PARTS = {"style": "page.css", "script": "page.js", "clip": "page_clip.js"}
 """Files that stand in the page, by the names of their placeholders."""
 MAX_PAIRS = 1300
 """Largest number of pairs whose distances are included: more make the page slow to open."""
@@ -36,6 +37,7 @@ def render_page(
     too_long: Sequence[Data] | None,
     contacts: Sequence[Data] = (),
     turns: Sequence[Data] = (),
+    beside: Companions = NO_COMPANIONS,
 ) -> Iterator[str]:
     """Yield the page's text in parts: the pictures alone are larger than all the rest."""
     last_scene = film.rests[-1]["scene"] if film.rests else {"board": DEFAULT_BOARD}
@@ -44,7 +46,9 @@ def render_page(
         "length_s": round(film.read_to_s, 2),
         "board": last_scene["board"],
         "pieces": _pieces_json(film),
+        "films": beside.films,
         "moves": [_move_json(move) for move in film.moves],
+        "clips": beside.clips,
         "terrain": last_scene.get("terrain", []),
         "problems": [*film.problems, *map(_describe_note, film.notes)],
         "rulings": _last_rulings(rulings, _sides(film)),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from overruler.apps import measure
 from overruler.apps.analyze import page, photo_folder, tables
+from overruler.apps.analyze.companions import NO_COMPANIONS, Companions, film_addresses
 from overruler.apps.analyze.contacts import find_contacts
 from overruler.apps.analyze.engines import Engine, dask_engine, serial_engine
 from overruler.apps.analyze.film_rulings import check_allowances, rule_all_pairs
@@ -41,8 +42,10 @@ def analyze_films(
     status = 0
     for video, name in zip(args.videos, names, strict=True):
         try:
-            film = _analyze_film(video, _make_folder(args.out / name), referee, engine, args)
-            write_results(film, args.out / name, args.game is not None, allowances, turns)
+            out = _make_folder(args.out / name)
+            film = _analyze_film(video, out, referee, engine, args)
+            beside = _write_clips(video, film, out, args)
+            write_results(film, out, args.game is not None, allowances, turns, beside)
             if args.video:
                 _write_overlay_video(video, film, args.video)
         except CannotMeasure as error:
@@ -55,6 +58,19 @@ def _write_overlay_video(video: Path, film: FilmResults, out: Path) -> None:
     from overruler.apps.analyze.video import write_video
 
     say(f"  {write_video(video, film, out)}")
+
+
+def _write_clips(video: Path, film: FilmResults, out: Path, args: argparse.Namespace) -> Companions:
+    """Write the clips that were asked for; return what lies beside the page."""
+    if video.is_dir():
+        return NO_COMPANIONS
+    films = film_addresses(out, [path for path in (video, args.video) if path])
+    if not args.clips:
+        return Companions(films)
+    from overruler.apps.analyze.clips import CLIPS_FOLDER, write_clips
+
+    names = write_clips(video, film, _make_folder(out / CLIPS_FOLDER), args.clips)
+    return Companions(films, tuple(name and f"{CLIPS_FOLDER}/{name}" for name in names))
 
 
 def make_referee(args: argparse.Namespace) -> Referee:
@@ -164,6 +180,7 @@ def write_results(
     game: bool,
     allowances: Mapping[str, float],
     turns: Sequence[Turn] | None = None,
+    beside: Companions = NO_COMPANIONS,
 ) -> None:
     """Write all tables and the page; guess the turns if none are given."""
     unknown = sorted(set(allowances) - set(film.bases))
@@ -175,12 +192,14 @@ def write_results(
     contacts = find_contacts(film)
     rows = turn_rows(film, turns or guess_turns(film))
     tables.write_tables(film, out, rulings, too_long, contacts, rows)
-    text = page.render_page(film, rulings, too_long, contacts, rows)
+    text = page.render_page(film, rulings, too_long, contacts, rows, beside)
     write_parts_atomically(out / "report.html", text)
-    _print_summary(film, out, too_long)
+    _print_summary(film, out, too_long, beside)
 
 
-def _print_summary(film: FilmResults, out: Path, too_long: Sequence[Data] | None) -> None:
+def _print_summary(
+    film: FilmResults, out: Path, too_long: Sequence[Data] | None, beside: Companions
+) -> None:
     counts = f"{len(film.bases)} pieces, {len(film.moves)} moves, {len(film.rests)} moments of rest"
     say(f"{film.name}: {film.read_to_s:.1f} s, {counts}")
     for move in film.moves:
@@ -190,6 +209,8 @@ def _print_summary(film: FilmResults, out: Path, too_long: Sequence[Data] | None
             probability = f"with probability {row['probability']:.2f}"
             say(f"  {row['piece']} moved farther than it may, {probability}")
     say(f"  {out / 'report.html'}")
+    for clip in filter(None, beside.clips):
+        say(f"  {out / clip}")
     for problem in [*film.problems, *_shortened_notes(film)]:
         logger.warning("%s: %s", film.name, " ".join(problem.split()))
 

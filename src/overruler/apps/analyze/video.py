@@ -14,7 +14,7 @@ from overruler.apps.analyze.merge import FilmResults
 from overruler.apps.analyze.overlay import Drawing, Overlay
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Shot
-from overruler.picture.film_encoding import write_mp4
+from overruler.picture.films.film_encoding import write_mp4
 from overruler.picture.raster import Pixels, alpha_composite, render_layer, resize_by_area
 from overruler.sources.prefetch import prefetch_items
 from overruler.sources.video import Film
@@ -54,8 +54,8 @@ def write_video(video: Path, film: FilmResults, out: Path) -> str:
             raise CannotMeasure(
                 f"{video}: holds no picture that can be read; record or export it again"
             )
-        size = _even_size(first.size_px)
-        drawn = _draw_overlays(chain([first], shots), Overlay(film, size), on_progress)
+        size = even_size(first.size_px, MAX_WIDTH_PX)
+        drawn = draw_overlays(chain([first], shots), Overlay(film, size), on_progress)
         frames_per_s = recording.frames_per_s or ASSUMED_FRAMES_PER_S
         with prefetch_items(drawn) as pictures:
             count = write_mp4(pictures, size, frames_per_s, temporary)
@@ -63,15 +63,21 @@ def write_video(video: Path, film: FilmResults, out: Path) -> str:
     return f"{out}: {count} pictures of {size[0]} × {size[1]}{sound}"
 
 
-def _even_size(size_px: tuple[int, int]) -> tuple[int, int]:
-    """Size of the video: even, as its codec needs, and no wider than `MAX_WIDTH_PX`."""
-    scale = min(1.0, MAX_WIDTH_PX / size_px[0])
+def even_size(size_px: tuple[int, int], max_width_px: int) -> tuple[int, int]:
+    """Size of a film: even, as its codec needs, and no wider than `max_width_px`."""
+    scale = min(1.0, max_width_px / size_px[0])
     width, height = (max(2, round(length * scale / 2) * 2) for length in size_px)
     return width, height
 
 
-def _draw_overlays(
-    shots: Iterable[Shot], overlay: Overlay, on_progress: Callable[[float], None]
+def _ignore_progress(time_s: float) -> None:
+    """Show nothing."""
+
+
+def draw_overlays(
+    shots: Iterable[Shot],
+    overlay: Overlay,
+    on_progress: Callable[[float], None] = _ignore_progress,
 ) -> Iterator[tuple[float, Pixels]]:
     """Yield the time and the picture of every shot, with its drawings."""
     render = lru_cache(maxsize=CACHED_LAYERS)(_rasterize_drawing)

@@ -59,7 +59,9 @@ def _add_output_arguments(output: "argparse._ArgumentGroup") -> None:
     ask = "a question (JSON or words), as to overruler ask (absent: what the closest opponents' range is)"
     option("--ask", action="append", default=[], metavar="QUESTION", help=ask)
     option("--scene", type=Path, metavar="OUT.json", help="write the scene file")
-    picture = "write the annotated photo (.jpg, .png or .svg)"
+    picture = (
+        "write the annotated photo (.jpg, .png or .svg), or a film of the ruling (.gif or .webm)"
+    )
     option("--picture", type=Path, metavar="OUT.png", help=picture)
     doubt = "draw how sure distances are over the board (.jpg, .png or .svg)"
     option("--doubt", type=Path, metavar="OUT.png", help=doubt)

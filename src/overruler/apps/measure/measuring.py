@@ -1,6 +1,6 @@
 """One measurement: from the options to the report with its rulings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
     try:
         report = referee.look(frames if len(frames) > 1 else frames[0], progress)
     except CannotMeasure:
-        check_other_boards(frames[0], options.board)
+        check_other_boards(frames[0], options.board, options.other_boards)
         raise
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
 
@@ -52,7 +52,9 @@ def make_referee(options: MeasureOptions, pictures: Pictures) -> "Referee":
     )
 
 
-def check_other_boards(frame: "Frame", board: "Board | None") -> None:
+def check_other_boards(
+    frame: "Frame", board: "Board | None", others: "Sequence[Board]" = ()
+) -> None:
     """Raise `WrongBoard` where a photo that does not fit its board fits another known one."""
     if board is None or not board.layout_known:
         return
@@ -60,7 +62,7 @@ def check_other_boards(frame: "Frame", board: "Board | None") -> None:
     from overruler.vision.markers.recognize import is_same_layout, recognize_board
 
     try:
-        fits = recognize_board(frame, known_boards())
+        fits = recognize_board(frame, (*others, *known_boards()))
     except CannotMeasure:
         return
     if not is_same_layout(fits, board):

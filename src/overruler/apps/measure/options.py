@@ -21,7 +21,8 @@ from overruler.fixes import Fix, load_fixes
 from overruler.games import DEFAULT_GAME
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
-from overruler.picture import ENDINGS, ENDINGS_RULE
+from overruler.picture import ALL_ENDINGS, ENDINGS, endings_rule
+from overruler.picture.films import check_film_ending
 from overruler.rules import game_of, read_question
 from overruler.taught import Taught
 from overruler.writing import check_writable
@@ -74,6 +75,8 @@ class MeasureOptions:
     """File of the pieces to write, as a table."""
     json: bool
     """Whether to print the scene and nothing else."""
+    other_boards: tuple[Board, ...] = ()
+    """Boards, beside the known ones, that are told to fit where the board does not."""
 
 
 def read_options(args: argparse.Namespace) -> MeasureOptions:
@@ -176,9 +179,11 @@ def _is_auto(args: MeasureRequest) -> bool:
 
 
 def _check_outputs(args: MeasureRequest) -> None:
-    for option, path in (("--picture", args.picture), ("--doubt", args.doubt)):
-        if path:
-            check_picture_ending(option, path)
+    if args.picture:
+        check_picture_ending("--picture", args.picture, ALL_ENDINGS)
+        check_film_ending(args.picture)
+    if args.doubt:
+        check_picture_ending("--doubt", args.doubt)
     written = (args.scene, args.picture, args.doubt, args.geojson, args.csv)
     given = (args.photo, *args.more, *args.beside, *written)
     paths = [os.path.realpath(path) for path in given if path]
@@ -213,10 +218,10 @@ def _parse_lens_of_photo(text: str, count: int) -> tuple[int, Path]:
     return int(number), Path(path)
 
 
-def check_picture_ending(option: str, path: Path) -> None:
+def check_picture_ending(option: str, path: Path, known: tuple[str, ...] = ENDINGS) -> None:
     """Raise `BadInput` where the name of a picture to write has no known ending."""
-    if path.suffix.lower() not in ENDINGS:
-        raise BadInput(f"{option}: {path}: {ENDINGS_RULE}")
+    if path.suffix.lower() not in known:
+        raise BadInput(f"{option}: {path}: {endings_rule(known)}")
 
 
 def _read_board(args: MeasureRequest) -> Board | None:

@@ -76,17 +76,20 @@ def games_json() -> list[dict[str, Any]]:
 def _game_json(name: str, game: Game) -> dict[str, Any]:
     taps = [*questions_of_game(name), *common_questions(name), *profile_questions(name)]
     profile = [_stat_json(field) for field in game.stat_fields]
-    return {"name": name, "title": game.title, "taps": taps, "profile": profile}
+    told = {"name": name, "title": game.title, "taps": taps, "profile": profile}
+    return told | ({"needs_ruler": True} if game.needs_ruler else {})
 
 
 def _preset_json(preset: Preset) -> dict[str, Any]:
     """A preset as its game, with the reach that it has by default."""
     shown = _game_json(preset.game, game_of(preset.game))
+    if preset.ruler is not None:
+        shown.pop("needs_ruler", None)
     for tap in shown["taps"]:
         reach_in = preset.defaults.get(tap["ask"]["question"], {}).get("distance_in")
         if "reach_in" in tap and reach_in:
             tap["reach_in"] = reach_in
-    return shown | {"name": preset.name, "title": preset.title}
+    return shown | {"name": preset.name, "title": preset.title, "preset": True}
 
 
 def arc_outlines(scene: Scene, ship: Piece, photo: int = 0) -> list[dict[str, Any]]:

@@ -179,6 +179,7 @@ def test_viewers_read_names_and_see_players_colours_on_any_mat(
         ".map((one) => parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a))"
     )
     assert height > 13  # of 720 lines, though this picture is but 960 pixels wide on them
+    assert barriers(page) == []
     assert complained == []
     page.context.close()
 
@@ -194,6 +195,45 @@ def test_what_comes_on_air_eases_in_unless_somebody_wants_it_calm(
         assert (page.evaluate("document.getAnimations().length") > 0) == moves
         until(lambda page=page: not page.evaluate("document.getAnimations().length"))
         page.context.close()
+
+
+@needs_browser
+def test_names_keep_their_size_while_the_gap_is_shown_large(named: str, browser: "Browser") -> None:
+    page = opened(browser, named, (1280, 720), reduced_motion="reduce")
+    page.goto(f"{named}/overlay")
+    page.wait_for_selector("#lines .upright text", state="attached")
+    before = np.diff(boxes(page, "#lines .upright")[:, 1::2])
+    post(named, "do/close")
+    page.wait_for_selector("#stage.large", state="attached")
+    shown = boxes(page, "#lines .upright")
+    assert np.diff(shown[:, 1::2]) == pytest.approx(before, rel=0.05)
+    assert overlaps(shown, boxes(page, "#ruling, #scoreboard, #caption")) == []
+    post(named, "do/live")
+    page.context.close()
+
+
+@needs_browser
+def test_a_clip_in_the_making_is_told_and_then_saved(named: str, browser: "Browser") -> None:
+    page = opened(browser, named, (1280, 800))
+    page.goto(f"{named}/control")
+    waiting: list[Any] = []
+    page.route("**/overlay.webm", lambda route: waiting.append(route))
+    page.click("#clip")
+    page.wait_for_selector("#clip >> text=Making the clip")
+    page.click("#clip")  # once more changes nothing
+    with page.expect_download() as saved:
+        waiting[0].fulfill(body=b"film", content_type="video/webm")
+    assert saved.value.suggested_filename == "ruling.webm"
+    page.wait_for_selector("#clip >> text=/^Clip$/")
+    assert len(waiting) == 1
+    page.click("#clip")
+    for _ in range(100):
+        if len(waiting) == 2:
+            break
+        page.wait_for_timeout(20)
+    waiting[1].fulfill(status=503, json={"error": "another clip is being made"})
+    page.wait_for_selector("#said >> text=another clip is being made")
+    page.context.close()
 
 
 @needs_browser

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from overruler.apps.web.live.graphics import Graphics
 from overruler.apps.web.live.piece_marks import svg_document
 from overruler.errors import BadInput
+from overruler.picture.films.line_wipe import wipe_along
 
 FRAMES_PER_S = 30
 """Frame rate of a clip."""
@@ -18,10 +19,6 @@ WORDS_SHOWN_S = 1.1
 """When the words are fully visible."""
 CLIP_LENGTH_S = 4.0
 """When the clip ends."""
-FADE_LENGTH_PX = 30.0
-"""Length over which the growing line's tip fades, in the clip's pixels."""
-MARGIN_SHARE = 0.1
-"""How far the wipe starts before the first base and ends behind the other, as a share of the width."""
 RgbaLayer = NDArray[np.uint8]
 """A picture (H, W, 4) with straight alpha."""
 
@@ -30,7 +27,7 @@ def render_clip(on_air: Graphics, size_px: tuple[int, int], width_px: int) -> by
     """Render a WebM film `width_px` wide; raise `BadInput` if no ruling is on air."""
     if on_air.ends_px is None:
         raise BadInput("there is no ruling on air to make a clip of: pick two pieces that stand")
-    from overruler.picture.film_encoding import encode_webm
+    from overruler.picture.films.film_encoding import encode_webm
 
     width = width_px // 2 * 2
     size = width, round(size_px[1] * width / size_px[0] / 2) * 2
@@ -44,31 +41,17 @@ def _render_frames(
     """Yield the frames of `size`, with the line between the `ends` (2, 2) in their pixels."""
     lines = _render_layer(on_air.layers["lines"], from_px, size)
     words = _render_layer(on_air.layers["verdict"], from_px, size)
-    along = _distance_along_px(size, ends)
-    margin = MARGIN_SHARE * size[0]
-    reach = float(np.hypot(*(ends[1] - ends[0]))) + 2 * FADE_LENGTH_PX + margin
+    wipe = wipe_along(size, ends)
     final = composite_over(words, lines)
     for number in range(round(CLIP_LENGTH_S * FRAMES_PER_S)):
         time_s = number / FRAMES_PER_S
         if time_s >= WORDS_SHOWN_S:
             yield final
             continue
-        tip = reach * min(time_s / LINE_GROWN_S, 1.0) - margin
-        shown = np.ones_like(along)
-        if time_s < LINE_GROWN_S:
-            shown = np.clip((tip - along) / FADE_LENGTH_PX, 0, 1)
+        shown = wipe.shares(time_s / LINE_GROWN_S)
         words_share = (time_s - LINE_GROWN_S) / (WORDS_SHOWN_S - LINE_GROWN_S)
         fading_words = _scale_alpha(words, float(np.clip(words_share, 0, 1)))
         yield composite_over(fading_words, _scale_alpha(lines, shown))
-
-
-def _distance_along_px(size: tuple[int, int], ends: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Distance of each pixel (H, W) along the line, from its first end."""
-    delta = ends[1] - ends[0]
-    unit = delta / max(float(np.hypot(*delta)), 1e-6)
-    u = np.arange(size[0])[None] - ends[0, 0]
-    v = np.arange(size[1])[:, None] - ends[0, 1]
-    return np.asarray(u * unit[0] + v * unit[1], np.float32)
 
 
 def _render_layer(drawing: str, from_px: tuple[int, int], size: tuple[int, int]) -> RgbaLayer:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from overruler.apps.web.live.broadcast import Canvas, Dress, name_tag, ruling_plate, show_boxes
+from overruler.apps.web.live.broadcast import Canvas, Dress, ruling_plate, show_boxes
+from overruler.apps.web.live.piece_marks import draw_tags
 from overruler.apps.web.live.placement import LabelPlacement
 from overruler.apps.web.live.selection import (
     Selection,
@@ -35,7 +36,7 @@ from overruler.picture.painters import (
     draw_range_lines,
     range_arcs,
 )
-from overruler.picture.piece_names import viewer_name, viewer_names
+from overruler.picture.piece_names import viewer_names
 from overruler.picture.shades import draw_shade, draw_shade_words
 from overruler.picture.view import View
 from overruler.rules import ask
@@ -111,7 +112,7 @@ def draw_graphics(
     scene: Scene, selection: Selection, standing: frozenset[str], stage: Stage = _BARE_STAGE
 ) -> Graphics:
     """Draw the selection; leave out every piece that does not stand where it was measured."""
-    view = camera_view(scene)
+    view = replace(camera_view(scene), magnification=stage.dress.look.size)
     placement = LabelPlacement(view)
     for center, size in show_boxes(Canvas(view.size_px), stage.show, stage.dress):
         placement.occupy_box(center, size)
@@ -154,7 +155,7 @@ def _ruling_graphics(
         for _, arc in range_arcs(view, ruling):
             for place in arc[[0, -1]]:
                 placement.occupy_box(place, number_size)
-    tags = _draw_tags(view, ruling, dress, placement)
+    tags = draw_tags(view, ruling, dress, placement)
     layers = {
         "lines": svg.group((ruler, *bases, draw_measured_line(view, ruling), tags)),
         "verdict": words,
@@ -259,22 +260,6 @@ def _draw_words(
     left, top = placement.find_corner(size).tolist()
     placement.occupy_box(np.array([left, top]) + size / 2, size)
     return plate.at(left, top, id="ruling")
-
-
-def _draw_tags(view: View, ruling: DrawableRuling, dress: Dress, placement: LabelPlacement) -> str:
-    """Draw the names of the pieces that have one beside their bases, where there is room."""
-    tags = []
-    for piece in ruling.pieces:
-        name = viewer_name(piece, dress.names)
-        if not name:
-            continue
-        tag = name_tag(Canvas(view.size_px), name, dress.colour_of(piece.player), dress)
-        center = placement.find_beside(base_outline(view, piece), np.array(tag.size))
-        if center is not None:
-            placement.occupy_box(center, np.array(tag.size))
-            left, top = (center - np.array(tag.size) / 2).tolist()
-            tags.append(tag.at(left, top))
-    return svg.group(tags)
 
 
 def _ruling_json(ruling: DrawableRuling, names: Sequence[str]) -> dict[str, Any]:

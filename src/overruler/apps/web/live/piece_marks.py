@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from overruler.apps.web.live.broadcast import Dress
+from overruler.apps.web.live.broadcast import Canvas, Dress, Plate, name_tag
+from overruler.apps.web.live.placement import LabelPlacement
 from overruler.apps.web.scene_paths import camera_view
 from overruler.geometry.pose import Array
 from overruler.picture import svg
+from overruler.picture.drawable_ruling import DrawableRuling
 from overruler.picture.label_placement import LabelLayout
 from overruler.picture.painters import base_outline
-from overruler.picture.piece_names import piece_label
+from overruler.picture.piece_names import piece_label, viewer_name
 from overruler.picture.text_layout import FONT_FAMILY, text_width
 from overruler.picture.view import View
 from overruler.scene import Piece, Scene
@@ -86,3 +88,22 @@ def svg_document(layers: Sequence[str], size_px: tuple[int, int]) -> str:
         width=width,
         height=height,
     )
+
+
+def draw_tags(view: View, ruling: DrawableRuling, dress: Dress, placement: LabelPlacement) -> str:
+    """Draw the names of the pieces that have one beside their bases, where there is room."""
+    tags = []
+    for piece in ruling.pieces:
+        name = viewer_name(piece, dress.names)
+        if not name:
+            continue
+        tag = name_tag(Canvas(view.size_px), name, dress.colour_of(piece.player), dress)
+        edge, size = base_outline(view, piece), np.array(tag.size)
+        center = placement.find_beside(edge, size)
+        if center is not None:
+            placement.occupy_box(center, size)
+            corner = center - size / 2
+            nearest = np.clip(edge.mean(0), corner, corner + size) - corner
+            upright = svg.upright(tag.parts, *nearest.tolist())
+            tags.append(Plate((upright,), tag.size).at(*corner.tolist()))
+    return svg.group(tags)

@@ -15,6 +15,7 @@ from overruler.apps.settings.game_choice import known_games, recorded_game
 from overruler.apps.settings.known_boards import USUAL_TABLES_FT, mm_from_feet
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import UploadRefused
+from overruler.apps.web.phone.worker_tasks import OTHER_BOARD_FILE
 from overruler.errors import UnknownName
 from overruler.games import GAMES
 from overruler.picture.sheets.marker_cards import CardSet
@@ -123,7 +124,8 @@ def _read_scale(query: Mapping[str, str], options: PhotoOptions, choices: Choice
     if given == ["table"]:
         text = _find_choice("table", value, choices.boards)
         request = replace(options.request, board=Path(BOARD_FILE))
-        return replace(options, table=value, request=request, files={BOARD_FILE: text})
+        files = {BOARD_FILE: text, **_other_board_files(value, choices.boards)}
+        return replace(options, table=value, request=request, files=files)
     if given == ["points"]:
         points = tuple(part.strip() for part in value.split(";") if part.strip())
         request = replace(options.request, point=points)
@@ -134,6 +136,13 @@ def _read_scale(query: Mapping[str, str], options: PhotoOptions, choices: Choice
         dictionary=query.get("dictionary") or None,
     )
     return replace(options, table=f"markers of {value} mm", request=request)
+
+
+def _other_board_files(chosen: str, boards: Mapping[str, str]) -> dict[str, str]:
+    """The server's own boards beside the chosen one: the photo may show one of them instead."""
+    usual = usual_boards()
+    own = [text for name, text in boards.items() if name != chosen and usual.get(name) != text]
+    return {OTHER_BOARD_FILE.format(number): text for number, text in enumerate(own, 1)}
 
 
 def _parse_marker_mm(text: str) -> float:

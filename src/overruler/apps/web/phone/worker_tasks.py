@@ -21,6 +21,7 @@ from overruler.reading import Node
 from overruler.writing import WriteFailed, write_all_atomically, write_atomically
 
 if TYPE_CHECKING:
+    from overruler.board import Board
     from overruler.report import Report
 
 SCENE_FILE = "scene.json"
@@ -31,6 +32,8 @@ FIXES_FILE = "fix.json"
 """Name of the file with the corrections."""
 FOUND_FILE = "found.json"
 """Name of the file with the scene before its corrections."""
+OTHER_BOARD_FILE = "other-board-{}.toml"
+"""Name of the files of boards that a photo may show instead, by their number."""
 EARLIER_FILE = "earlier.json"
 """Name of the file with what was known before a photo was added: scenes and corrections."""
 MAX_CACHED_REPORTS = 2
@@ -267,12 +270,21 @@ def _shown_in_lists(report: "Report") -> dict[str, Any]:
     return {"pieces": len(report.scene.pieces), "size_px": list(report.frame.size_px)}
 
 
+def _load_other_boards() -> "tuple[Board, ...]":
+    """The server's own boards that lie beside the photo, those whose markers have places."""
+    from overruler.board import Board
+
+    boards = [Board.load(path) for path in sorted(Path().glob(OTHER_BOARD_FILE.format("*")))]
+    return tuple(board for board in boards if board.layout_known)
+
+
 def _cached_report(folder: str, request: MeasureRequest, on_progress: ProgressCallback) -> "Report":
     """The report before corrections, from memory or measured anew."""
     from overruler.apps.measure import load_options, measure_photo
 
     if folder not in _reports:
-        _reports[folder] = measure_photo(load_options(request), on_progress)
+        options = replace(load_options(request), other_boards=_load_other_boards())
+        _reports[folder] = measure_photo(options, on_progress)
     _reports.move_to_end(folder)
     while len(_reports) > MAX_CACHED_REPORTS:
         _reports.popitem(last=False)

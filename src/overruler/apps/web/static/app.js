@@ -1,6 +1,7 @@
 // The start: what is on the table, and a photo of it. Then the photo, and all that is asked of it.
 
 import * as api from "./api.js";
+import { fillGames } from "./forms.js";
 import { remembered } from "./kept.js";
 import { Stage } from "./stage.js";
 import { Table } from "./table.js";
@@ -22,7 +23,7 @@ function fill(select, names, kept) {
 }
 
 function start() {
-  fill(find("game"), known.games.map((game) => [game.name, game.title]), remembered("game"));
+  fillGames(find("game"), known.games, remembered("game"));
   const tables = [RECOGNISED, ...known.tables, ANYWHERE, CORNERS].map((name) => [name, named(name)]);
   fill(find("table"), tables, remembered("table"));
   fill(find("lens"), [["", "found from the photo"], ...known.lenses.map((name) => [name, name])], remembered("lens"));
@@ -35,7 +36,7 @@ function start() {
 }
 
 const named = (name) =>
-  ({ [RECOGNISED]: "Markers: board found from the photo", [ANYWHERE]: "Markers anywhere, of one size", [CORNERS]: "No markers: I show the corners" })[name] || `Markers: ${name}`;
+  ({ [RECOGNISED]: "Markers: found in the photo", [ANYWHERE]: "Markers anywhere, of one size", [CORNERS]: "No markers: I show the corners" })[name] || `Markers: ${name}`;
 
 async function earlier() {
   const found = await api.newest().catch(() => []);

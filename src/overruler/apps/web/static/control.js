@@ -1,6 +1,6 @@
 // The caster's desk, for a dock of OBS: the picture with pieces to click, and buttons that do what the HTTP actions do.
 import { listen } from "/static/air.js";
-import { Air } from "/static/control_air.js";
+import { Air, saveClip } from "/static/control_air.js";
 import { Asked } from "/static/control_asked.js";
 import { Correct } from "/static/control_correct.js";
 import { Pieces } from "/static/control_pieces.js";
@@ -29,6 +29,10 @@ class Desk {
     this.modes = { units: new Units(this), correct: new Correct(this), show: new ShowPanel(this) };
     for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => this.act(button.dataset.do));
     for (const button of document.querySelectorAll("[data-mode]")) button.addEventListener("click", () => this.turn(button.dataset.mode));
+    at("clip").addEventListener("click", (event) => {
+      event.preventDefault();
+      saveClip(at("clip"), (words) => (at("said").textContent = words));
+    });
     document.addEventListener("keydown", (event) => this.#key(event));
     this.turn("rule");
   }

@@ -17,6 +17,7 @@ export class Air {
     const [width, height] = state.size_px, large = state.frozen?.large && onAir;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.close.setAttribute("viewBox", (large ? state.frozen.box_px : [0, 0, width, height]).join(" "));
+    this.close.style.setProperty("--shrink", large ? state.frozen.box_px[2] / width : 1);
     this.close.setAttribute("class", large ? "large" : "");
     for (const name of MEASURED) this.layers.draw(name, (onAir && state.layers[name]) || "");
     this.layers.draw("show", (linked && state.layers.show) || "");
@@ -44,3 +45,19 @@ export class Air {
 }
 
 const tally = (frozen) => (!frozen ? "On air" : frozen.replay ? "On air: replay" : frozen.large ? "On air: close" : "On air: frozen");
+
+// The ruling on air as a film: making it takes seconds, and meanwhile the link says so.
+export async function saveClip(link, say) {
+  if (link.dataset.busy) return;
+  link.dataset.busy = "yes";
+  link.textContent = "Making the clip…";
+  const answer = await fetch(link.getAttribute("href")).catch(() => null);
+  if (answer?.ok) {
+    const made = Object.assign(document.createElement("a"), { href: URL.createObjectURL(await answer.blob()), download: link.download });
+    made.click();
+    setTimeout(() => URL.revokeObjectURL(made.href), 60_000);
+  }
+  say(!answer ? "The server does not answer." : answer.ok ? "" : (await answer.json()).error);
+  link.textContent = "Clip";
+  delete link.dataset.busy;
+}

@@ -19,5 +19,16 @@ export const choice = (names, kept) => {
   return select;
 };
 
+// The games to choose from: first what serves any game, last the presets. One whose ruler only a scene
+// file can give is left out: two taps could rule nothing.
+export function fillGames(select, games, kept) {
+  const option = ({ name, title }) => new Option(title, name);
+  const [own, presets] = [false, true].map((preset) => games.filter((game) => !game.needs_ruler && Boolean(game.preset) === preset));
+  own.sort((one, other) => (other.name === "inches") - (one.name === "inches"));
+  const more = element("optgroup", { label: "More games, by how they measure" }, ...presets.map(option));
+  select.replaceChildren(...own.map(option), ...(presets.length ? [more] : []));
+  if ([...own, ...presets].some(({ name }) => name === kept)) select.value = kept;
+}
+
 export const number = (value, set = {}) => element("input", { type: "number", inputMode: "decimal", value, min: "1", step: "any", ...set });
 export const text = (value, set = {}) => element("input", { type: "text", value, maxLength: 40, autocomplete: "off", ...set });

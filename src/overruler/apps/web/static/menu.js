@@ -1,7 +1,9 @@
 // What is done with a table as a whole: files to keep, sharing, a photo more, units of length, deleting it.
 
 import * as api from "./api.js";
+import { fillGames } from "./forms.js";
 import { UNITS, choose, unit } from "./lengths.js";
+import { remembered } from "./kept.js";
 import { make } from "./svg.js";
 
 const find = (name) => document.getElementById(name);
@@ -23,6 +25,13 @@ export class Menu {
   }
 
   #open() {
+    find("other-game").parentElement.hidden = !this.table.measuredBy();
+    fillGames(find("other-game"), this.table.known.games, this.table.asked.game);
+    find("other-game").onchange = () => {
+      find("menu").close();
+      remembered("game", find("other-game").value);
+      this.table.otherGame(find("other-game").value).catch((error) => this.table.complain(error.message));
+    };
     find("code").hidden = true;
     find("send-said").textContent = "";
     find("send").parentElement.hidden = !navigator.share || !this.table.found;

@@ -36,6 +36,7 @@ listen((state, onAir, linked) => {
   still(onAir ? state.frozen : null, state.size_px);
   replay(onAir ? state.frozen : null);
   at("stage").classList.toggle("large", Boolean(box));
+  at("stage").style.setProperty("--shrink", box ? box[2] / width : 1);
   at("stage").setAttribute("viewBox", (box || [0, 0, width, height]).join(" "));
   for (const id of ["words", "told"]) at(id).setAttribute("viewBox", `0 0 ${width} ${height}`);
   for (const id of ["stage", "words"]) at(id).toggleAttribute("hidden", !onAir);

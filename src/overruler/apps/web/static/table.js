@@ -69,12 +69,13 @@ export class Table {
   }
 
   // Tell how the measuring goes, then show what came of it.
-  async followed() {
+  async followed(pair) {
     this.busy("Waiting for its turn");
     const ended = await api.watch(this.id, (news) => this.busy(news.step));
     this.idle();
+    this.record = ended;
     this.titled?.(ended);
-    if (ended.state === "done") return this.refresh();
+    if (ended.state === "done") return this.refresh(pair);
     if (!ended.unmeasurable) throw new Error(ended.step);
     this.#hideAll();
     const known = this.known.tables.includes(ended.fits);
@@ -99,13 +100,28 @@ export class Table {
     await api.forget(failed).catch(() => {});
   }
 
-  async again(wish) {
+  // How this table was measured, for measuring it otherwise; null where corrections would be lost.
+  measuredBy() {
+    const { table, photos } = this.record ?? {};
+    if (!this.found || this.found.fixes.length || photos > 1) return null;
+    if (this.known.tables.includes(table)) return { table };
+    const [, marker_mm] = table.match(/^markers of ([\d.]+) mm$/) ?? [];
+    return marker_mm ? { marker_mm } : null;
+  }
+
+  // Measure by another game; the pair stays.
+  async otherGame(game) {
+    this.tap = null;
+    await this.again({ ...this.measuredBy(), game }, [this.a, this.b]);
+  }
+
+  async again(wish, pair) {
     find("ruling").replaceChildren();
     this.asked = { ...this.asked, ...wish };
     const taken = await api.again(this.id, { game: this.asked.game, ...wish });
     this.id = taken.id;
     history.replaceState(null, "", `/m/${this.id}`);
-    await this.followed();
+    await this.followed(pair);
   }
 
   async #preview(source) {
@@ -426,11 +442,13 @@ export class Table {
     find("mode-list").onclick = () => listed(this, find("bases"));
     find("undo").onclick = () => this.undo();
     find("gap").onclick = () => this.#lookCloser();
+    find("why").ontoggle = () => find("why").open && find("why").scrollIntoView({ block: "nearest" });
     document.onkeydown = (event) => this.#key(event);
   }
 
   // Look at the gap on the photo that shows it best.
   async #lookCloser() {
+    find("sheet").scrollTop = 0; // the ruling itself is read beside the gap
     const best = this.closeUp.told?.photo ?? this.photos.shown;
     await this.photos.look(best);
     if (this.ends.length) this.stage.look(this.ends);

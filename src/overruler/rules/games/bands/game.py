@@ -17,7 +17,7 @@ BANDS_ABOVE_ZERO = Field(
 
 GAME = Game(
     name="bands",
-    title="Bands",
+    title="Any game with a ruler of its own",
     questions={
         **COMMON,
         "range": Question(answer_range),
@@ -27,4 +27,5 @@ GAME = Game(
     },
     clauses=CLAUSES,
     taps=(Tap("range", "Range"),),
+    needs_ruler=True,
 )

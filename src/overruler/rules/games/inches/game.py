@@ -26,7 +26,7 @@ CONTROLS = (fields.OBJECTIVE, fields.CONTROL_IN, fields.CONTROL_VALUE)
 
 GAME = Game(
     name="inches",
-    title="Inches",
+    title="Any game in inches",
     questions={
         **COMMON,
         "range": Question(answer_range),

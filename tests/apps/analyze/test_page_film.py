@@ -1,0 +1,132 @@
+"""The film beside its page: it shows the moment that the page shows, and its absence is told."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from overruler.apps.analyze import page as pages
+from overruler.apps.analyze.companions import Companions
+from overruler.apps.analyze.merge import FilmResults
+from overruler.picture.films.film_encoding import encode_opaque_webm
+from overruler.picture.films.gif import encode_gif
+from tests.apps.analyze.test_outputs import MOVE, scene
+from tests.apps.web.live_table import until
+from tests.chromium import browser as browser
+from tests.chromium import needs_browser
+from tests.screens import barriers, complaints, small_letters, small_targets
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+av = pytest.importorskip("av", reason="films need PyAV")
+pytestmark = needs_browser
+LENGTH_S = 70
+NAME = "my game.webm"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with its film and a clip beside it."""
+    found: Path = tmp_path_factory.mktemp("beside")
+    grey = ((float(k), np.full((48, 64, 3), 3 * k, np.uint8)) for k in range(LENGTH_S + 1))
+    (found / NAME).write_bytes(encode_opaque_webm(grey, (64, 48), 1))
+    film = FilmResults("game", read_to_s=float(LENGTH_S), moves=[dict(MOVE)])
+    film.rests = [{"time_s": 1.0, "scene": scene(100.0), "still": "data:,"}]
+    film.bases = {"p01": {"shape": "circle", "diameter_mm": 27.0}}
+    stay = {"from_s": 0.0, "to_s": 70.0, "x_mm": 100.0, "y_mm": 100.0, "sigma_mm": 0.2}
+    film.stays = {"p01": [stay]}
+    beside = Companions(("../gone/my%20game.webm", "my%20game.webm"), ("clips/001.gif",))
+    (found / "report.html").write_text("".join(pages.render_page(film, None, None, (), (), beside)))
+    (found / "clips").mkdir()
+    dark = np.zeros((8, 8, 3), np.uint8)
+    (found / "clips" / "001.gif").write_bytes(encode_gif([(0.0, dark)], 1.0))
+    return found
+
+
+@pytest.fixture
+def page(browser: "Browser") -> Iterator["Page"]:
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    yield context.new_page()
+    context.close()
+
+
+def open_page(page: "Page", path: Path) -> None:
+    page.goto(path.as_uri())
+    page.wait_for_selector(".tag[font-size]", state="attached")
+
+
+def film_time_s(page: "Page") -> float:
+    """The moment that the film shows once it has it."""
+    until(lambda: page.evaluate("!reel.seeking && reel.readyState > 1"))
+    return float(page.evaluate("reel.currentTime"))
+
+
+def test_a_move_seeks_the_film_and_the_film_takes_the_page_along(
+    page: "Page", folder: Path
+) -> None:
+    complained = complaints(page)
+    open_page(page, folder / "report.html")
+    page.wait_for_selector("#film:not([hidden])")
+    page.locator("#moves tbody tr").click()
+    assert film_time_s(page) == pytest.approx(MOVE["start_s"], abs=0.01)
+    assert barriers(page) == []
+    assert small_targets(page) == small_letters(page) == []
+    page.evaluate("reel.currentTime = 20")  # by the film's own controls
+    assert film_time_s(page) == 20
+    assert page.locator("#clock").inner_text().startswith("0:20.0")
+    page.get_by_role("button", name="Play").click()
+    until(lambda: page.evaluate("moment > 20.2 && Math.abs(moment - reel.currentTime) < .2"))
+    page.get_by_role("button", name="Pause").click()
+    assert page.evaluate("reel.paused")
+    assert [line for line in complained if "ERR_FILE_NOT_FOUND" not in line] == []
+
+
+def test_the_clip_of_a_move_opens_beside_the_page(page: "Page", folder: Path) -> None:
+    """A browser saves nothing from one local file to another: it shows the clip."""
+    open_page(page, folder / "report.html")
+    assert page.locator("#clip").is_hidden()
+    page.locator("#moves tbody tr").click()
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Clip of p01 at 1:01.5").click()
+    opened.value.wait_for_selector("img")
+    assert opened.value.url == (folder / "clips" / "001.gif").as_uri()
+
+
+def test_the_page_alone_makes_a_film_of_a_move(page: "Page", folder: Path, tmp_path: Path) -> None:
+    shutil.copy(folder / "report.html", tmp_path)
+    open_page(page, tmp_path / "report.html")
+    page.locator("#moves tbody tr").click()
+    page.evaluate("CLIP.hold = 0.2")  # a short one is quick
+    with page.expect_download() as saved:
+        page.click("#clip-make")
+        page.wait_for_selector("#clip-make:disabled >> text=/Recording: [123] s more/")
+    assert saved.value.suggested_filename == "game-p01.webm"
+    assert page.locator("#clip-make").inner_text() == "Make a film of p01 at 1:01.5"
+    assert page.locator("#clip-share").is_hidden()  # this browser shares nothing
+    with av.open(str(saved.value.path())) as film:
+        shown = [picture.to_ndarray(format="rgb24") for picture in film.decode(video=0)]
+    assert len(shown) > 10
+    assert np.abs(shown[-1].astype(int) - shown[0]).max() > 100  # the way, and its length in words
+
+
+def test_a_page_without_its_film_says_so_and_takes_it_from_elsewhere(
+    page: "Page", folder: Path, tmp_path: Path
+) -> None:
+    shutil.copy(folder / "report.html", tmp_path)
+    open_page(page, tmp_path / "report.html")
+    page.wait_for_selector("#film-note:not([hidden])")
+    assert page.locator("#film-note").inner_text().startswith(f"The film {NAME} is not beside")
+    assert page.locator("#film").is_hidden()
+    page.locator("#moves tbody tr").click()
+    page.set_viewport_size({"width": 320, "height": 568})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert small_targets(page) == barriers(page) == []
+    page.locator("#time").fill("30")
+    page.set_input_files("#film-file", folder / NAME)
+    page.wait_for_selector("#film:not([hidden])")
+    assert page.locator("#film-note").is_hidden()
+    assert film_time_s(page) == pytest.approx(30)
