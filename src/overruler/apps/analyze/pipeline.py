@@ -17,8 +17,10 @@ from overruler.apps.analyze.contacts import find_contacts
 from overruler.apps.analyze.engines import Engine, dask_engine, serial_engine
 from overruler.apps.analyze.film_rulings import check_allowances, rule_all_pairs
 from overruler.apps.analyze.merge import Data, FilmResults, merge_segments
+from overruler.apps.analyze.offsets import films_beside, find_offsets, find_readable
 from overruler.apps.analyze.segment import (
     LEAD_S,
+    BesideFilm,
     Segment,
     analyze_segment,
     encode_json,
@@ -38,6 +40,8 @@ SEGMENTS_FOLDER = ".segments"
 """Folder inside a film's own for the segments that are done."""
 MAX_NOTES_SHOWN = 8
 """Notes on a film that the terminal shows."""
+MAX_JOINED_NAME = 100
+"""Largest length of a folder's name that is made of several films' names."""
 ASSUMED_FILM_S = 60.0
 """Length of a film that does not state its own, for the progress bar."""
 
@@ -57,14 +61,15 @@ def analyze_films(
     """Analyse the films; return the exit status, 0 if something of every film could be measured."""
     referee = make_referee(args)
     engine = serial_engine if args.engine == "serial" else dask_engine(args.workers, args.scheduler)
-    names = _folder_names(args.videos)
+    tables = [args.videos] if args.together else [[video] for video in args.videos]
+    names = _folder_names([_table_path(films) for films in tables])
     status = 0
-    for video, name in zip(args.videos, names, strict=True):
+    for films, name in zip(tables, names, strict=True):
         try:
-            film = _analyze_film(video, _make_folder(args.out / name), referee, engine, args)
+            film = _analyze_table(films, _make_folder(args.out / name), referee, engine, args)
             write_results(film, args.out / name, args.game is not None, allowances, turns)
             if args.video:
-                _write_overlay_video(video, film, args.video)
+                _write_overlay_video(films[0], film, args.video)
         except CannotMeasure as error:
             _print_problem(str(error))
             status = error.exit_code
@@ -95,6 +100,15 @@ def make_referee(args: argparse.Namespace) -> Referee:
     )
 
 
+def _table_path(films: Sequence[Path]) -> Path:
+    """A path by whose name the folder of a table's results is named."""
+    if len(films) == 1:
+        return films[0]
+    stems = [Path(os.path.realpath(film)).stem or "film" for film in films]
+    name = "+".join(stems)
+    return Path(name if len(name) < MAX_JOINED_NAME else f"{stems[0]}+{len(stems) - 1}")
+
+
 def _folder_names(videos: Sequence[Path]) -> list[str]:
     """Name each film's folder by the film, without the ending; numbered where two are the same."""
     names: list[str] = []
@@ -116,24 +130,32 @@ def _make_folder(path: Path) -> Path:
 # --- a film ---
 
 
-def _analyze_film(
-    video: Path, out: Path, referee: Referee, engine: Engine, args: argparse.Namespace
+def _analyze_table(
+    films: Sequence[Path], out: Path, referee: Referee, engine: Engine, args: argparse.Namespace
 ) -> FilmResults:
-    if video.is_dir():
-        return photo_folder.analyze_folder(video, referee)
-    tasks = _make_tasks(video, out, referee, args.segment_s)
-    problems = _run_tasks(tasks, engine, video.name, args.resume)
+    """Analyse a film, or several of one table."""
+    if films[0].is_dir():
+        return photo_folder.analyze_folder(films[0], referee)
+    readable, problems = list(films), list[str]()
+    beside: list[BesideFilm] = []
+    if len(films) > 1:
+        readable, problems = find_readable(films)
+        beside = films_beside(readable, find_offsets(readable, args.offset))
+    tasks = _make_tasks(readable[0], out, referee, args.segment_s, beside)
+    problems += _run_tasks(tasks, engine, out.name, args.resume)
     done = [task.path for task in tasks if task.path.exists()]
     if not done:
-        raise CannotMeasure(f"{video}: {problems[0] if problems else 'nothing could be read'}")
+        raise CannotMeasure(f"{films[0]}: {problems[0] if problems else 'nothing could be read'}")
     film = merge_segments(out.name, map(load_segment, done))
     film.problems += problems
     return film
 
 
-def _make_tasks(video: Path, out: Path, referee: Referee, segment_s: float) -> list[SegmentTask]:
+def _make_tasks(
+    video: Path, out: Path, referee: Referee, segment_s: float, beside: Sequence[BesideFilm]
+) -> list[SegmentTask]:
     folder = _make_folder(out / SEGMENTS_FOLDER)
-    segments = split_film(video, referee, segment_s)
+    segments = split_film(video, referee, segment_s, beside)
     return [SegmentTask(segment, folder / f"{segment.key}.json") for segment in segments]
 
 

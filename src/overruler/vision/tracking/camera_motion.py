@@ -167,6 +167,11 @@ class CameraMotionGuard:
         self._away_s: float | None = None
         """Since when the markers are elsewhere; None while they are not."""
 
+    @property
+    def is_away(self) -> bool:
+        """Whether the markers are elsewhere now, so that nothing is tracked."""
+        return self._away_s is not None
+
     def look(self, shot: Shot) -> Tick:
         """The tick of one more shot; while the markers are elsewhere, nothing is tracked."""
         if self._marks is not None and self._marks.size_px != shot.size_px:

@@ -1,0 +1,56 @@
+"""A piece by all cameras."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from overruler.geometry.pose import Array
+from overruler.vision.fusion.fuse import FusedBase
+from overruler.vision.fusion.joint_fit import PlacedBase
+from overruler.vision.pairing.sighting import Sighting
+from overruler.vision.several_cameras.watched_camera import WatchedCamera
+
+
+@dataclass(slots=True, eq=False)
+class JointPiece:
+    """A piece with the sightings of all cameras, and the names by which they follow it."""
+
+    id: str
+    fused: FusedBase
+    placed: PlacedBase
+    """Its sightings, each by the camera whose number its photo has."""
+    own_ids: dict[int, str]
+    """The names by which cameras follow it, by the cameras' numbers."""
+    xy_mm: Array = field(default_factory=lambda: np.zeros(2))
+    """(2,): where all cameras together see it, or last saw it."""
+    sigma_mm: float = 0.0
+    """1 σ of either coordinate."""
+    is_placed_anew: bool = True
+    """Whether its sightings have changed since its place was fitted."""
+    away_s: float | None = None
+    """Since when it does not stand where it stood; None while it does."""
+    arrived_s: float = -np.inf
+    """When it was put on the table; -inf if it was there from the first."""
+
+    @property
+    def seen_by(self) -> frozenset[int]:
+        """Numbers of the cameras with a sighting of it."""
+        return frozenset(one.photo.index for one in self.placed.sightings)
+
+    def sighting_by(self, camera: int) -> Sighting | None:
+        return next((one for one in self.placed.sightings if one.photo.index == camera), None)
+
+    def is_followed_by(self, camera: WatchedCamera) -> bool:
+        return camera.track(self.own_ids.get(camera.index)) is not None
+
+    def settle(self, fused: FusedBase, placed: PlacedBase, own_ids: dict[int, str]) -> None:
+        """Take what the photos say of it now; its base stays what it was."""
+        before = {id(one.detection) for one in self.placed.sightings}
+        now = {id(one.detection) for one in placed.sightings}
+        self.away_s = None
+        self.own_ids |= own_ids
+        if before != now:
+            base = self.fused.base
+            self.fused = replace(fused, base=base, other_bases=self.fused.other_bases)
+            self.placed = placed
+            self.is_placed_anew = True

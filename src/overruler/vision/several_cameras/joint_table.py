@@ -1,0 +1,229 @@
+"""The table by all cameras: its pieces, brought up to date by what each camera sees anew.
+
+Only what is new is associated between the cameras, with what stands near it. One fit then places all
+pieces by all sightings. A camera that sees the table no more counts with what it last saw, as long
+as no other camera sees that this has changed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from overruler.fixes import next_piece_id
+from overruler.geometry.pose import Array
+from overruler.track import Move
+from overruler.vision.fusion.fuse import CheckedFit, FusedTable, fit_and_check, fuse_photos
+from overruler.vision.fusion.joint_fit import PlacedBase
+from overruler.vision.pairing.levels import Level
+from overruler.vision.several_cameras.gather import News
+from overruler.vision.several_cameras.identity import Identities, identify
+from overruler.vision.several_cameras.joint_move import (
+    PlaceChange,
+    best_seen,
+    chain_moves,
+    join_moves,
+)
+from overruler.vision.several_cameras.joint_piece import JointPiece
+from overruler.vision.several_cameras.misfit import find_misfits
+from overruler.vision.several_cameras.watched_camera import WatchedCamera
+
+
+@dataclass(slots=True, eq=False)
+class JointTable:
+    """The pieces of a table by all its cameras."""
+
+    radii_mm: Array
+    """(C,): radii of the round bases to look for."""
+    pieces: list[JointPiece] = field(default_factory=list)
+    levels: list[Level] = field(default_factory=list)
+    """The flat tops that pieces stand on."""
+    fit: CheckedFit | None = None
+    """The fit of the standing pieces, in their order; None while there are none."""
+    notes: list[str] = field(default_factory=list)
+    """What users should know and were not told yet."""
+
+    @property
+    def standing(self) -> list[JointPiece]:
+        return [piece for piece in self.pieces if piece.away_s is None]
+
+    def update(self, cameras: Sequence[WatchedCamera], time_s: float) -> tuple[Move, ...]:
+        """Take in what the cameras see anew, and return the moves that it shows."""
+        news = News.of(cameras, self.pieces)
+        photos = news.photos()
+        if not photos:
+            return ()
+        fused = fuse_photos(photos, self.radii_mm)
+        if any(camera.is_new for camera in news.cameras):
+            misfits = find_misfits(fused, photos)
+            if misfits:
+                self._leave_out(misfits, news.cameras)
+                return self.update(cameras, time_s)
+        known = identify(fused, news, self.pieces, time_s)
+        seen = [_moves_of(own_ids, news.cameras) for own_ids in known.own_ids]
+        before = [
+            _Before.of(known.pieces.get(number), news, seen[number])
+            for number in range(len(fused.bases))
+        ]
+        self._take_away(news, known, time_s)
+        settled = self._settle(fused, known, news, time_s)
+        self._drop_outdated(news.cameras, time_s)
+        self._place_all()
+        moves = [
+            then.move(piece, own, time_s)
+            for then, piece, own in zip(before, settled, seen, strict=True)
+        ]
+        for camera, photo in zip(news.cameras, photos, strict=True):
+            camera.mark_joined(photo)
+        return tuple(move for move in moves if move is not None)
+
+    def _leave_out(self, misfits: Mapping[int, str], cameras: Sequence[WatchedCamera]) -> None:
+        for camera in cameras:
+            if camera.index in misfits:
+                camera.is_left_out = True
+                self.notes.append(f"{misfits[camera.index]}; the other cameras go on without it")
+
+    def _take_away(self, news: News, known: Identities, time_s: float) -> None:
+        """Pieces that have left, and that no camera found again, are away."""
+        found = {piece.id for piece in known.pieces.values()}
+        for piece in news.affected:
+            if piece.id in news.left_s and piece.id not in found and piece.away_s is None:
+                piece.away_s = min(news.left_s[piece.id], time_s)
+
+    def _settle(
+        self, fused: FusedTable, known: Identities, news: News, time_s: float
+    ) -> list[JointPiece]:
+        """The pieces of the fused bases, settled where they stand; new ones count from left to right."""
+        levels = self._level_numbers(fused.levels)
+        is_first = not self.pieces
+        settled: dict[int, JointPiece] = {}
+        order = np.argsort(fused.fit.xy_mm[:, 0], kind="stable").tolist()
+        for number in order:
+            own_ids = dict(known.own_ids[number])
+            base = fused.bases[number]
+            placed = fused.placed[number]
+            if base.level is not None:
+                base = replace(base, level=levels[base.level])
+                placed = replace(placed, level=levels[base.level])
+            piece = known.pieces.get(number)
+            if piece is None:
+                name = next_piece_id([one.id for one in self.pieces])
+                arrived_s = -np.inf if is_first else time_s
+                piece = JointPiece(name, base, placed, own_ids, arrived_s=arrived_s)
+                self.pieces.append(piece)
+            else:
+                piece.settle(base, self._with_lost(piece, placed, news), own_ids)
+            _adopt(piece, news.cameras)
+            settled[number] = piece
+        return [settled[number] for number in range(len(fused.bases))]
+
+    def _with_lost(self, piece: JointPiece, placed: PlacedBase, news: News) -> PlacedBase:
+        """The sightings with those of cameras that see the table no more, if it has not left."""
+        if piece.id in news.left_s:
+            return placed
+        seeing = {camera.index for camera in news.cameras}
+        lost = [one for one in piece.placed.sightings if one.photo.index not in seeing]
+        return replace(placed, sightings=(*placed.sightings, *lost))
+
+    def _level_numbers(self, levels: Sequence[Level]) -> list[int]:
+        """The table's own numbers of tops; new ones are added."""
+        numbers = []
+        for level in levels:
+            areas = {id(area) for _, area in level.areas}
+            own = [
+                number
+                for number, one in enumerate(self.levels)
+                if areas & {id(area) for _, area in one.areas}
+            ]
+            numbers.append(own[0] if own else len(self.levels))
+            if not own:
+                self.levels.append(level)
+        return numbers
+
+    def _drop_outdated(self, cameras: Sequence[WatchedCamera], time_s: float) -> None:
+        """Forget what cameras saw before they were measured anew."""
+        current = {one.index: one.table.calibration for one in cameras if one.table is not None}
+        for piece in self.pieces:
+            kept = tuple(
+                one
+                for one in piece.placed.sightings
+                if current.get(one.photo.index, one.photo.calibration) is one.photo.calibration
+            )
+            if kept and len(kept) < len(piece.placed.sightings):
+                piece.placed = replace(piece.placed, sightings=kept)
+                piece.is_placed_anew = True
+            elif not kept and piece.away_s is None:
+                piece.away_s = time_s
+
+    def _place_all(self) -> None:
+        """Fit the places of all pieces; those of which nothing is new stay where they are."""
+        standing = self.standing
+        if not standing:
+            self.fit = None
+            return
+        fit = fit_and_check([piece.placed for piece in standing])
+        xy_mm = fit.fit.xy_mm.copy()
+        for k, piece in enumerate(standing):
+            if piece.is_placed_anew:
+                piece.xy_mm = xy_mm[k].copy()
+                piece.is_placed_anew = False
+            xy_mm[k] = piece.xy_mm
+        self.fit = replace(fit, fit=replace(fit.fit, xy_mm=xy_mm))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Before:
+    """A piece before an update."""
+
+    xy_mm: Array
+    sigma_mm: float
+    cameras: frozenset[int]
+    """Numbers of the cameras that saw it."""
+    left_s: float | None
+    """When it left its place; None if no camera saw it leave."""
+
+    @classmethod
+    def of(cls, piece: JointPiece | None, news: News, seen: Sequence[Move]) -> "_Before":
+        """A known piece; or one that is new, by what cameras saw of its move."""
+        if piece is not None:
+            left_s = news.left_s.get(piece.id)
+            return cls(piece.xy_mm, piece.sigma_mm, piece.seen_by, left_s)
+        if not seen:
+            return cls(np.zeros(2), 0.0, frozenset(), None)
+        first = best_seen(seen)
+        sigma_mm = first.sigma_mm / np.sqrt(2)
+        return cls(np.array(first.from_mm), sigma_mm, frozenset(), first.start_s)
+
+    def move(self, piece: JointPiece, seen: Sequence[Move], time_s: float) -> Move | None:
+        """The move of the piece since; None where it stands as before."""
+        if self.left_s is None:
+            return None
+        change = PlaceChange(
+            piece.id,
+            self.xy_mm,
+            piece.xy_mm,
+            (self.sigma_mm, piece.sigma_mm or self.sigma_mm),
+            (self.left_s, time_s),
+            self.cameras == piece.seen_by,
+        )
+        return join_moves(change, seen)
+
+
+def _moves_of(own_ids: Mapping[int, str], cameras: Sequence[WatchedCamera]) -> list[Move]:
+    """What each camera saw of a piece's move."""
+    moves = []
+    for camera in cameras:
+        own_id = own_ids.get(camera.index)
+        own = [move for move in camera.moves if move.piece == own_id]
+        moves += [chain_moves(own)] if own else []
+    return moves
+
+
+def _adopt(piece: JointPiece, cameras: Sequence[WatchedCamera]) -> None:
+    """Have the cameras that see a piece only since others told of it follow it from now on."""
+    for camera in cameras:
+        sighting = piece.sighting_by(camera.index)
+        if sighting is not None and camera.index not in piece.own_ids:
+            own_id = camera.adopt(sighting.detection)
+            if own_id is not None:
+                piece.own_ids[camera.index] = own_id

@@ -1,0 +1,132 @@
+"""Several cameras: one piece, one move, whatever one of them does not see."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from overruler.errors import CannotMeasure
+from overruler.track import Move, Tick
+from tests.vision.several_cameras import stand_in
+from tests.vision.several_cameras.stand_in import (
+    END_S,
+    HOMES,
+    START_S,
+    TO_MM,
+    UNTIL_S,
+    Pixels,
+    StandIn,
+    hide,
+    moves_of,
+    notes_of,
+    rests_of,
+    watched,
+)
+
+
+@pytest.fixture(scope="module")
+def ticks() -> list[Tick]:
+    return watched()[0]
+
+
+def check_move(ticks: Sequence[Tick]) -> Move:
+    (move,) = moves_of(ticks)
+    assert move.piece == "p02", "the second one from the left"
+    assert move.from_mm == pytest.approx(HOMES["b"][:2], abs=0.3)
+    assert move.to_mm == pytest.approx(TO_MM, abs=0.3)
+    return move
+
+
+def test_what_both_cameras_see_is_one_move_of_one_piece(ticks: list[Tick]) -> None:
+    move = check_move(ticks)
+    assert move.way_seen
+    assert (move.start_s, move.end_s) == pytest.approx((START_S, END_S), abs=0.3)
+    assert move.path_mm == pytest.approx(move.distance_mm, abs=0.7)
+    assert {spot.id for tick in ticks for spot in tick.spots} == {"p01", "p02", "p03"}
+
+
+def test_the_scene_has_both_photos_and_less_doubt_than_one(ticks: list[Tick]) -> None:
+    before, after = rests_of(ticks)
+    assert [len(rest.scene.pieces) for rest in (before, after)] == [3, 3]
+    assert len(after.scene.extra["photos"]) == 2
+    alone = watched(StandIn(blind=frozenset({1})))[0]
+    one = rests_of(alone)[-1].scene
+    for both, single in zip(after.scene.pieces, one.pieces, strict=True):
+        assert np.trace(np.array(both.covariance_mm2)) < np.trace(np.array(single.covariance_mm2))
+
+
+def test_pieces_that_stand_still_stay_where_they_were_measured(ticks: list[Tick]) -> None:
+    before, after = rests_of(ticks)
+    places = [
+        {piece.id: (piece.x_mm, piece.y_mm) for piece in rest.scene.pieces}
+        for rest in (before, after)
+    ]
+    assert places[0]["p01"] == places[1]["p01"]
+    assert places[0]["p03"] == places[1]["p03"]
+
+
+def test_it_is_seen_on_its_way(ticks: list[Tick]) -> None:
+    moving = [spot for tick in ticks for spot in tick.spots if spot.state == "moving"]
+    assert {spot.id for spot in moving} == {"p02"}
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_the_others_go_on_without_a_camera_that_cannot_measure(index: int) -> None:
+    ticks, _ = watched(StandIn(blind=frozenset({index})))
+    check_move(ticks)
+    name = ("left", "right")[index]
+    assert f"{name}: no markers were found" in notes_of(ticks)
+
+
+def test_without_any_camera_that_measures_there_is_a_reason() -> None:
+    with pytest.raises(CannotMeasure, match="left: no markers were found"):
+        watched(StandIn(blind=frozenset({0, 1})))
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_the_others_go_on_when_a_camera_ends(index: int) -> None:
+    ends = [UNTIL_S, UNTIL_S]
+    ends[index] = 1.0
+    ticks, _ = watched(ends_s=(ends[0], ends[1]))
+    check_move(ticks)
+    name = ("left", "right")[index]
+    assert notes_of(ticks) == [f"{name} has ended: the other cameras go on"]
+    assert [len(rest.scene.pieces) for rest in rests_of(ticks)] == [3, 3]
+
+
+def test_the_others_go_on_while_a_camera_is_blocked() -> None:
+    """Somebody stands before it from before the move on."""
+
+    def spoil(index: int, time_s: float, pixels: Pixels) -> None:
+        if index == 1 and time_s > 0.8:
+            pixels[:, 100:] = 40
+
+    ticks, _ = watched(spoil=spoil)
+    check_move(ticks)
+    assert len(rests_of(ticks)[-1].scene.pieces) == 3
+
+
+def test_a_piece_that_one_camera_does_not_find_is_told_by_the_other() -> None:
+    standing_in = StandIn(unknown={0: "a"})
+    ticks, _ = watched(standing_in)
+    check_move(ticks)
+    assert [len(rest.scene.pieces) for rest in rests_of(ticks)] == [3, 3]
+
+
+def test_a_move_whose_ends_two_cameras_see_one_each_is_found() -> None:
+    def spoil(index: int, time_s: float, pixels: Pixels) -> None:
+        hide(pixels, index, HOMES["b"][:2] if index == 0 else TO_MM, 60.0)
+
+    class Walls(StandIn):
+        """Either camera finds what nothing hides."""
+
+        def _found(self, index: int):  # type: ignore[no-untyped-def]
+            hidden = HOMES["b"][:2] if index == 0 else TO_MM
+            for one in super()._found(index):
+                if np.hypot(*(one.xy_mm - hidden)) > 45:
+                    yield one
+
+    ticks, _ = watched(Walls(), spoil)
+    move = check_move(ticks)
+    assert not move.way_seen
+    assert stand_in.KINDS
