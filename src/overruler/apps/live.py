@@ -17,7 +17,7 @@ from overruler.apps.serve import (
     listen,
     serve,
 )
-from overruler.apps.settings.table_options import add_table_arguments
+from overruler.apps.settings.table_options import add_camera_lens_argument, add_table_arguments
 from overruler.errors import BadInput
 
 if TYPE_CHECKING:
@@ -38,9 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("source", metavar="SOURCE", help=source)
     more = "more sources of the same table: other cameras, which stand still too"
-    parser.add_argument("more", metavar="MORE", nargs="*", help=more)
+    parser.add_argument("others", metavar="MORE", nargs="*", help=more)
     parser.add_argument("--loop", action="store_true", help="a film begins again when it has ended")
     add_table_arguments(parser)
+    add_camera_lens_argument(parser.add_argument)
     add_network_arguments(parser, DEFAULT_PORT)
     group = parser.add_argument_group("what comes out")
     look = "the overlay's colours, size, players and logos; read again whenever you save it"
@@ -68,10 +69,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _check_cameras(args: argparse.Namespace) -> None:
     """Refuse options that go with one camera only."""
-    if not args.more:
+    if not args.others:
+        if args.lens_of_camera:
+            raise BadInput("--lens-of-camera goes with several sources: give --lens")
         return
-    if len(args.more) >= MAX_CAMERAS:
-        raise BadInput(f"{len(args.more) + 1} sources are given, at most {MAX_CAMERAS}")
+    if len(args.others) >= MAX_CAMERAS:
+        raise BadInput(f"{len(args.others) + 1} sources are given, at most {MAX_CAMERAS}")
     for option in ("loop", "fix", "point"):
         if getattr(args, option):
             raise BadInput(f"--{option} goes with one source: leave it away, or all but one source")
@@ -91,7 +94,7 @@ def _assemble_server(
     if args.look is not None:
         read_look(args.look)  # a wrong one is told before the camera is opened
     names = (args.names, read_names(args.names)) if args.names is not None else None
-    referee = make_referee(args)
+    referee = make_referee(args, 1 + len(args.others))
     signs = {player: sign for sign, player in referee.house.players.items()}
     desk = Desk(LookFile(args.look), signs)
     record_tick, finish = _make_recorder(args)
@@ -113,7 +116,7 @@ def _make_watcher(
     from overruler.apps.web.live.watcher import TableWatcher
     from overruler.sources.live import LiveReader, parse_source
 
-    sources = [parse_source(address, args.loop) for address in (args.source, *args.more)]
+    sources = [parse_source(address, args.loop) for address in (args.source, *args.others)]
     start_s = time.monotonic()
     first, *others = [LiveReader(source, start_s=start_s) for source in sources]
     if not others:

@@ -7,6 +7,7 @@ from overruler.apps.analyze.engines import ENGINES
 from overruler.apps.analyze.film_rulings import read_allowances
 from overruler.apps.analyze.turns import read_turns
 from overruler.apps.measure import add_table_arguments
+from overruler.apps.settings.table_options import add_camera_lens_argument
 from overruler.errors import BadInput
 
 MAX_CAMERAS = 10
@@ -32,6 +33,7 @@ def _add_camera_arguments(parser: argparse.ArgumentParser) -> None:
     add("--together", action="store_true", help=together)
     offset = "how much later a film began than the first, in s (found by what moves, where absent)"
     add("--offset", action="append", default=[], metavar="FILM=SECONDS", help=offset)
+    add_camera_lens_argument(add)
 
 
 def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,9 +76,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_camera_options(args: argparse.Namespace) -> None:
-    if args.offset and not args.together:
-        raise BadInput("--offset goes with --together: give both, or neither")
     if not args.together:
+        for option in ("offset", "lens_of_camera"):
+            if getattr(args, option):
+                name = option.replace("_", "-")
+                raise BadInput(f"--{name} goes with --together: give both, or neither")
         return
     if len(args.videos) < 2:
         raise BadInput("--together: give two films or more of one table")

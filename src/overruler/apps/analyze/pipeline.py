@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -28,6 +28,7 @@ from overruler.apps.analyze.segment import (
     split_film,
 )
 from overruler.apps.analyze.turns import Turn, guess_turns, turn_rows
+from overruler.apps.measure.options import read_lenses
 from overruler.apps.process.memory import give_back_memory, limit_malloc_arenas
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
@@ -59,7 +60,7 @@ def analyze_films(
     args: argparse.Namespace, allowances: Mapping[str, float], turns: Sequence[Turn] | None
 ) -> int:
     """Analyse the films; return the exit status, 0 if something of every film could be measured."""
-    referee = make_referee(args)
+    referee = make_referee(args, len(args.videos) if args.together else 1)
     engine = serial_engine if args.engine == "serial" else dask_engine(args.workers, args.scheduler)
     tables = [args.videos] if args.together else [[video] for video in args.videos]
     names = _folder_names([_table_path(films) for films in tables])
@@ -82,7 +83,7 @@ def _write_overlay_video(video: Path, film: FilmResults, out: Path) -> None:
     print(f"  {write_video(video, film, out)}")
 
 
-def make_referee(args: argparse.Namespace) -> Referee:
+def make_referee(args: argparse.Namespace, cameras: int = 1) -> Referee:
     """Make a referee of the options about the table, read as `measure` reads them."""
     options = measure.load_options(MeasureRequest.from_namespace(args))
     if options.known_boards:
@@ -97,6 +98,7 @@ def make_referee(args: argparse.Namespace) -> Referee:
         flat=options.flat,
         fixes=options.fixes,
         house=options.house,
+        lenses=read_lenses("camera", args.lens_of_camera, args.lens, cameras),
     )
 
 
@@ -140,6 +142,8 @@ def _analyze_table(
     beside: list[BesideFilm] = []
     if len(films) > 1:
         readable, problems = find_readable(films)
+        lenses = zip(films, referee.lenses, strict=False)  # there are none, or one a film
+        referee = replace(referee, lenses=[lens for film, lens in lenses if film in readable])
         beside = films_beside(readable, find_offsets(readable, args.offset))
     tasks = _make_tasks(readable[0], out, referee, args.segment_s, beside)
     problems += _run_tasks(tasks, engine, out.name, args.resume)
