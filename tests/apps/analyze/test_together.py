@@ -61,7 +61,8 @@ def test_the_offset_is_found_by_what_moves(films: list[Path]) -> None:
         (["--together", "--offset", "left=1"], "left is the first film"),
         (["--together", "--offset", "middle=1"], "'middle' is no film that was given"),
         (["--together", "--point", "1,2=3,4"], "--point goes with one camera"),
-        (["--together", "--video", "out.mp4"], "--video: goes with one film"),
+        (["--lens-of-camera", "2=right.toml"], "--lens-of-camera goes with --together"),
+        (["--together", "--lens-of-camera", "3=right.toml"], "N from 1 to 2"),
     ],
 )
 def test_options_that_do_not_go_together_are_told(

@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     if args.video:
         from overruler.apps.analyze import video
 
-        video.check_output(args.videos, args.video)
+        video.check_output(args.videos, args.video, args.together)
     if args.turns and len(args.videos) != 1 and not args.together:
         raise BadInput("--turns: goes with one film; give the films one by one")
     turns = read_turns(args.turns) if args.turns else None

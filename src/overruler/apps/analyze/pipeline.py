@@ -1,7 +1,6 @@
 """The pipeline from films to folders of results: segments are analysed, stored and merged."""
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from overruler.apps.analyze import page, photo_folder, tables
 from overruler.apps.analyze.contacts import find_contacts
 from overruler.apps.analyze.engines import Engine, dask_engine, serial_engine
 from overruler.apps.analyze.film_rulings import check_allowances, rule_all_pairs
+from overruler.apps.analyze.folder_names import folder_names
 from overruler.apps.analyze.merge import Data, FilmResults, merge_segments
 from overruler.apps.analyze.offsets import films_beside, find_offsets, find_readable
 from overruler.apps.analyze.segment import (
@@ -41,8 +41,6 @@ SEGMENTS_FOLDER = ".segments"
 """Folder inside a film's own for the segments that are done."""
 MAX_NOTES_SHOWN = 8
 """Notes on a film that the terminal shows."""
-MAX_JOINED_NAME = 100
-"""Largest length of a folder's name that is made of several films' names."""
 ASSUMED_FILM_S = 60.0
 """Length of a film that does not state its own, for the progress bar."""
 
@@ -63,7 +61,7 @@ def analyze_films(
     referee = make_referee(args, len(args.videos) if args.together else 1)
     engine = serial_engine if args.engine == "serial" else dask_engine(args.workers, args.scheduler)
     tables = [args.videos] if args.together else [[video] for video in args.videos]
-    names = _folder_names([_table_path(films) for films in tables])
+    names = folder_names(tables)
     status = 0
     for films, name in zip(tables, names, strict=True):
         try:
@@ -100,25 +98,6 @@ def make_referee(args: argparse.Namespace, cameras: int = 1) -> Referee:
         house=options.house,
         lenses=read_lenses("camera", args.lens_of_camera, args.lens, cameras),
     )
-
-
-def _table_path(films: Sequence[Path]) -> Path:
-    """A path by whose name the folder of a table's results is named."""
-    if len(films) == 1:
-        return films[0]
-    stems = [Path(os.path.realpath(film)).stem or "film" for film in films]
-    name = "+".join(stems)
-    return Path(name if len(name) < MAX_JOINED_NAME else f"{stems[0]}+{len(stems) - 1}")
-
-
-def _folder_names(videos: Sequence[Path]) -> list[str]:
-    """Name each film's folder by the film, without the ending; numbered where two are the same."""
-    names: list[str] = []
-    for video in videos:
-        stem = Path(os.path.realpath(video)).stem or "film"
-        count = sum(name == stem or name.rpartition("-")[0] == stem for name in names)
-        names.append(stem if not count else f"{stem}-{count + 1}")
-    return names
 
 
 def _make_folder(path: Path) -> Path:

@@ -57,7 +57,7 @@ class JointTable:
         if any(camera.is_new for camera in news.cameras):
             misfits = find_misfits(fused, photos)
             if misfits:
-                self._leave_out(misfits, news.cameras)
+                self._leave_out(misfits, news.cameras, time_s)
                 return self.update(cameras, time_s)
         known = identify(fused, news, self.pieces, time_s)
         seen = [_moves_of(own_ids, news.cameras) for own_ids in known.own_ids]
@@ -77,10 +77,12 @@ class JointTable:
             camera.mark_joined(photo)
         return tuple(move for move in moves if move is not None)
 
-    def _leave_out(self, misfits: Mapping[int, str], cameras: Sequence[WatchedCamera]) -> None:
+    def _leave_out(
+        self, misfits: Mapping[int, str], cameras: Sequence[WatchedCamera], time_s: float
+    ) -> None:
         for camera in cameras:
             if camera.index in misfits:
-                camera.is_left_out = True
+                camera.leave_out(time_s)
                 self.notes.append(f"{misfits[camera.index]}; the other cameras go on without it")
 
     def _take_away(self, news: News, known: Identities, time_s: float) -> None:

@@ -20,6 +20,9 @@ from overruler.vision.tracking.watch import Watch
 
 SAME_PIECE_RADII = 0.5
 """A sighting this near to a camera's own piece in the picture is that piece, in its radii."""
+FIRST_RETRY_S = 30.0
+"""Time after which a camera that does not go with the others is measured anew, in s: somebody may have
+stood before it. It doubles each time."""
 MIN_ADOPTED_SHARE = 0.5
 """Least score and visible share of a base that other cameras told of, to be followed by this one."""
 
@@ -48,6 +51,10 @@ class WatchedCamera:
     """Whether its picture could not be measured when it was last tried."""
     is_left_out: bool = False
     """Whether it does not go with the other cameras."""
+    retry_s: float = FIRST_RETRY_S
+    """Time from its being left out to the next try."""
+    _left_out_s: float = 0.0
+    """When it was left out."""
     is_lost: bool = False
     """Whether it gives no pictures for now."""
     _guard: CameraMotionGuard = field(init=False)
@@ -88,6 +95,10 @@ class WatchedCamera:
     def look(self, shot: Shot) -> Sequence[str]:
         """Take in a shot; return its notes."""
         self.shot = shot
+        if self.is_left_out and shot.time_s > self._left_out_s + self.retry_s:
+            self.is_left_out = False
+            self.retry_s *= 2
+            self.watch.remeasure_table("it did not go with the other cameras")
         tick = self._guard.look(shot)
         self._take_in(tick)
         self.is_refused = self.table is None and (self.is_refused or bool(tick.notes))
@@ -102,6 +113,11 @@ class WatchedCamera:
         else:
             if tick is not None:
                 self._take_in(tick)
+
+    def leave_out(self, time_s: float) -> None:
+        """It does not go with the other cameras for now."""
+        self.is_left_out = True
+        self._left_out_s = time_s
 
     def _take_in(self, tick: Tick) -> None:
         self.spots = {spot.id: spot for spot in tick.spots}
