@@ -56,7 +56,11 @@ def film(seed: int, wish: argparse.Namespace) -> Path:
     habits = replace(habits, noise=habits.noise * wish.noise)
     steps = step_of(moves[-1].end_s + HAND_S) + 15
     path: Path = wish.out / f"film_{seed:03}.mkv"
+    path.with_suffix(".json").write_text(json.dumps(truth(path.name, table, moves), indent=1))
+    path.with_suffix(".toml").write_text(board_toml(table, "film"))
     for number, view in enumerate(views, 1):
+        if wish.only not in (None, number):
+            continue
         own, late = deepcopy(rng), step_of(wish.late_s) * (number - 1)
         if wish.flat:
             pictures = flat_pictures(table, view, moves, steps, own)
@@ -66,8 +70,6 @@ def film(seed: int, wish: argparse.Namespace) -> Path:
         part = path.with_stem(path.stem + f"_{number}" * (number > 1))
         shots = track(islice(pictures, late, None), part.name, steps - late, transient=True)
         write(part, view.size_px, shots, wish.crf)
-    path.with_suffix(".json").write_text(json.dumps(truth(path.name, table, moves), indent=1))
-    path.with_suffix(".toml").write_text(board_toml(table, "film"))
     return path
 
 
@@ -188,6 +190,8 @@ def main() -> None:
     )
     cameras = "so many cameras film the game: film_003.mkv, film_003_2.mkv and so on"
     parser.add_argument("--cameras", type=int, default=1, metavar="N", help=cameras)
+    only = "film by this one of the cameras alone"
+    parser.add_argument("--only", type=int, metavar="NUMBER", help=only)
     late = "how much later each camera begins than the one before"
     parser.add_argument("--late-s", type=float, default=0.0, metavar="SECONDS", help=late)
     wish = parser.parse_args()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from overruler.apps import cli
+from overruler.errors import BadInput
 from overruler.frame import Frame, Shot
 
 av = pytest.importorskip("av", reason="films need PyAV")
@@ -15,15 +16,15 @@ from overruler.apps.analyze.offsets import find_offsets  # noqa: E402
 from overruler.apps.analyze.paired import paired_moments  # noqa: E402
 from tests.apps.analyze import film as table  # noqa: E402
 
-LATE_S = 1.0
+LATE_S, UNTIL_S = 1.0, 5.0
 
 
 @pytest.fixture(scope="module")
 def films(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The same game from two sides; the second camera was started later."""
     folder = tmp_path_factory.mktemp("films")
-    left = table.written(folder / "left.mkv")
-    right = table.written(folder / "right.mkv", table.OPPOSITE, LATE_S)
+    left = table.written(folder / "left.mkv", until_s=UNTIL_S)
+    right = table.written(folder / "right.mkv", table.OPPOSITE, LATE_S, UNTIL_S)
     return [left, right]
 
 
@@ -34,7 +35,8 @@ def arguments(films: list[Path], out: Path) -> list[str]:
 
 
 def test_two_films_of_one_table_are_one_game(films: list[Path], tmp_path: Path) -> None:
-    assert cli.main([*arguments(films, tmp_path), "--together", "--flat"]) == 0
+    options = ["--together", "--offset", f"right={LATE_S:+g}", "--flat"]
+    assert cli.main([*arguments(films, tmp_path), *options]) == 0
     out = tmp_path / "left+right"
     (move,) = pq.read_table(out / "moves.parquet").to_pylist()
     ends = [(move["from_x_mm"], move["from_y_mm"]), (move["to_x_mm"], move["to_y_mm"])]
@@ -45,9 +47,10 @@ def test_two_films_of_one_table_are_one_game(films: list[Path], tmp_path: Path) 
     assert (out / "scenes.jsonl").read_text().count('"overruler/scene/1"') == 2
 
 
-def test_the_offset_is_found_by_what_moves(films: list[Path]) -> None:
-    assert find_offsets(films, []) == pytest.approx([0, LATE_S], abs=0.06)
+def test_an_offset_is_told_or_asked_for(films: list[Path]) -> None:
     assert find_offsets(films, ["right=-2.5"]) == [0, -2.5]
+    with pytest.raises(BadInput, match="give --offset right=SECONDS"):
+        find_offsets(films, [])  # in four seconds little moves
 
 
 # --- bad input ---

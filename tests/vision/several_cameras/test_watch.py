@@ -129,4 +129,14 @@ def test_a_move_whose_ends_two_cameras_see_one_each_is_found() -> None:
     ticks, _ = watched(Walls(), spoil)
     move = check_move(ticks)
     assert not move.way_seen
-    assert stand_in.KINDS
+
+
+def test_a_camera_in_the_same_place_adds_nothing_and_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stand_in, "CAMERAS", (stand_in.CAMERAS[0], stand_in.camera_from(0.3)))
+    ticks, _ = watched()
+    check_move(ticks)
+    told = "1 films from the same place as 0; the other cameras go on without it"
+    assert told in notes_of(ticks)
+    assert {len(rest.scene.extra["photos"]) for rest in rests_of(ticks)} == {1}
