@@ -51,24 +51,36 @@ class CommonBoard:
         """Whether the markers' places were measured in the pictures."""
         return self.board is not None and self.board.covariance is not None
 
-    def map_markers(self, frames: Sequence[Frame], time_s: float) -> str | None:
-        """Map the markers by a picture of each camera; return what stands against it, told once."""
-        if self.is_known or self.board is None or time_s < self._retry_s:
-            return None
+    def is_due(self, time_s: float) -> bool:
+        """Whether it is time to map the markers, for the first time or once more."""
+        return not self.is_known and time_s >= self._retry_s
+
+    def map_markers(self, frames: Sequence[Frame], time_s: float, by_any: bool) -> list[str]:
+        """Map the markers by a picture of each camera; return what stands against it, told once.
+
+        With `by_any` one camera that shows enough of them may do it, where not all do.
+        """
+        if self.board is None:
+            return []
         self._retry_s = time_s + RETRY_DELAY_S
         told = str(self.refusal)
+        self._try_to_map(self.board, frames)
+        if by_any and len(frames) > 1:
+            for frame in frames:
+                if not self.is_known:
+                    self._try_to_map(self.board, [frame])
+        return [] if self.is_known or str(self.refusal) == told else [str(self.refusal)]
+
+    def _try_to_map(self, board: Board, frames: Sequence[Frame]) -> None:
         try:
-            self.board = map_free_markers(frames, self.board)
+            self.board = map_free_markers(frames, board)
         except CannotMeasure as error:
             self.refusal = error
-        else:
-            if not self.is_known:
-                self.refusal = CannotMeasure(
-                    "no camera shows enough markers: have more of them in every picture"
-                )
-        if self.is_known or str(self.refusal) == told:
-            return None
-        return str(self.refusal)
+            return
+        if not self.is_known:
+            self.refusal = CannotMeasure(
+                f"{frames[0].name}: shows too few markers: have more of them in every picture"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -75,7 +75,10 @@ class WatchSeveral:
     """Whether the table has changed since the last report."""
     _owned: dict[str, Piece] = field(default_factory=dict)
     """Pieces as first reported, by id: they keep their owners."""
-    _time_s: float = 0.0
+    _time_s: float = -np.inf
+    """Time of the newest shot."""
+    _began_s: float | None = None
+    """Time of the first shot."""
 
     def __post_init__(self, names: Sequence[str], patient: bool) -> None:
         self._common = CommonBoard(self.known.board)
@@ -92,6 +95,8 @@ class WatchSeveral:
         """Take in the shots of a moment, each with its camera's number."""
         for index, shot in shots:
             self._time_s = max(self._time_s, shot.time_s)
+            if self._began_s is None:
+                self._began_s = shot.time_s
             if self._common.is_known:
                 self._notes += self.cameras[index].look(shot)
             else:
@@ -138,18 +143,21 @@ class WatchSeveral:
     # --- joining ---
 
     def _map_markers(self) -> None:
-        """Map markers that lie anywhere once all cameras show the table, or some do after a while."""
-        shots = [camera.shot for camera in self.cameras if not camera.has_ended]
+        """Map markers that lie anywhere once all cameras show the table; after a while by those that do."""
+        if self._began_s is None or not self._common.is_due(self._time_s):
+            return
+        shots = [camera.shot for camera in self.cameras if camera.is_able]
         shown = [shot for shot in shots if shot is not None]
-        if len(shown) == len(shots) or self._time_s > FIRST_WAIT_S:
-            note = self._common.map_markers([shot.frame() for shot in shown], self._time_s)
-            self._notes += [note] if note is not None else []
+        is_late = self._time_s > self._began_s + FIRST_WAIT_S
+        if shown and (is_late or len(shown) == len(shots)):
+            frames = [shot.frame() for shot in shown]
+            self._notes += self._common.map_markers(frames, self._time_s, by_any=is_late)
 
     def _is_time_to_join(self) -> bool:
         """Whether a camera has something new, and the others see the table at rest or had their time."""
         if self._ending:
             return True
-        if not any(camera.has_news for camera in self.cameras):
+        if not any(camera.has_news and camera.table is not None for camera in self.cameras):
             return False
         if self._waits_since_s is None:
             self._waits_since_s = self._time_s

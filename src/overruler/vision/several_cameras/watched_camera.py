@@ -57,6 +57,8 @@ class WatchedCamera:
     """When it was left out."""
     is_lost: bool = False
     """Whether it gives no pictures for now."""
+    _told: set[str] = field(default_factory=set)
+    """Notes since it last saw the table: each is told once."""
     _guard: CameraMotionGuard = field(init=False)
     _known: dict[str, Detection | None] = field(default_factory=dict)
     """Where its pieces stood when it was last joined with the others; None for those away."""
@@ -101,8 +103,12 @@ class WatchedCamera:
             self.watch.remeasure_table("it did not go with the other cameras")
         tick = self._guard.look(shot)
         self._take_in(tick)
+        if self.table is not None:
+            self._told.clear()
         self.is_refused = self.table is None and (self.is_refused or bool(tick.notes))
-        return [f"{self.name}: {note}" for note in tick.notes]
+        new = [note for note in tick.notes if note not in self._told]
+        self._told |= set(new)
+        return [f"{self.name}: {note}" for note in new]
 
     def end(self) -> None:
         """Its pictures have ended, while the other cameras may go on."""
