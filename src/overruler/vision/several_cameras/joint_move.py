@@ -17,6 +17,8 @@ from overruler.vision.tracking.moves import (
 
 MIN_MOVE_SIGMAS = 2.0
 """Least distance of a move, in σ of the distance."""
+MIN_DETOUR_SIGMA_MM = 0.05
+"""Least 1 σ of what a way is longer than straight, by one camera, in mm."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +51,7 @@ def join_moves(change: PlaceChange, seen: Sequence[Move]) -> Move | None:
         return Move(change.piece, *change.times_s, *ends, *lengths, ends, way_seen=False)
     best = best_seen(seen)
     way = _way_between(np.array(best.way_mm), change.from_mm, change.to_mm)
-    own_variance = max(best.path_sigma_mm**2 - best.sigma_mm**2, 0.0)
+    detour_mm, detour_sigma_mm = _detour(seen)
     return replace(
         best,
         piece=change.piece,
@@ -57,8 +59,8 @@ def join_moves(change: PlaceChange, seen: Sequence[Move]) -> Move | None:
         to_mm=ends[1],
         distance_mm=length_mm,
         sigma_mm=sigma_mm,
-        path_mm=float(step_lengths(way).sum()),
-        path_sigma_mm=hypot(sigma_mm, own_variance**0.5),
+        path_mm=length_mm + detour_mm,
+        path_sigma_mm=hypot(sigma_mm, detour_sigma_mm),
         way_mm=tuple(_point(corner) for corner in way),
     )
 
@@ -97,6 +99,21 @@ def _distance_sigma_mm(change: PlaceChange, seen: Sequence[Move]) -> float:
     if change.same_cameras and own:
         return float(np.sum(np.array(own) ** -2.0) ** -0.5)
     return hypot(*change.sigmas_mm)
+
+
+def _detour(seen: Sequence[Move]) -> tuple[float, float]:
+    """By how much a way is longer than straight, by all cameras that saw it, and 1 σ of that.
+
+    Where they disagree by more than their doubt, the doubt is larger by Birge's ratio.
+    """
+    known = [move for move in seen if move.way_seen] or list(seen)
+    detours = np.array([move.path_mm - move.distance_mm for move in known])
+    variances = np.array([move.path_sigma_mm**2 - move.sigma_mm**2 for move in known])
+    weights = 1 / np.maximum(variances, MIN_DETOUR_SIGMA_MM**2)
+    mean = float(weights @ detours / weights.sum())
+    chi2 = float(weights @ (detours - mean) ** 2)
+    ratio = max(1.0, (chi2 / max(len(known) - 1, 1)) ** 0.5)
+    return mean, ratio * float(weights.sum()) ** -0.5
 
 
 def _way_between(way_mm: Array, from_mm: Array, to_mm: Array) -> Array:

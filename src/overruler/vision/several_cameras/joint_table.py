@@ -54,7 +54,8 @@ class JointTable:
         if not photos:
             return ()
         fused = fuse_photos(photos, self.radii_mm)
-        if any(camera.is_new for camera in news.cameras):
+        has_new = any(camera.is_new for camera in news.cameras)
+        if has_new:
             misfits = find_misfits(fused, photos)
             if misfits:
                 self._leave_out(misfits, news.cameras, time_s)
@@ -66,6 +67,8 @@ class JointTable:
             for number in range(len(fused.bases))
         ]
         self._take_away(news, known, time_s)
+        if has_new:
+            self._drop_unlikely(known, news)
         settled = self._settle(fused, known, news, time_s)
         self._drop_outdated(news.cameras, time_s)
         self._place_all()
@@ -91,6 +94,17 @@ class JointTable:
         for piece in news.affected:
             if piece.id in news.left_s and piece.id not in found and piece.away_s is None:
                 piece.away_s = min(news.left_s[piece.id], time_s)
+
+    def _drop_unlikely(self, known: Identities, news: News) -> None:
+        """Pieces that a camera that was measured just now speaks against have never been any."""
+        found = {piece.id for piece in known.pieces.values()}
+        seeing = {camera.index for camera in news.cameras}
+        unlikely = [
+            piece
+            for piece in news.affected
+            if piece.id not in found and piece.away_s is None and piece.seen_by <= seeing
+        ]
+        self.pieces = [piece for piece in self.pieces if piece not in unlikely]
 
     def _settle(
         self, fused: FusedTable, known: Identities, news: News, time_s: float

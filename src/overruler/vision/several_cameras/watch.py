@@ -165,7 +165,7 @@ class WatchSeveral:
         waited_s = self._time_s - self._waits_since_s
         if waited_s > (FIRST_WAIT_S if is_first else JOINT_WAIT_S):
             return True
-        able = [camera for camera in self.cameras if camera.is_able]
+        able = [camera for camera in self.cameras if camera.is_able and camera.shot is not None]
         awaited = [one for one in able if is_first or one.table is not None]
         return all(camera.is_at_rest for camera in awaited)
 
