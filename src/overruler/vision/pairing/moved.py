@@ -129,6 +129,16 @@ def is_bare(photo: SeenPhoto, base: Base, xyz_mm: Array, beside: SeenPhoto) -> b
     return bool(like.mean() >= MIN_BARE_SHARE)
 
 
+def is_ground_as_before(photo: SeenPhoto, before: SeenPhoto, base: Base, xyz_mm: Array) -> bool:
+    """Whether the ground round a base's place has the colour that it had for the same camera before."""
+    now, then = (_sample_place(one, base, xyz_mm) for one in (photo, before))
+    if now is None or then is None:
+        return False
+    colour, colour_before = np.median(now[1], 0), np.median(then[1], 0)
+    change = colour + _usual_colour(photo) - colour_before - _usual_colour(before)
+    return bool(np.linalg.norm(change) < SAME_GROUND_LAB)
+
+
 def _sample_place(photo: SeenPhoto, base: Base, xyz_mm: Array) -> tuple[Array, Array] | None:
     """Colours on a disc (N, 3) and around it (M, 3), less the board's usual one; None out of sight."""
     if not photo.shows(xyz_mm):

@@ -62,8 +62,8 @@ class News:
         if own_id in self.changed[camera.index]:
             return None
         track = camera.track(own_id)
-        is_unseen = track is None or not track.seen
-        if self._was_carried(piece) or (piece.id in self.left_s and is_unseen):
+        has_gone = self._was_carried(piece) or piece.id in self.left_s
+        if has_gone and not camera.sees_in_place(own_id):
             piece.own_ids.pop(camera.index, None)
             return None
         if track is not None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from overruler.calibration import Calibration
 from overruler.fixes import next_piece_id
 from overruler.geometry.pose import Array
 from overruler.track import Move
@@ -17,15 +18,16 @@ from overruler.vision.fusion.fuse import CheckedFit, FusedTable, fit_and_check, 
 from overruler.vision.fusion.joint_fit import PlacedBase
 from overruler.vision.pairing.levels import Level
 from overruler.vision.several_cameras.gather import News
-from overruler.vision.several_cameras.identity import Identities, identify
+from overruler.vision.several_cameras.identity import Identities, begins_at, identify
 from overruler.vision.several_cameras.joint_move import (
     PlaceChange,
     best_seen,
     chain_moves,
     join_moves,
 )
-from overruler.vision.several_cameras.joint_piece import JointPiece
+from overruler.vision.several_cameras.joint_piece import JointPiece, camera_of
 from overruler.vision.several_cameras.misfit import find_misfits
+from overruler.vision.several_cameras.outdated import keep_what_was_seen
 from overruler.vision.several_cameras.watched_camera import WatchedCamera
 
 
@@ -40,6 +42,8 @@ class JointTable:
     """The flat tops that pieces stand on."""
     fit: CheckedFit | None = None
     """The fit of the standing pieces, in their order; None while there are none."""
+    named: set[tuple[int, str]] = field(default_factory=set)
+    """Cameras' numbers and names by which they have followed some piece of the table."""
     notes: list[str] = field(default_factory=list)
     """What users should know and were not told yet."""
 
@@ -49,6 +53,7 @@ class JointTable:
 
     def update(self, cameras: Sequence[WatchedCamera], time_s: float) -> tuple[Move, ...]:
         """Take in what the cameras see anew, and return the moves that it shows."""
+        self._forget_old_names(cameras)
         news = News.of(cameras, self.pieces)
         photos = news.photos()
         if not photos:
@@ -61,16 +66,13 @@ class JointTable:
                 self._leave_out(misfits, news.cameras, time_s)
                 return self.update(cameras, time_s)
         known = identify(fused, news, self.pieces, time_s)
-        seen = [_moves_of(own_ids, news.cameras) for own_ids in known.own_ids]
-        before = [
-            _Before.of(known.pieces.get(number), news, seen[number])
-            for number in range(len(fused.bases))
-        ]
+        seen = [self._moves_of(k, known, news.cameras) for k in range(len(fused.bases))]
+        before = [_Before.of(known.pieces.get(k), news, own) for k, own in enumerate(seen)]
         self._take_away(news, known, time_s)
         if has_new:
             self._drop_unlikely(known, news)
         settled = self._settle(fused, known, news, time_s)
-        self._drop_outdated(news.cameras, time_s)
+        keep_what_was_seen(self.pieces, settled, photos, time_s)
         self._place_all()
         moves = [
             then.move(piece, own, time_s)
@@ -80,6 +82,19 @@ class JointTable:
             camera.mark_joined(photo)
         return tuple(move for move in moves if move is not None)
 
+    def _forget_old_names(self, cameras: Sequence[WatchedCamera]) -> None:
+        """A camera that was measured anew has its names from the cameras that went on seeing.
+
+        By itself it can only guess which piece stands where by now.
+        """
+        seeing = [camera for camera in cameras if camera.table is not None]
+        for camera in seeing:
+            others = [one for one in seeing if one is not camera and not one.is_new]
+            for piece in self.pieces if camera.is_new else ():
+                if any(piece.is_followed_by(other) for other in others):
+                    own_id = piece.own_ids.pop(camera.index, None)
+                    camera.moves[:] = [move for move in camera.moves if move.piece != own_id]
+
     def _leave_out(
         self, misfits: Mapping[int, str], cameras: Sequence[WatchedCamera], time_s: float
     ) -> None:
@@ -87,6 +102,24 @@ class JointTable:
             if camera.index in misfits:
                 camera.leave_out(time_s)
                 self.notes.append(f"{misfits[camera.index]}; the other cameras go on without it")
+
+    def _moves_of(
+        self, number: int, known: Identities, cameras: Sequence[WatchedCamera]
+    ) -> list[Move]:
+        """What each camera saw of the move of the piece that a base is.
+
+        A camera that takes it for another piece has not seen its move.
+        """
+        piece, own_ids = known.pieces.get(number), known.own_ids[number]
+        moves = []
+        for camera in cameras:
+            own_id = own_ids.get(camera.index)
+            own = [move for move in camera.moves if move.piece == own_id]
+            if (own and piece is None and (camera.index, own_id) not in self.named) or (
+                own and piece is not None and begins_at(own[0], piece)
+            ):
+                moves.append(chain_moves(own))
+        return moves
 
     def _take_away(self, news: News, known: Identities, time_s: float) -> None:
         """Pieces that have left, and that no camera found again, are away."""
@@ -98,11 +131,11 @@ class JointTable:
     def _drop_unlikely(self, known: Identities, news: News) -> None:
         """Pieces that a camera that was measured just now speaks against have never been any."""
         found = {piece.id for piece in known.pieces.values()}
-        seeing = {camera.index for camera in news.cameras}
+        now = {one.index: one.table.calibration for one in news.cameras if one.table is not None}
         unlikely = [
             piece
             for piece in news.affected
-            if piece.id not in found and piece.away_s is None and piece.seen_by <= seeing
+            if piece.id not in found and piece.away_s is None and _was_asked(piece, now)
         ]
         self.pieces = [piece for piece in self.pieces if piece not in unlikely]
 
@@ -115,7 +148,6 @@ class JointTable:
         settled: dict[int, JointPiece] = {}
         order = np.argsort(fused.fit.xy_mm[:, 0], kind="stable").tolist()
         for number in order:
-            own_ids = dict(known.own_ids[number])
             base = fused.bases[number]
             placed = fused.placed[number]
             if base.level is not None:
@@ -125,20 +157,36 @@ class JointTable:
             if piece is None:
                 name = next_piece_id([one.id for one in self.pieces])
                 arrived_s = -np.inf if is_first else time_s
-                piece = JointPiece(name, base, placed, own_ids, arrived_s=arrived_s)
+                piece = JointPiece(name, base, placed, arrived_s=arrived_s)
                 self.pieces.append(piece)
             else:
-                piece.settle(base, self._with_lost(piece, placed, news), own_ids)
+                piece.settle(base, self._with_lost(piece, placed, news))
+            self._name(piece, known.own_ids[number], news.cameras)
             _adopt(piece, news.cameras)
             settled[number] = piece
         return [settled[number] for number in range(len(fused.bases))]
+
+    def _name(
+        self, piece: JointPiece, own_ids: Mapping[int, str], cameras: Sequence[WatchedCamera]
+    ) -> None:
+        """Note by which names cameras follow a piece; what one has lost, it follows no more."""
+        for camera in cameras:
+            track = camera.track(piece.own_ids.get(camera.index))
+            if track is None or track.away_s is not None:
+                piece.own_ids.pop(camera.index, None)
+        for key in own_ids.items():
+            for other in self.pieces:
+                if other.own_ids.get(key[0]) == key[1]:
+                    del other.own_ids[key[0]]
+            self.named.add(key)
+        piece.own_ids |= own_ids
 
     def _with_lost(self, piece: JointPiece, placed: PlacedBase, news: News) -> PlacedBase:
         """The sightings with those of cameras that see the table no more, if it has not left."""
         if piece.id in news.left_s:
             return placed
         seeing = {camera.index for camera in news.cameras}
-        lost = [one for one in piece.placed.sightings if one.photo.index not in seeing]
+        lost = [one for one in piece.placed.sightings if camera_of(one) not in seeing]
         return replace(placed, sightings=(*placed.sightings, *lost))
 
     def _level_numbers(self, levels: Sequence[Level]) -> list[int]:
@@ -155,21 +203,6 @@ class JointTable:
             if not own:
                 self.levels.append(level)
         return numbers
-
-    def _drop_outdated(self, cameras: Sequence[WatchedCamera], time_s: float) -> None:
-        """Forget what cameras saw before they were measured anew."""
-        current = {one.index: one.table.calibration for one in cameras if one.table is not None}
-        for piece in self.pieces:
-            kept = tuple(
-                one
-                for one in piece.placed.sightings
-                if current.get(one.photo.index, one.photo.calibration) is one.photo.calibration
-            )
-            if kept and len(kept) < len(piece.placed.sightings):
-                piece.placed = replace(piece.placed, sightings=kept)
-                piece.is_placed_anew = True
-            elif not kept and piece.away_s is None:
-                piece.away_s = time_s
 
     def _place_all(self) -> None:
         """Fit the places of all pieces; those of which nothing is new stay where they are."""
@@ -202,7 +235,8 @@ class _Before:
     def of(cls, piece: JointPiece | None, news: News, seen: Sequence[Move]) -> "_Before":
         """A known piece; or one that is new, by what cameras saw of its move."""
         if piece is not None:
-            left_s = news.left_s.get(piece.id)
+            starts_s = [move.start_s for move in seen]
+            left_s = news.left_s.get(piece.id, min(starts_s, default=None))
             return cls(piece.xy_mm, piece.sigma_mm, piece.seen_by, left_s)
         if not seen:
             return cls(np.zeros(2), 0.0, frozenset(), None)
@@ -225,14 +259,9 @@ class _Before:
         return join_moves(change, seen)
 
 
-def _moves_of(own_ids: Mapping[int, str], cameras: Sequence[WatchedCamera]) -> list[Move]:
-    """What each camera saw of a piece's move."""
-    moves = []
-    for camera in cameras:
-        own_id = own_ids.get(camera.index)
-        own = [move for move in camera.moves if move.piece == own_id]
-        moves += [chain_moves(own)] if own else []
-    return moves
+def _was_asked(piece: JointPiece, now: Mapping[int, Calibration]) -> bool:
+    """Whether all that is known of a piece is what the cameras that see the table now say of it."""
+    return all(now.get(one.photo.index) is one.photo.calibration for one in piece.placed.sightings)
 
 
 def _adopt(piece: JointPiece, cameras: Sequence[WatchedCamera]) -> None:

@@ -11,6 +11,7 @@ from overruler.vision.fusion.fuse import CheckedFit, FusedTable
 from overruler.vision.fusion.to_scene import report_fused
 from overruler.vision.pairing.levels import Level
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.several_cameras.joint_piece import camera_of
 from overruler.vision.several_cameras.joint_table import JointTable
 from overruler.vision.several_cameras.watched_camera import WatchedCamera
 
@@ -41,7 +42,7 @@ def _numbered_by_photo(
     bases = []
     for piece, placed in zip(table.standing, checked.placed, strict=True):
         sightings = [
-            Sighting(photos[one.photo.index], one.detection, one.again) for one in placed.sightings
+            Sighting(photos[camera_of(one)], one.detection, one.again) for one in placed.sightings
         ]
         bases.append(replace(piece.fused, sightings=tuple(sightings), level=placed.level))
     levels = tuple(_level_now(level, photos) for level in table.levels)

@@ -13,7 +13,7 @@ from overruler.vision.pairing.sighting import SeenPhoto
 from overruler.vision.tracking.camera_motion import CAMERA_MOVED_NOTE, CameraMotionGuard
 from overruler.vision.tracking.hands import OBJECT_STILL_S, is_disturbed
 from overruler.vision.tracking.piece_track import PieceTrack
-from overruler.vision.tracking.resolve import SETTLE_S
+from overruler.vision.tracking.resolve import MIN_STAYED_SHARE, SETTLE_S
 from overruler.vision.tracking.table_part import average_shots
 from overruler.vision.tracking.table_state import TableState
 from overruler.vision.tracking.watch import Watch
@@ -153,6 +153,13 @@ class WatchedCamera:
         """The piece that it follows by that name; None where it sees no table or has no such piece."""
         tracks = self.table.tracks if self.table is not None else ()
         return next((track for track in tracks if track.id == own_id), None)
+
+    def sees_in_place(self, own_id: str | None) -> bool:
+        """Whether a piece of its own looks as it did when it came to rest, just where it stands."""
+        track = self.track(own_id)
+        if track is None or self.shot is None or track.away_s is not None or not track.seen:
+            return False
+        return track.share_in_place(self.shot.grey) >= MIN_STAYED_SHARE
 
     def track_of(self, detection: Detection) -> PieceTrack | None:
         """The standing piece of its own that a detection in its picture is."""
