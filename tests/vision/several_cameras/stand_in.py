@@ -22,7 +22,7 @@ from overruler.vision.several_cameras.watch import TableFacts, WatchSeveral
 
 SIZE_PX = (720, 540)
 BOARD_MM = (700.0, 500.0)
-HOMES = {"a": (150.0, 250.0, 27.0), "b": (300.0, 140.0, 50.0), "c": (420.0, 380.0, 27.0)}
+HOMES = {"a": (150.0, 250.0, 27.0), "b": (300.0, 140.0, 50.0), "c": (470.0, 300.0, 27.0)}
 TO_MM = (520.0, 230.0)
 START_S, END_S, HAND_S, UNTIL_S = 1.2, 2.4, (0.9, 2.9), 4.4
 KINDS = (Base.circle(27.0), Base.circle(50.0))
@@ -73,7 +73,7 @@ class StandIn:
         calibration = Calibration(
             CAMERAS[index], Covariances.same(1e-8 * np.eye(15)), SIZE_PX, 0.0, (), BOARD_MM
         )
-        found = tuple(self._found(index))
+        found = tuple(self.found(index))
         return Report(frame, calibration, found, build_scene(calibration, found))
 
     def redetect_bases(
@@ -81,7 +81,7 @@ class StandIn:
     ) -> tuple[Detection, ...]:
         index = int(frame.name)
         low, high = within_mm if within_mm is not None else (-np.inf, np.inf)
-        found = self._found(index)
+        found = self.found(index)
         inside = [one for one in found if (one.xy_mm > low).all() and (one.xy_mm < high).all()]
         # the picture may be a part of the whole one, whose pixels count from its own corner
         corner = CAMERAS[index].matrix[:2, 2] - report.calibration.camera.matrix[:2, 2]
@@ -91,7 +91,7 @@ class StandIn:
     def remeasure_base(self, frame: Frame, report: Report, one: Detection) -> None:
         """Nothing more to be said."""
 
-    def _found(self, index: int) -> Iterator[Detection]:
+    def found(self, index: int) -> Iterator[Detection]:
         for name, at in places_at(self.time_s).items():
             if self.unknown.get(index) != name:
                 pixel = CAMERAS[index].project(np.array([*at, 0.0]))
@@ -165,12 +165,18 @@ def watched(
     standing_in: StandIn | None = None,
     spoil: Spoil | None = None,
     ends_s: tuple[float, float] = (UNTIL_S, UNTIL_S),
+    at_s: tuple[float, Callable[[WatchSeveral], None]] = (-1.0, lambda watch: None),
 ) -> tuple[list[Tick], WatchSeveral]:
-    """The ticks of a game in which piece b is carried; `ends_s` says when either camera ends."""
+    """The ticks of a game in which piece b is carried.
+
+    `ends_s` says when either camera ends, `at_s` what else happens, and when.
+    """
     standing_in = standing_in or StandIn()
     watch, ticks = watch_of(standing_in), []
     for step in range(round(UNTIL_S * 10)):
         standing_in.time_s = step / 10
+        if step == round(at_s[0] * 10):
+            at_s[1](watch)
         shots = []
         for index in range(len(CAMERAS)):
             if step == round(ends_s[index] * 10):

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from overruler.errors import CannotMeasure
+from overruler.pieces import Piece
 from overruler.track import Move, Tick
+from overruler.vision.fusion import fuse
+from overruler.vision.pairing.second_look import Expected
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.several_cameras.watch import WatchSeveral
 from tests.vision.several_cameras import stand_in
 from tests.vision.several_cameras.stand_in import (
     END_S,
@@ -92,6 +97,12 @@ def test_the_others_go_on_when_a_camera_ends(index: int) -> None:
     name = ("left", "right")[index]
     assert notes_of(ticks) == [f"{name} has ended: the other cameras go on"]
     assert [len(rest.scene.pieces) for rest in rests_of(ticks)] == [3, 3]
+    seen = {one.id: seen_by(one) for one in rests_of(ticks)[-1].scene.pieces}
+    assert seen == {"p01": {0, 1}, "p02": {1 - index}, "p03": {0, 1}}, "it had seen what stays"
+
+
+def seen_by(piece: Piece) -> set[int]:
+    return {image["photo"] for image in piece.extra["images"] if image["seen"]}
 
 
 def test_the_others_go_on_while_a_camera_is_blocked() -> None:
@@ -106,11 +117,27 @@ def test_the_others_go_on_while_a_camera_is_blocked() -> None:
     assert len(rests_of(ticks)[-1].scene.pieces) == 3
 
 
-def test_a_piece_that_one_camera_does_not_find_is_told_by_the_other() -> None:
-    standing_in = StandIn(unknown={0: "a"})
-    ticks, _ = watched(standing_in)
+def test_a_piece_that_one_camera_does_not_find_is_told_by_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    knowing = StandIn()
+
+    def look_again(photo: SeenPhoto, expected: Sequence[Expected]) -> dict[int, Sighting]:
+        """The second look finds what is there."""
+        found = [(one, each) for one in expected for each in knowing.found(photo.index)]
+        return {
+            one.key: Sighting(photo, each, again=True)
+            for one, each in found
+            if np.hypot(*(each.xy_mm - one.xyz_mm[:2])) < 1
+        }
+
+    monkeypatch.setattr(fuse, "look_again", look_again)
+    ticks, watch = watched(StandIn(unknown={0: "a"}))
     check_move(ticks)
     assert [len(rest.scene.pieces) for rest in rests_of(ticks)] == [3, 3]
+    table = watch.cameras[0].watch.table
+    assert table is not None
+    assert len(table.tracks) == 3, "it is followed from then on"
 
 
 def test_a_move_whose_ends_two_cameras_see_one_each_is_found() -> None:
@@ -120,9 +147,9 @@ def test_a_move_whose_ends_two_cameras_see_one_each_is_found() -> None:
     class Walls(StandIn):
         """Either camera finds what nothing hides."""
 
-        def _found(self, index: int):  # type: ignore[no-untyped-def]
+        def found(self, index: int):  # type: ignore[no-untyped-def]
             hidden = HOMES["b"][:2] if index == 0 else TO_MM
-            for one in super()._found(index):
+            for one in super().found(index):
                 if np.hypot(*(one.xy_mm - hidden)) > 45:
                     yield one
 
@@ -140,3 +167,28 @@ def test_a_camera_in_the_same_place_adds_nothing_and_is_told(
     told = "1 films from the same place as 0; the other cameras go on without it"
     assert told in notes_of(ticks)
     assert {len(rest.scene.extra["photos"]) for rest in rests_of(ticks)} == {1}
+
+
+@pytest.mark.parametrize(("shown", "left"), [("a person", 3), ("bare ground", 2)])
+def test_what_a_camera_saw_before_it_was_measured_anew_counts_unless_it_shows_bare_ground(
+    shown: str, left: int
+) -> None:
+    """Piece a is seen by the second camera alone, and then not by that one either."""
+    standing_in = StandIn(unknown={0: "a"})
+
+    def spoil(index: int, time_s: float, pixels: Pixels) -> None:
+        at = stand_in.CAMERAS[index].project(np.array([*HOMES["a"][:2], 0.0]))
+        u, v = np.rint(at).astype(int).tolist()
+        box = slice(v - 40, v + 40), slice(u - 40, u + 40)
+        if index == 0:
+            pixels[box] = 15
+        elif time_s > 2.9:
+            pixels[box] = 15 if shown == "a person" else stand_in.MATS[1][box]
+
+    def bump(watch: WatchSeveral) -> None:
+        standing_in.unknown[1] = "a"
+        watch.cameras[1].watch.remeasure_table()
+
+    ticks, _ = watched(standing_in, spoil, at_s=(3.0, bump))
+    check_move(ticks)
+    assert len(rests_of(ticks)[-1].scene.pieces) == left

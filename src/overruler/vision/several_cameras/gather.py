@@ -62,23 +62,13 @@ class News:
         if own_id in self.changed[camera.index]:
             return None
         track = camera.track(own_id)
-        has_gone = self._was_carried(piece) or piece.id in self.left_s
-        if has_gone and not camera.sees_in_place(own_id):
+        if piece.id in self.left_s and not camera.sees_in_place(own_id):
             piece.own_ids.pop(camera.index, None)
             return None
         if track is not None:
             return track.rest_detection if track.away_s is None else None
         sighting = piece.sighting_by(camera.index)
         return sighting.detection if sighting is not None and not camera.is_new else None
-
-    def _was_carried(self, piece: JointPiece) -> bool:
-        """Whether a camera saw a piece go farther than its own radius."""
-        return any(
-            move.distance_mm > piece.fused.base.length_mm / 2
-            for camera in self.cameras
-            for move in camera.moves
-            if move.piece == piece.own_ids.get(camera.index)
-        )
 
 
 def _believed(detection: Detection) -> Detection:
