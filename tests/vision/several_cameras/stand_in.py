@@ -11,7 +11,7 @@ from overruler.board import Board
 from overruler.calibration import Calibration, Covariances
 from overruler.detections import Detection
 from overruler.errors import CannotMeasure
-from overruler.frame import Frame, Shot
+from overruler.frame import Frame, Shot, crop_box
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
 from overruler.house_rules import HouseRules
@@ -134,6 +134,12 @@ def picture(index: int, time_s: float, spoil: Spoil | None = None) -> Pixels:
     return pixels
 
 
+def shot_of(index: int, time_s: float, spoil: Spoil | None = None) -> Shot:
+    """A camera's picture, which is grey."""
+    pixels = picture(index, time_s, spoil)
+    return Shot(time_s, pixels[..., 0].copy(), lambda box: crop_box(pixels, box), str(index))
+
+
 def _ring(middle: Array, radius: float) -> Array:
     angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
     flat = middle + radius * np.stack([np.cos(angle), np.sin(angle)], -1)
@@ -182,8 +188,7 @@ def watched(
             if step == round(ends_s[index] * 10):
                 watch.end_camera(index)
             elif step < round(ends_s[index] * 10):
-                pixels = picture(index, step / 10, spoil)
-                shots.append((index, Shot.of(Frame(pixels, str(index), time_s=step / 10))))
+                shots.append((index, shot_of(index, step / 10, spoil)))
         ticks.append(watch.look(shots))
     last = watch.close()
     return ticks + ([last] if last is not None else []), watch

@@ -11,7 +11,7 @@ from overruler.apps.web.live.several.watcher import SeveralCamerasWatcher
 from overruler.apps.web.live.watcher import TableStatus
 from overruler.errors import BadInput
 from overruler.fixes import Fix
-from overruler.frame import Frame, Shot
+from overruler.frame import Shot
 from overruler.sources.live import LiveReader, Source
 from overruler.track import Tick
 from tests.vision.several_cameras.stand_in import (
@@ -19,7 +19,7 @@ from tests.vision.several_cameras.stand_in import (
     UNTIL_S,
     StandIn,
     moves_of,
-    picture,
+    shot_of,
     watch_of,
 )
 
@@ -67,9 +67,7 @@ class Scripted:
                 time.sleep(0.002)
         if not game.plays(self.number):
             return None
-        time_s = game.step / 10
-        pixels = picture(self.number, time_s)
-        return game.step, Shot.of(Frame(pixels, str(self.number), time_s=time_s))
+        return game.step, shot_of(self.number, game.step / 10)
 
     def loss_reason(self) -> str | None:
         ended = self.game.step >= self.game.lost_from.get(self.number, 10 * STEPS)
