@@ -1,5 +1,6 @@
 """Two films of one table through the command: one game, one folder, one name for each piece."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from overruler.frame import Frame, Shot
 
 av = pytest.importorskip("av", reason="films need PyAV")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables need pyarrow")
+from overruler.apps.analyze import video as drawn  # noqa: E402
+from overruler.apps.analyze.merge import FilmResults  # noqa: E402
 from overruler.apps.analyze.offsets import find_offsets  # noqa: E402
 from overruler.apps.analyze.paired import paired_moments  # noqa: E402
 from tests.apps.analyze import film as table  # noqa: E402
@@ -44,7 +47,21 @@ def test_two_films_of_one_table_are_one_game(films: list[Path], tmp_path: Path) 
     assert (move["start_s"], move["end_s"]) == pytest.approx(table.MOVES_S, abs=0.3)
     assert move["way_seen"]
     assert (out / "report.html").exists()
-    assert (out / "scenes.jsonl").read_text().count('"overruler/scene/1"') == 2
+    scenes = [json.loads(line) for line in (out / "scenes.jsonl").read_text().splitlines()]
+    files = [[one["file"] for one in scene["photos"]] for scene in scenes]
+    left, right = map(str, films)
+    assert files == [[left], [left, right], [left, right]], "the right camera began later"
+
+
+def test_the_overlay_is_drawn_as_the_recordings_own_camera_sees_the_table() -> None:
+    photos = [{"file": name, "calibration": {"of": name}} for name in ("left", "right")]
+    scenes = [{"photos": photos, "calibration": {"of": "left"}}, {"photos": photos[:1]}]
+    rests = [{"time_s": k, "scene": scene} for k, scene in enumerate(scenes)]
+    (seen,) = drawn.as_seen_in(FilmResults("film", rests=rests), "right").rests
+    assert seen["time_s"] == 0
+    assert seen["scene"] == {"photos": photos[1:], "calibration": {"of": "right"}}
+    one = FilmResults("film", rests=[{"time_s": 0, "scene": {"calibration": {"of": "left"}}}])
+    assert list(drawn.as_seen_in(one, "left").rests) == one.rests
 
 
 def test_an_offset_is_told_or_asked_for(films: list[Path]) -> None:

@@ -171,7 +171,7 @@ def test_a_camera_in_the_same_place_adds_nothing_and_is_told(
     monkeypatch.setattr(stand_in, "CAMERAS", (stand_in.CAMERAS[0], stand_in.camera_from(0.3)))
     ticks, _ = watched()
     check_move(ticks)
-    told = "1 films from the same place as 0; the other cameras go on without it"
+    told = "right films from the same place as left; the other cameras go on without it"
     assert told in notes_of(ticks)
     assert {len(rest.scene.extra["photos"]) for rest in rests_of(ticks)} == {1}
 

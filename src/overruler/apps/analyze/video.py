@@ -47,7 +47,7 @@ def check_output(videos: list[Path], out: Path, together: bool = False) -> None:
 
 def write_video(video: Path, film: FilmResults, out: Path) -> str:
     """Write the overlay video, whole or not at all; return a description of it."""
-    film = _as_seen_in(film, str(video))
+    film = as_seen_in(film, str(video))
     with (
         Film(video, looks_per_s=float("inf")) as recording,
         atomic_file(out) as temporary,
@@ -68,7 +68,7 @@ def write_video(video: Path, film: FilmResults, out: Path) -> str:
     return f"{out}: {count} pictures of {size[0]} × {size[1]}{sound}"
 
 
-def _as_seen_in(film: FilmResults, video: str) -> FilmResults:
+def as_seen_in(film: FilmResults, video: str) -> FilmResults:
     """The film as one of its cameras sees it, where it has several."""
     seen = PackedRests()
     for rest in film.rests:

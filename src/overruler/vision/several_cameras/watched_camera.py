@@ -1,7 +1,7 @@
 """One of several cameras over a table: its own watch, and what is new of its pieces."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from overruler.calibration import Calibration
 from overruler.detections import Detection
@@ -192,7 +192,7 @@ class WatchedCamera:
         if table is None:
             return None
         first = table.first_report
-        frame = average_shots(table.shots)
+        frame = replace(average_shots(table.shots), name=self.name)
         calibration = table.calibration
         return SeenPhoto(self.index, frame, calibration, detections, first.areas, first.rulers)
 

@@ -103,7 +103,7 @@ def test_two_cameras_show_one_table() -> None:
     report = game.told[-1].report
     assert report is not None
     assert len(report.photos) == 2
-    assert report.photos[0].frame.name == "0", "graphics are drawn on the first camera's picture"
+    assert report.photos[0].frame.name == "left", "graphics are drawn on the first camera's picture"
     (move,) = moves_of(game.ticks)
     assert move.to_mm == pytest.approx(TO_MM, abs=0.3)
 
