@@ -66,6 +66,7 @@ def test_the_overlay_is_drawn_as_the_recordings_own_camera_sees_the_table() -> N
 
 def test_an_offset_is_told_or_asked_for(films: list[Path]) -> None:
     assert find_offsets(films, ["right=-2.5"]) == [0, -2.5]
+    assert find_offsets(films, ["right=-2.5"], films[1:]) == [0], "without the first film"
     with pytest.raises(BadInput, match="give --offset right=SECONDS"):
         find_offsets(films, [])  # in four seconds little moves
 

@@ -38,23 +38,35 @@ def films_beside(films: Sequence[Path], offsets_s: Sequence[float]) -> list[Besi
     return [BesideFilm(str(film), file_digest(film), offset_s) for film, offset_s in pairs]
 
 
-def find_offsets(films: Sequence[Path], told: Sequence[str]) -> list[float]:
-    """How much later each film began than the first, in s; `BadInput` where that cannot be found."""
+def find_offsets(
+    films: Sequence[Path], told: Sequence[str], readable: Sequence[Path] | None = None
+) -> list[float]:
+    """How much later each readable film began than the first of them, in s.
+
+    `BadInput` where what moves in a film does not tell.
+    """
+    kept = [number for number, film in enumerate(films) if readable is None or film in readable]
     known = _read_offsets(films, told)
-    if len(known) == len(films):
-        return [known[number] for number in range(len(films))]
-    reference = _motion(films[0])
-    for number, film in enumerate(films):
-        if number in known:
-            continue
-        found = align(_motion(film), reference)
-        if found is None or not found.is_sure:
-            raise BadInput(
-                f"{film}: what moves in it does not tell how much later it began than {films[0]}: "
-                f"give --offset {film.stem}=SECONDS"
-            )
-        known[number] = found.offset_s
-    return [known[number] for number in range(len(films))]
+    first = kept[0]
+    if first not in known:  # the others' are told against a film that cannot be read
+        known = {first: 0.0}
+    offsets = {number: known[number] - known[first] for number in kept if number in known}
+    if len(offsets) < len(kept):
+        reference = _motion(films[first])
+        for number in kept:
+            if number not in offsets:
+                offsets[number] = _find_offset(films[number], films[first], reference)
+    return [offsets[number] for number in kept]
+
+
+def _find_offset(film: Path, first: Path, reference: Array) -> float:
+    found = align(_motion(film), reference)
+    if found is None or not found.is_sure:
+        raise BadInput(
+            f"{film}: what moves in it does not tell how much later it began than {first}: "
+            f"give --offset {film.stem}=SECONDS"
+        )
+    return found.offset_s
 
 
 def _motion(film: Path) -> Array:

@@ -121,9 +121,8 @@ def _analyze_table(
     beside: list[BesideFilm] = []
     if len(films) > 1:
         readable, problems = find_readable(films)
-        lenses = zip(films, referee.lenses, strict=False)  # there are none, or one a film
-        referee = replace(referee, lenses=[lens for film, lens in lenses if film in readable])
-        beside = films_beside(readable, find_offsets(readable, args.offset))
+        referee = _with_lenses_of(referee, films, readable)
+        beside = films_beside(readable, find_offsets(films, args.offset, readable))
     tasks = _make_tasks(readable[0], out, referee, args.segment_s, beside)
     problems += _run_tasks(tasks, engine, out.name, args.resume)
     done = [task.path for task in tasks if task.path.exists()]
@@ -132,6 +131,13 @@ def _analyze_table(
     film = merge_segments(out.name, map(load_segment, done))
     film.problems += problems
     return film
+
+
+def _with_lenses_of(referee: Referee, films: Sequence[Path], readable: Sequence[Path]) -> Referee:
+    """The referee with the lenses of the readable films, where they have lenses of their own."""
+    pairs = zip(films, referee.lenses, strict=False)  # there are none, or one a film
+    lenses = [lens for film, lens in pairs if film in readable]
+    return replace(referee, lenses=lenses, lens=lenses[0]) if lenses else referee
 
 
 def _make_tasks(
