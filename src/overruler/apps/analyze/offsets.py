@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from overruler.apps.analyze.segment import BesideFilm, file_digest
+from overruler.apps.analyze.segment import DECODER_THREADS, BesideFilm, file_digest
+from overruler.apps.process.memory import give_back_memory
 from overruler.errors import BadInput, CannotMeasure
 from overruler.geometry.pose import Array
 from overruler.sources.prefetch import prefetch_items
@@ -70,8 +71,13 @@ def _find_offset(film: Path, first: Path, reference: Array) -> float:
 
 
 def _motion(film: Path) -> Array:
-    with Film(film, to_s=ALIGNED_S) as opened, prefetch_items(opened) as shots:
-        return motion_of(shots)
+    with (
+        Film(film, to_s=ALIGNED_S, threads=DECODER_THREADS) as opened,
+        prefetch_items(opened) as shots,
+    ):
+        motion = motion_of(shots)
+    give_back_memory()
+    return motion
 
 
 def _read_offsets(films: Sequence[Path], told: Sequence[str]) -> dict[int, float]:

@@ -120,6 +120,7 @@ def _analyze_table(
     readable, problems = list(films), list[str]()
     beside: list[BesideFilm] = []
     if len(films) > 1:
+        prepare_process()
         readable, problems = find_readable(films)
         referee = _with_lenses_of(referee, films, readable)
         beside = films_beside(readable, find_offsets(films, args.offset, readable))
