@@ -66,6 +66,7 @@ VISION_ROOMS = (
     "pairing",
     "fusion",
     "tracking",
+    "several_cameras",
 )
 """The rooms of `vision/`: each may import those before it."""
 MAX_FILES = 20

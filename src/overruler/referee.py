@@ -57,6 +57,7 @@ from overruler.vision.terrain.sizes_on_top import reassess_sizes
 from overruler.vision.terrain.standing_on import raise_pieces
 
 if TYPE_CHECKING:
+    from overruler.vision.several_cameras.watch import WatchSeveral
     from overruler.vision.tracking.watch import Watch
 
 ORTHOPHOTO_PIXEL_MM = 1.6
@@ -216,6 +217,14 @@ class Referee:
         from overruler.vision.tracking.watch import Watch  # a photo does not need it
 
         return Watch(self, self.house, self._known_bases(), patient)
+
+    def watching_several(self, cameras: Sequence[str], patient: bool = False) -> "WatchSeveral":
+        """A tracker for several cameras over one table, which stand still; their names go into notes."""
+        from overruler.vision.several_cameras.watch import TableFacts, WatchSeveral
+
+        bases = self._known_bases()
+        known = TableFacts(self.board, self.game, self.house, bases, round_radii_mm(bases))
+        return WatchSeveral(self, known, cameras, patient)
 
     def redetect_bases(
         self, frame: Frame, report: Report, bases: Sequence[Base] | None, within_mm: Array | None

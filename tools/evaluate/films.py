@@ -2,8 +2,10 @@
 """How well are recorded games analysed? Moves found and invented, and how far times, ends and lengths are off.
 
     uv run tools/evaluate/films.py out/clips/*.mp4
+    uv run tools/evaluate/films.py --together out/films/film_003.mkv
 
-Beside each film lie its truth (.json) and its board file (.toml), as tools/synthetic/render_film.py writes them.
+Beside each film lie its truth (.json) and its board file (.toml), as tools/synthetic/render_film.py writes them. With
+--together the films of its other cameras (film_003_2.mkv, ...) are analysed with it.
 """
 
 import argparse
@@ -11,6 +13,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,30 +23,60 @@ import pyarrow.parquet
 from rich.console import Console
 from rich.table import Table
 
+from synthetic.arrays import Array
+
 Row = dict[str, Any]
 NEAR_MM, NEAR_S = 25.0, 3.0
 """A move found this near to a true one, at either end and in time, is that one."""
 
 
-def analysed(film: Path, out: Path, more: Sequence[str]) -> list[Row]:
-    """The moves that the program finds in a film."""
-    command = [
-        sys.executable,
-        "-m",
-        "overruler",
-        "analyze",
-        str(film),
-        "--board",
-        str(film.with_suffix(".toml")),
-    ]
-    done = subprocess.run(
-        [*command, "--out", str(out), *more], capture_output=True, text=True, check=False
-    )
+SAME_PLACE_MM = 5.0
+"""A piece found this near to a true one is that one."""
+CHI2_95 = 5.99
+"""Squared distance in σ, in the plane, within which 95 % lie."""
+
+
+def analysed(films: Sequence[Path], out: Path, more: Sequence[str]) -> Path | None:
+    """The folder of what the program finds in the films of one table."""
+    start = [sys.executable, "-m", "overruler", "analyze", *map(str, films)]
+    options = ["--board", str(films[0].with_suffix(".toml")), "--out", str(out), *more]
+    if len(films) > 1:
+        options.append("--together")
+    done = subprocess.run([*start, *options], capture_output=True, text=True, check=False)
     if done.returncode:
         print(done.stderr.strip(), file=sys.stderr)
+        return None
+    return out / "+".join(film.stem for film in films)
+
+
+def moves_in(results: Path | None) -> list[Row]:
+    """The moves that were found."""
+    if results is None:
         return []
-    rows: list[Row] = pyarrow.parquet.read_table(out / film.stem / "moves.parquet").to_pylist()
+    rows: list[Row] = pyarrow.parquet.read_table(results / "moves.parquet").to_pylist()
     return rows
+
+
+def pieces_at_first(results: Path, true_pieces: Sequence[Row]) -> Row:
+    """How the pieces of the first scene compare with the true ones."""
+    with (results / "scenes.jsonl").open(encoding="utf-8") as scenes:
+        left: list[Row] = json.loads(next(scenes))["pieces"]
+    found, inside, errors_mm = len(left), 0, []
+    for true in true_pieces:
+        best = min(left, key=lambda one: float(np.hypot(*_off(one, true))), default=None)
+        if best is None or np.hypot(*_off(best, true)) > SAME_PLACE_MM:
+            continue
+        left.remove(best)
+        off = _off(best, true)
+        errors_mm.append(float(np.hypot(*off)))
+        inside += bool(off @ np.linalg.solve(best["covariance_mm2"], off) < CHI2_95)
+    right = len(errors_mm)
+    return {"true": len(true_pieces), "right": right, "false": found - right, "inside": inside,
+            "error_mm": float(np.median(errors_mm)) if errors_mm else np.nan}  # fmt: skip
+
+
+def _off(one: Row, true: Row) -> Array:
+    return np.array([one["x_mm"] - true["x_mm"], one["y_mm"] - true["y_mm"]])
 
 
 def paired(found: Sequence[Row], truth: Sequence[Row]) -> list[tuple[Row, Row]]:
@@ -100,6 +133,8 @@ def main() -> None:
     )
     parser.add_argument("films", type=Path, nargs="+")
     parser.add_argument("--each", action="store_true", help="print every move")
+    together = "each film with those of its other cameras"
+    parser.add_argument("--together", action="store_true", help=together)
     args, more = parser.parse_known_args()
     for missing in (
         path for film in args.films if not (path := film.with_suffix(".json")).is_file()
@@ -108,14 +143,22 @@ def main() -> None:
     rows, missed, invented = [], 0, 0
     with tempfile.TemporaryDirectory() as out:
         for film in args.films:
-            truth = json.loads(film.with_suffix(".json").read_text())["moves"]
-            found = analysed(film, Path(out), more)
-            pairs = paired(found, truth)
+            truth = json.loads(film.with_suffix(".json").read_text())
+            beside = sorted(film.parent.glob(f"{film.stem}_*.mkv")) if args.together else []
+            began_s = time.monotonic()
+            results = analysed([film, *beside], Path(out), more)
+            took_s = time.monotonic() - began_s
+            found = moves_in(results)
+            pairs = paired(found, truth["moves"])
             rows += [measures(*pair) for pair in pairs]
-            missed, invented = missed + len(truth) - len(pairs), invented + len(found) - len(pairs)
+            lacking, extra = len(truth["moves"]) - len(pairs), len(found) - len(pairs)
+            missed, invented = missed + lacking, invented + extra
             print(
-                f"{film.name}: {len(pairs)} of {len(truth)} found, {len(found) - len(pairs)} invented"
+                f"{film.name}, {1 + len(beside)} cameras, {took_s:.0f} s: "
+                f"{len(pairs)} of {len(truth['moves'])} moves found, {extra} invented"
             )
+            if results is not None:
+                print(f"  first scene: {pieces_at_first(results, truth['pieces'])}")
             for row, true in pairs if args.each else ():
                 told = ", ".join(f"{key} {value:.2f}" for key, value in measures(row, true).items())
                 print(

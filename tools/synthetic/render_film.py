@@ -15,7 +15,9 @@ what it carries.
 import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,8 @@ from synthetic.traced.table import Table, build
 
 NUDGE_S = 4.0
 """How long nothing else happens round the moment when somebody knocks the camera."""
+TILTS_DEG = 15.0, 35.0
+"""Least and largest tilt of the cameras beside the first."""
 SKINS, SLEEVES = ("#c68863", "#e0ac8c", "#7a4a30"), ("#26324f", "#1c1c1e", "#6d2020", "#8a8578")
 
 
@@ -44,23 +48,40 @@ def film(seed: int, wish: argparse.Namespace) -> Path:
     """Write one film, its board file and its truth; the film's path."""
     rng = np.random.default_rng([seed, 7])
     spec = _spec(seed, wish, rng)
-    view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, np.random.default_rng([seed, 3]))
-    middle = np.array([*spec.size_mm, 0]) / 2
+    views = _views(spec, seed, wish.cameras)
+    view, middle = views[0], np.array([*spec.size_mm, 0]) / 2
     table = build(spec, max(0.3, 0.6 * float(view.camera.mm_per_px(middle))))
     moves = carries(table, wish.moves, rng, wish.stories, wish.least_mm, NUDGE_S * wish.nudge)
     habits = camera_style("hd", spec.light in ("low", "lamp"), rng)
     habits = replace(habits, noise=habits.noise * wish.noise)
     steps = step_of(moves[-1].end_s + HAND_S) + 15
     path: Path = wish.out / f"film_{seed:03}.mkv"
-    if wish.flat:
-        pictures = flat_pictures(table, view, moves, steps, rng)
-    else:
-        shown = _traced(table, view, moves, rng)
-        pictures = _developed(shown, _knock(view, moves, wish.nudge, rng), habits, seed)
-    write(path, view.size_px, track(pictures, path.name, steps, transient=True), wish.crf)
     path.with_suffix(".json").write_text(json.dumps(truth(path.name, table, moves), indent=1))
     path.with_suffix(".toml").write_text(board_toml(table, "film"))
+    for number, view in enumerate(views, 1):
+        if wish.only not in (None, number):
+            continue
+        own, late = deepcopy(rng), step_of(wish.late_s) * (number - 1)
+        if wish.flat:
+            pictures = flat_pictures(table, view, moves, steps, own)
+        else:
+            shown = _traced(table, view, moves, own)
+            pictures = _developed(shown, _knock(view, moves, wish.nudge, own), habits, seed)
+        part = path.with_stem(path.stem + f"_{number}" * (number > 1))
+        shots = track(islice(pictures, late, None), part.name, steps - late, transient=True)
+        write(part, view.size_px, shots, wish.crf)
     return path
+
+
+def _views(spec: Spec, seed: int, count: int) -> list[View]:
+    """The cameras: the first as the spec says, the others from round the table."""
+    views = [over_board(spec.kind, spec.size_mm, spec.tilt_deg, np.random.default_rng([seed, 3]))]
+    for number in range(1, count):
+        rng = np.random.default_rng([seed, 3, number])
+        towards = 90 + 360 / count * number + float(rng.normal(0, 15))
+        tilt = float(rng.uniform(*TILTS_DEG))
+        views.append(over_board(spec.kind, spec.size_mm, tilt, rng, towards))
+    return views
 
 
 def _spec(seed: int, wish: argparse.Namespace, rng: Rng) -> Spec:
@@ -167,6 +188,12 @@ def main() -> None:
     parser.add_argument(
         "--nudge", action="store_true", help="somebody knocks the camera, half way through"
     )
+    cameras = "so many cameras film the game: film_003.mkv, film_003_2.mkv and so on"
+    parser.add_argument("--cameras", type=int, default=1, metavar="N", help=cameras)
+    only = "film by this one of the cameras alone"
+    parser.add_argument("--only", type=int, metavar="NUMBER", help=only)
+    late = "how much later each camera begins than the one before"
+    parser.add_argument("--late-s", type=float, default=0.0, metavar="SECONDS", help=late)
     wish = parser.parse_args()
     wish.out.mkdir(parents=True, exist_ok=True)
     for seed in range(wish.seed, wish.seed + wish.count):

@@ -93,8 +93,15 @@ MORE_EXAMPLES = {
         ("overruler markers --kit --out kit.pdf", "one page: four cards, a gauge, what to do"),
     ),
     "gauge": (("overruler gauge check photo.jpg", "read the error from a photo of the page"),),
-    "analyze": (("overruler analyze photos --board 6x3 --out games", "a folder: a photo a turn"),),
+    "analyze": (
+        (
+            "overruler analyze left.mp4 right.mp4 --together --board 6x3 --out games",
+            "several cameras over one table",
+        ),
+        ("overruler analyze photos --board 6x3 --out games", "a folder: a photo a turn"),
+    ),
     "obs": (("overruler obs stinger --out ruling.webm", "a film for the change to a ruling"),),
+    "live": (("overruler live 0 1 --board 6x3 --game legion", "two cameras over one table"),),
     "games": (("overruler games", "all of them"),),
     "rules": (("overruler rules", "all games in brief"),),
     "teach": (
@@ -108,7 +115,7 @@ MORE_EXAMPLES = {
 """More examples of a command, each with what it does: what most people want comes first."""
 COMMANDS_WITH_USER_CONFIG = ("measure", "ask", "analyze", "live", "serve", "teach")
 """The commands whose options have defaults in the user's own file."""
-COMMANDS_WITH_FILES_BETWEEN = ("measure", "analyze", "teach")
+COMMANDS_WITH_FILES_BETWEEN = ("measure", "analyze", "live", "teach")
 """The commands that take files before, between and behind their options."""
 COMMANDS_WITHOUT_TEARDOWN = ("measure",)
 """The commands that leave nothing to close: their process exits without teardown, 60 ms sooner."""

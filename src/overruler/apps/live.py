@@ -3,6 +3,7 @@
 import argparse
 import secrets
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,13 +19,18 @@ from overruler.apps.serve import (
     listen,
     serve,
 )
-from overruler.apps.settings.table_options import add_table_arguments
+from overruler.apps.settings.table_options import add_camera_lens_argument, add_table_arguments
+from overruler.errors import BadInput
 
 if TYPE_CHECKING:
     from overruler.apps.web.live.app import LiveServices
+    from overruler.apps.web.live.watcher import TableStatus, TableWatcher
+    from overruler.referee import Referee
     from overruler.track import Tick
 
 DEFAULT_PORT = 8322
+MAX_CAMERAS = 10
+"""Most cameras over one table: as many as photos of one."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,9 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or obs://localhost:4455/Source name"
     )
     parser.add_argument("source", metavar="SOURCE", help=source)
+    more = "more sources of the same table: other cameras, which stand still too"
+    parser.add_argument("others", metavar="MORE", nargs="*", help=more)
     parser.add_argument("--loop", action="store_true", help="a film begins again when it has ended")
     add_table_arguments(parser)
     add_log_arguments(parser, SERVER_QUIET_HELP)
+    add_camera_lens_argument(parser.add_argument)
     add_network_arguments(parser, DEFAULT_PORT)
     group = parser.add_argument_group("what comes out")
     look = "the overlay's colours, size, players and logos; read again whenever you save it"
@@ -47,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    _check_cameras(args)
     check_installed()
     sockets, address = listen(args)
     overlay_key = secrets.token_urlsafe(ACCESS_KEY_BYTES) if address.key else None
@@ -60,6 +70,19 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _check_cameras(args: argparse.Namespace) -> None:
+    """Refuse options that go with one camera only."""
+    if not args.others:
+        if args.lens_of_camera:
+            raise BadInput("--lens-of-camera goes with several sources: give --lens")
+        return
+    if len(args.others) >= MAX_CAMERAS:
+        raise BadInput(f"{len(args.others) + 1} sources are given, at most {MAX_CAMERAS}")
+    for option in ("loop", "fix", "point"):
+        if getattr(args, option):
+            raise BadInput(f"--{option} goes with one source: leave it away, or all but one source")
+
+
 def _assemble_server(
     args: argparse.Namespace, address: ServerAddress, overlay_key: str | None
 ) -> "tuple[LiveServices, Callable[[], None]]":
@@ -70,22 +93,38 @@ def _assemble_server(
     from overruler.apps.web.live.desk import Desk
     from overruler.apps.web.live.look import LookFile, read_look
     from overruler.apps.web.live.names_file import read_names
-    from overruler.apps.web.live.watcher import TableWatcher
-    from overruler.sources.live import LiveReader, parse_source
 
     if args.look is not None:
         read_look(args.look)  # a wrong one is told before the camera is opened
     names = (args.names, read_names(args.names)) if args.names is not None else None
-    referee = make_referee(args)
+    referee = make_referee(args, 1 + len(args.others))
     signs = {player: sign for sign, player in referee.house.players.items()}
     desk = Desk(LookFile(args.look), signs)
     record_tick, finish = _make_recorder(args)
-    reader = LiveReader(parse_source(args.source, args.loop))
-    watcher = TableWatcher(
-        reader, referee, lambda seen: desk.update_table(seen, watcher.shot), record_tick
+    watcher = _make_watcher(
+        args, referee, lambda seen: desk.update_table(seen, watcher.shot), record_tick
     )
     policy = AccessPolicy(address.accepted_hosts(args.name), address.key)
     return LiveServices(desk, watcher, policy, overlay_key, names), finish
+
+
+def _make_watcher(
+    args: argparse.Namespace,
+    referee: "Referee",
+    on_status: "Callable[[TableStatus], None]",
+    on_tick: "Callable[[Tick], None]",
+) -> "TableWatcher":
+    """The watcher of one source, or of several over one table."""
+    from overruler.apps.web.live.several.watcher import SeveralCamerasWatcher
+    from overruler.apps.web.live.watcher import TableWatcher
+    from overruler.sources.live import LiveReader, parse_source
+
+    sources = [parse_source(address, args.loop) for address in (args.source, *args.others)]
+    start_s = time.monotonic()
+    first, *others = [LiveReader(source, start_s=start_s) for source in sources]
+    if not others:
+        return TableWatcher(first, referee, on_status, on_tick)
+    return SeveralCamerasWatcher(first, referee, on_status, on_tick, others=others)
 
 
 def _make_recorder(args: argparse.Namespace) -> "tuple[Callable[[Tick], None], Callable[[], None]]":

@@ -147,8 +147,13 @@ class LiveReader:
     time_jumps: int
     """How often the pictures have jumped to another time."""
 
-    def __init__(self, source: Source, least_s: float = 1 / LOOKS_PER_S) -> None:
-        """`least_s` is the shortest interval between kept shots."""
+    def __init__(
+        self, source: Source, least_s: float = 1 / LOOKS_PER_S, start_s: float | None = None
+    ) -> None:
+        """`least_s` is the shortest interval between kept shots.
+
+        Times count from `start_s` of the monotonic clock; by default from now.
+        """
         self.source = source
         self.time_jumps = 0
         self._interval_s = least_s
@@ -157,7 +162,7 @@ class LiveReader:
         self._loss_reason = "opening"
         self._news = threading.Condition()
         self._ended = threading.Event()
-        self._start_s = time.monotonic()
+        self._start_s = time.monotonic() if start_s is None else start_s
         self._thread = threading.Thread(target=self._run_reader, name="source", daemon=True)
 
     def start(self) -> None:

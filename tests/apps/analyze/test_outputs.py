@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overruler.apps import query
-from overruler.apps.analyze import film_rulings, page, pipeline, segment, tables, turns
+from overruler.apps.analyze import film_rulings, page, segment, tables, turns
+from overruler.apps.analyze.folder_names import folder_names
 from overruler.apps.analyze.merge import FilmResults
 from overruler.errors import BadInput
 
@@ -219,6 +220,6 @@ def test_film_editors_get_a_marker_for_each_move(film: FilmResults) -> None:
 def test_every_film_has_a_folder_of_its_own(stems: list[str]) -> None:
     """Also where letters of either case are the same to the disk, and names look numbered."""
     videos = [Path(f"{number}/{stem}.mp4") for number, stem in enumerate(stems)]
-    names = pipeline._folder_names(videos)
+    names = folder_names([[video] for video in videos])
     assert len({name.casefold() for name in names}) == len(stems)
     assert all(name.startswith(stem) for name, stem in zip(names, stems, strict=True))

@@ -8,8 +8,11 @@ from overruler.apps.analyze.film_rulings import read_allowances
 from overruler.apps.analyze.turns import read_turns
 from overruler.apps.measure import add_table_arguments
 from overruler.apps.process.log import add_log_arguments
+from overruler.apps.settings.table_options import add_camera_lens_argument
 from overruler.errors import BadInput
 
+MAX_CAMERAS = 10
+"""Most cameras over one table: as many as photos of one."""
 MIN_SEGMENT_S = 5
 """Shortest segment of a film, in seconds."""
 
@@ -19,10 +22,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("videos", type=Path, nargs="+", metavar="VIDEO", help=videos)
     out = "where each film's folder of results goes"
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help=out)
+    _add_camera_arguments(parser)
     add_table_arguments(parser)
     _add_output_arguments(parser)
     _add_engine_arguments(parser)
     add_log_arguments(parser)
+
+
+def _add_camera_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("several cameras over one table").add_argument
+    together = "the films show one table at the same time, by several cameras: one game out of all"
+    add("--together", action="store_true", help=together)
+    offset = "how much later a film began than the first, in s (found by what moves, where absent)"
+    add("--offset", action="append", default=[], metavar="FILM=SECONDS", help=offset)
+    add_camera_lens_argument(add)
 
 
 def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,21 +65,41 @@ def _add_engine_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     _check_engine_options(args)
+    _check_camera_options(args)
     allowances = read_allowances(args.allowance)
     if args.video:
         from overruler.apps.analyze import video
 
-        video.check_output(args.videos, args.video)
+        video.check_output(args.videos, args.video, args.together)
     if args.clips:
         from overruler.apps.analyze import clips
 
         clips.check_clips(args.videos, args.clips)
-    if args.turns and len(args.videos) != 1:
+    if args.turns and len(args.videos) != 1 and not args.together:
         raise BadInput("--turns: goes with one film; give the films one by one")
     turns = read_turns(args.turns) if args.turns else None
     from overruler.apps.analyze.pipeline import analyze_films
 
     return analyze_films(args, allowances, turns)
+
+
+def _check_camera_options(args: argparse.Namespace) -> None:
+    if not args.together:
+        for option in ("offset", "lens_of_camera"):
+            if getattr(args, option):
+                name = option.replace("_", "-")
+                raise BadInput(f"--{name} goes with --together: give both, or neither")
+        return
+    if len(args.videos) < 2:
+        raise BadInput("--together: give two films or more of one table")
+    if len(args.videos) > MAX_CAMERAS:
+        raise BadInput(f"--together: {len(args.videos)} films are given, at most {MAX_CAMERAS}")
+    folders = [video for video in args.videos if video.is_dir()]
+    if folders:
+        raise BadInput(f"--together: {folders[0]} is a folder: give films")
+    for option in ("fix", "point"):
+        if getattr(args, option):
+            raise BadInput(f"--{option} goes with one camera: leave it away with --together")
 
 
 def _check_engine_options(args: argparse.Namespace) -> None:

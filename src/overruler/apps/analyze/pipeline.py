@@ -2,8 +2,8 @@
 
 import argparse
 import logging
-import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from overruler.apps import measure
@@ -12,10 +12,13 @@ from overruler.apps.analyze.companions import NO_COMPANIONS, Companions, film_ad
 from overruler.apps.analyze.contacts import find_contacts
 from overruler.apps.analyze.engines import Engine, dask_engine, serial_engine
 from overruler.apps.analyze.film_rulings import check_allowances, rule_all_pairs
+from overruler.apps.analyze.folder_names import folder_names
 from overruler.apps.analyze.merge import Data, FilmResults, merge_segments
-from overruler.apps.analyze.segment import load_segment, split_film
-from overruler.apps.analyze.segment_task import SegmentTask, show_progress
+from overruler.apps.analyze.offsets import films_beside, find_offsets, find_readable
+from overruler.apps.analyze.segment import BesideFilm, load_segment, split_film
+from overruler.apps.analyze.segment_task import SegmentTask, prepare_process, show_progress
 from overruler.apps.analyze.turns import Turn, guess_turns, turn_rows
+from overruler.apps.measure.options import read_lenses
 from overruler.apps.process.log import say
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
@@ -36,18 +39,19 @@ def analyze_films(
     args: argparse.Namespace, allowances: Mapping[str, float], turns: Sequence[Turn] | None
 ) -> int:
     """Analyse the films; return the exit status, 0 if something of every film could be measured."""
-    referee = make_referee(args)
+    referee = make_referee(args, len(args.videos) if args.together else 1)
     engine = serial_engine if args.engine == "serial" else dask_engine(args.workers, args.scheduler)
-    names = _folder_names(args.videos)
+    tables = [args.videos] if args.together else [[video] for video in args.videos]
+    names = folder_names(tables)
     status = 0
-    for video, name in zip(args.videos, names, strict=True):
+    for films, name in zip(tables, names, strict=True):
         try:
             out = _make_folder(args.out / name)
-            film = _analyze_film(video, out, referee, engine, args)
-            beside = _write_clips(video, film, out, args)
+            film = _analyze_table(films, out, referee, engine, args)
+            beside = _write_clips(films[0], film, out, args)
             write_results(film, out, args.game is not None, allowances, turns, beside)
             if args.video:
-                _write_overlay_video(video, film, args.video)
+                _write_overlay_video(films[0], film, args.video)
         except CannotMeasure as error:
             logger.warning("%s", " ".join(str(error).split()))
             status = error.exit_code
@@ -73,7 +77,7 @@ def _write_clips(video: Path, film: FilmResults, out: Path, args: argparse.Names
     return Companions(films, tuple(name and f"{CLIPS_FOLDER}/{name}" for name in names))
 
 
-def make_referee(args: argparse.Namespace) -> Referee:
+def make_referee(args: argparse.Namespace, cameras: int = 1) -> Referee:
     """Make a referee of the options about the table, read as `measure` reads them."""
     options = measure.load_options(MeasureRequest.from_namespace(args))
     if options.known_boards:
@@ -88,20 +92,8 @@ def make_referee(args: argparse.Namespace) -> Referee:
         flat=options.flat,
         fixes=options.fixes,
         house=options.house,
+        lenses=read_lenses("camera", args.lens_of_camera, args.lens, cameras),
     )
-
-
-def _folder_names(videos: Sequence[Path]) -> list[str]:
-    """Name each film's folder by the film, without the ending; numbered where two are alike."""
-    names: list[str] = []
-    for video in videos:
-        name = stem = Path(os.path.realpath(video)).stem or "film"
-        count = 1
-        while name.casefold() in map(str.casefold, names):
-            count += 1
-            name = f"{stem}-{count}"
-        names.append(name)
-    return names
 
 
 def _make_folder(path: Path) -> Path:
@@ -115,20 +107,28 @@ def _make_folder(path: Path) -> Path:
 # --- a film ---
 
 
-def _analyze_film(
-    video: Path, out: Path, referee: Referee, engine: Engine, args: argparse.Namespace
+def _analyze_table(
+    films: Sequence[Path], out: Path, referee: Referee, engine: Engine, args: argparse.Namespace
 ) -> FilmResults:
-    if video.is_dir():
-        return photo_folder.analyze_folder(video, referee)
-    before = _file_state(video)
-    tasks = _make_tasks(video, out, referee, args.segment_s)
-    problems = _run_tasks(tasks, engine, video.name, args)
+    """Analyse a film, or several of one table."""
+    if films[0].is_dir():
+        return photo_folder.analyze_folder(films[0], referee)
+    before = [_file_state(film) for film in films]
+    readable, problems = list(films), list[str]()
+    beside: list[BesideFilm] = []
+    if len(films) > 1:
+        prepare_process()
+        readable, problems = find_readable(films)
+        referee = _with_lenses_of(referee, films, readable)
+        beside = films_beside(readable, find_offsets(films, args.offset, readable))
+    tasks = _make_tasks(readable[0], out, referee, args.segment_s, beside)
+    problems += _run_tasks(tasks, engine, out.name, args)
     done = [task.path for task in tasks if task.path.exists()]
     if not done:
-        raise CannotMeasure(f"{video}: {problems[0] if problems else 'nothing could be read'}")
+        raise CannotMeasure(f"{films[0]}: {problems[0] if problems else 'nothing could be read'}")
     film = merge_segments(out.name, map(load_segment, done))
     film.problems += problems
-    if _file_state(video) != before:
+    if [_file_state(one) for one in films] != before:
         film.problems.append(CHANGED_TEXT)
     return film
 
@@ -142,9 +142,18 @@ def _file_state(path: Path) -> tuple[int, int] | None:
     return state.st_size, state.st_mtime_ns
 
 
-def _make_tasks(video: Path, out: Path, referee: Referee, segment_s: float) -> list[SegmentTask]:
+def _with_lenses_of(referee: Referee, films: Sequence[Path], readable: Sequence[Path]) -> Referee:
+    """The referee with the lenses of the readable films, where they have lenses of their own."""
+    pairs = zip(films, referee.lenses, strict=False)  # there are none, or one a film
+    lenses = [lens for film, lens in pairs if film in readable]
+    return replace(referee, lenses=lenses, lens=lenses[0]) if lenses else referee
+
+
+def _make_tasks(
+    video: Path, out: Path, referee: Referee, segment_s: float, beside: Sequence[BesideFilm]
+) -> list[SegmentTask]:
     folder = _make_folder(out / SEGMENTS_FOLDER)
-    segments = split_film(video, referee, segment_s)
+    segments = split_film(video, referee, segment_s, beside)
     return [SegmentTask(segment, folder / f"{segment.key}.json") for segment in segments]
 
 

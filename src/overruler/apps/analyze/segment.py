@@ -8,7 +8,8 @@ import hashlib
 import json
 import pickle
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,12 +17,14 @@ from pathlib import Path
 import overruler
 from overruler.apps.analyze.event_log import EventLog
 from overruler.apps.analyze.merge import Data
+from overruler.apps.analyze.paired import Moment, paired_moments
 from overruler.errors import CannotMeasure
 from overruler.frame import Shot
 from overruler.referee import Referee
 from overruler.sources.prefetch import prefetch_items
 from overruler.sources.video import Film
 from overruler.track import Tick
+from overruler.vision.several_cameras.watch import WatchSeveral
 from overruler.vision.tracking.camera_motion import CameraMotionGuard, TableWatcher
 
 SEGMENT_S = 300.0
@@ -33,6 +36,17 @@ TAIL_S = 15.0
 DECODER_THREADS = 2
 """Threads of the decoder. They do not change what it decodes, except perhaps for a damaged film."""
 _STILL_PATTERN = re.compile(rb'"still":("(?:[^"\\]|\\.)*")')
+
+
+@dataclass(frozen=True, slots=True)
+class BesideFilm:
+    """A film of the same table at the same time, by another camera."""
+
+    video: str
+    digest: str
+    """Hash of its content."""
+    offset_s: float
+    """How much later it began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +62,21 @@ class Segment:
     """First time that it answers for."""
     to_s: float
     """End of the times that it answers for, excluded; infinite for the last segment."""
+    beside: tuple[BesideFilm, ...] = ()
+    """Films of the same table by other cameras."""
+
+    @property
+    def read_s(self) -> tuple[float, float]:
+        """The times that are read for it."""
+        return max(0.0, self.from_s - LEAD_S), self.to_s + TAIL_S
 
     @property
     def key(self) -> str:
-        """Hash of the film's content, the segment, the referee and this program's code."""
+        """Hash of the films' content, the segment, the referee and this program's code."""
         referee = pickle.dumps(self.referee, protocol=4)
         times = f"{self.from_s!r} {self.to_s!r} {LEAD_S} {TAIL_S}"
-        parts = (self.digest.encode(), times.encode(), referee, _program_digest())
+        beside = [f"{film.digest} {film.offset_s!r}".encode() for film in self.beside]
+        parts = (self.digest.encode(), times.encode(), referee, _program_digest(), *beside)
         return hashlib.blake2b(b"\0".join(parts), digest_size=12).hexdigest()
 
 
@@ -73,15 +95,27 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def split_film(film: Path, referee: Referee, each_s: float = SEGMENT_S) -> list[Segment]:
-    """Split a film into segments of about `each_s`; one segment if the film does not say its length."""
-    with Film(film) as opened:
-        length_s = opened.duration_s or 0.0
+def split_film(
+    film: Path, referee: Referee, each_s: float = SEGMENT_S, beside: Sequence[BesideFilm] = ()
+) -> list[Segment]:
+    """Split a film into segments of about `each_s`; one segment if the film does not say its length.
+
+    The longest of the films counts where others of the same table go `beside` it.
+    """
+    length_s = _length_s(film)
+    for other in beside:
+        length_s = max(length_s, _length_s(Path(other.video)) + other.offset_s)
     digest = file_digest(film)
     count = max(1, round(length_s / each_s))
     starts = [k * each_s for k in range(count)]
     ends = [*starts[1:], float("inf")]
-    return [Segment(str(film), digest, referee, a, b) for a, b in zip(starts, ends, strict=True)]
+    pairs = zip(starts, ends, strict=True)
+    return [Segment(str(film), digest, referee, a, b, tuple(beside)) for a, b in pairs]
+
+
+def _length_s(film: Path) -> float:
+    with Film(film) as opened:
+        return opened.duration_s or 0.0
 
 
 def _ignore_progress(time_s: float) -> None:
@@ -92,20 +126,62 @@ def analyze_segment(
     segment: Segment, on_progress: Callable[[float], None] = _ignore_progress
 ) -> Data:
     """Analyse a segment and return its JSON; `on_progress` gets the seconds of film done."""
-    begin_s = max(0.0, segment.from_s - LEAD_S)
-    end_s = segment.to_s + TAIL_S
+    if segment.beside:
+        return _analyze_together(segment, on_progress)
+    begin_s, end_s = segment.read_s
     log = EventLog(begin_s)
     watch = CameraMotionGuard(segment.referee.watching(patient=True))
     film = Film(Path(segment.video), from_s=begin_s, to_s=end_s, threads=DECODER_THREADS)
     with film, prefetch_items(film) as shots:
         refusal = watch_shots(log, watch, shots, lambda tick: on_progress(tick.time_s))
-        return log.data() | {
-            "from_s": segment.from_s,
-            "to_s": None if segment.to_s == float("inf") else segment.to_s,
-            "read_to_s": film.read_to_s,
-            "problems": film.problems(),
-            "refused": refusal,
-        }
+        return log.data() | _frame_of(segment, film.read_to_s, film.problems(), refusal)
+
+
+def _frame_of(segment: Segment, read_to_s: float, problems: list[str], refusal: str | None) -> Data:
+    """What a segment's file says beside the events."""
+    return {
+        "from_s": segment.from_s,
+        "to_s": None if segment.to_s == float("inf") else segment.to_s,
+        "read_to_s": read_to_s,
+        "problems": problems,
+        "refused": refusal,
+    }
+
+
+def _analyze_together(segment: Segment, on_progress: Callable[[float], None]) -> Data:
+    """Analyse a segment of several films of one table, by the first one's time."""
+    begin_s, end_s = segment.read_s
+    log = EventLog(begin_s)
+    offsets_s = [0.0, *(film.offset_s for film in segment.beside)]
+    paths = [Path(segment.video), *(Path(film.video) for film in segment.beside)]
+    watch = segment.referee.watching_several([str(path) for path in paths], patient=True)
+    with ExitStack() as opened:
+        films, shots = [], []
+        for path, offset_s in zip(paths, offsets_s, strict=True):
+            from_s = max(0.0, begin_s - offset_s)
+            film = Film(path, from_s=from_s, to_s=end_s - offset_s, threads=DECODER_THREADS)
+            films.append(opened.enter_context(film))
+            shots.append(opened.enter_context(prefetch_items(film)))
+        refusal = _watch_moments(log, watch, paired_moments(shots, offsets_s), on_progress)
+        read_to_s = max(film.read_to_s + at for film, at in zip(films, offsets_s, strict=True))
+        problems = [f"{film.path.name}: {text}" for film in films for text in film.problems()]
+    return log.data() | _frame_of(segment, read_to_s, problems, refusal)
+
+
+def _watch_moments(
+    log: EventLog,
+    watch: WatchSeveral,
+    moments: Iterable[Moment],
+    on_progress: Callable[[float], None],
+) -> str | None:
+    """Record all moments; return why nothing could be measured, or None."""
+    for moment in moments:
+        for number in moment.ended:
+            watch.end_camera(number)
+        tick = watch.look(moment.shots)
+        log.record_tick(tick)
+        on_progress(tick.time_s)
+    return _record_end(log, watch)
 
 
 def watch_shots(
@@ -119,6 +195,13 @@ def watch_shots(
         tick = watch.look(shot)
         log.record_tick(tick)
         on_tick(tick)
+    return _record_end(log, watch)
+
+
+def _record_end(
+    log: EventLog, watch: TableWatcher | CameraMotionGuard | WatchSeveral
+) -> str | None:
+    """Record what the end tells; return why nothing could be measured, or None."""
     try:
         last = watch.close()
     except CannotMeasure as error:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from overruler.apps.analyze.merge import FilmResults
+from overruler.apps.analyze.merge import FilmResults, PackedRests
 from overruler.apps.analyze.overlay import Drawing, Overlay
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Shot
@@ -28,9 +29,12 @@ CACHED_LAYERS = 4
 """Rendered drawings kept, as most serve for many pictures."""
 
 
-def check_output(videos: list[Path], out: Path) -> None:
-    """Raise `BadInput` if no overlay video can be made of `videos` at `out`."""
-    if len(videos) != 1 or videos[0].is_dir():
+def check_output(videos: list[Path], out: Path, together: bool = False) -> None:
+    """Raise `BadInput` if no overlay video can be made of the first of `videos` at `out`.
+
+    `together` says that all of them show one table.
+    """
+    if (len(videos) != 1 and not together) or videos[0].is_dir():
         raise BadInput(
             "--video: goes with one film; give the films one by one, a folder of photos makes none"
         )
@@ -43,6 +47,7 @@ def check_output(videos: list[Path], out: Path) -> None:
 
 def write_video(video: Path, film: FilmResults, out: Path) -> str:
     """Write the overlay video, whole or not at all; return a description of it."""
+    film = as_seen_in(film, str(video))
     with (
         Film(video, looks_per_s=float("inf")) as recording,
         atomic_file(out) as temporary,
@@ -61,6 +66,21 @@ def write_video(video: Path, film: FilmResults, out: Path) -> str:
             count = write_mp4(pictures, size, frames_per_s, temporary)
         sound = "; its sound is left out" if recording.has_sound else ""
     return f"{out}: {count} pictures of {size[0]} × {size[1]}{sound}"
+
+
+def as_seen_in(film: FilmResults, video: str) -> FilmResults:
+    """The film as one of its cameras sees it, where it has several."""
+    seen = PackedRests()
+    for rest in film.rests:
+        scene = rest["scene"]
+        photos = scene.get("photos")
+        own = [photo for photo in photos or () if photo["file"] == video]
+        if own:
+            camera = {"photos": own, "calibration": own[0]["calibration"]}
+            seen.append(rest | {"scene": scene | camera})
+        elif not photos:
+            seen.append(rest)
+    return replace(film, rests=seen)
 
 
 def even_size(size_px: tuple[int, int], max_width_px: int) -> tuple[int, int]:

@@ -114,7 +114,7 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
         known_boards=tuple(known_boards()) if _is_auto(args) else (),
         points=tuple(_parse_point(text) for text in args.point),
         lens=Lens.load(args.lens) if args.lens else None,
-        lenses=_read_lenses(args),
+        lenses=read_lenses("photo", args.lens_of_photo, args.lens, 1 + len(args.more)),
         game=choice.game,
         bases=select_bases(args.bases, read_own_bases(args.own_base), choice),
         terrain=load_terrain(args.terrain) if args.terrain else (),
@@ -193,28 +193,31 @@ def _check_outputs(args: MeasureRequest) -> None:
         )
 
 
-def _read_lenses(args: MeasureRequest) -> tuple[Lens | None, ...]:
-    """The lens of each photo: its own, else that of `--lens`; empty where none has its own."""
-    if not args.lens_of_photo:
+def read_lenses(
+    what: str, texts: Sequence[str], lens: Path | None, count: int
+) -> tuple[Lens | None, ...]:
+    """The lens of each photo or camera: its own, else the common one; empty where none has its own.
+
+    `texts` are those of `--lens-of-photo`, or of `--lens-of-camera` where `what` is a camera.
+    """
+    if not texts:
         return ()
-    count = 1 + len(args.more)
-    common = Lens.load(args.lens) if args.lens else None
-    lenses: list[Lens | None] = [common] * count
+    lenses: list[Lens | None] = [Lens.load(lens) if lens else None] * count
     given: set[int] = set()
-    for text in args.lens_of_photo:
-        number, path = _parse_lens_of_photo(text, count)
+    for text in texts:
+        number, path = _parse_lens_of_one(what, text, count)
         if number in given:
-            raise BadInput(f"--lens-of-photo: photo {number} has two lens files: give one")
+            raise BadInput(f"--lens-of-{what}: {what} {number} has two lens files: give one")
         given.add(number)
         lenses[number - 1] = Lens.load(path)
     return tuple(lenses)
 
 
-def _parse_lens_of_photo(text: str, count: int) -> tuple[int, Path]:
+def _parse_lens_of_one(what: str, text: str, count: int) -> tuple[int, Path]:
     number, _, path = text.partition("=")
     if not (number.isascii() and number.isdecimal() and path and 1 <= int(number) <= count):
         expected = f"N=LENS.toml, N from 1 to {count}"
-        raise BadInput(f"--lens-of-photo: expected {expected}, found {text!r}")
+        raise BadInput(f"--lens-of-{what}: expected {expected}, found {text!r}")
     return int(number), Path(path)
 
 

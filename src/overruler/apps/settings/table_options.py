@@ -1,6 +1,7 @@
 """The options that describe a table, for every command that measures one."""
 
 import argparse
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -50,3 +51,11 @@ def _add_scale_arguments(parser: argparse.ArgumentParser) -> None:
         "a pixel = its place on the board in mm, four times or more: for a photo without markers"
     )
     group.add_argument("--point", action="append", default=[], metavar="U,V=X,Y", help=point)
+
+
+def add_camera_lens_argument(add: Callable[..., object]) -> None:
+    """Add the option that gives cameras over one table lens files of their own."""
+    lens = (
+        "the lens file of the Nth camera, where there are several; the others take that of --lens"
+    )
+    add("--lens-of-camera", action="append", default=[], metavar="N=LENS.toml", help=lens)

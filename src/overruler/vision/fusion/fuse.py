@@ -79,6 +79,20 @@ class FusedTable:
     photo's index, before any sighting was left out."""
     excess: float = 1.0
     """Factor on all covariances: how far photos contradict each other (Birge's ratio, squared)."""
+    placed: tuple[PlacedBase, ...] = ()
+    """The bases as they went into the fit, before any sighting was left out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedFit:
+    """Bases fitted to all their sightings but those that contradict the others."""
+
+    placed: tuple[PlacedBase, ...]
+    fit: JointFit
+    median_chi2: Mapping[int, float]
+    """As in `FusedTable`."""
+    excess: float
+    """As in `FusedTable`; the fit's covariances include it."""
 
 
 def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
@@ -167,6 +181,27 @@ def _fit_table(
         PlacedBase(one.sightings, float(one.xyz_mm[2]), one.z_sigma_mm, one.level)
         for one, _ in kept
     ]
+    checked = fit_and_check(placed)
+    bases = []
+    for (one, probability), place in zip(kept, checked.placed, strict=True):
+        base, *others = one.sizes
+        likely = tuple(other for other in others if one.sizes[other] > MIN_REPORTED_SIZE)
+        bases.append(
+            FusedBase(base, likely, place.sightings, probability, one.level, one.is_raised)
+        )
+    return FusedTable(
+        tuple(bases),
+        checked.fit,
+        tuple(levels),
+        tuple(moved),
+        checked.median_chi2,
+        checked.excess,
+        tuple(placed),
+    )
+
+
+def fit_and_check(placed: Sequence[PlacedBase]) -> CheckedFit:
+    """Fit bases jointly, without the sightings that contradict the others."""
     fit = fit_jointly(placed, LEVEL_SIGMA_MM)
     before = _chi2_by_photo(placed, fit)
     for _ in range(OUTLIER_ROUNDS):
@@ -174,13 +209,6 @@ def _fit_table(
         if not changed:
             break
         fit = fit_jointly(placed, LEVEL_SIGMA_MM)
-    bases = []
-    for (one, probability), place in zip(kept, placed, strict=True):
-        base, *others = one.sizes
-        likely = tuple(other for other in others if one.sizes[other] > MIN_REPORTED_SIZE)
-        bases.append(
-            FusedBase(base, likely, place.sightings, probability, one.level, one.is_raised)
-        )
     after = _chi2_by_photo(placed, fit)
     excess = _excess_of([chi2 for values in after.values() for chi2 in values])
     fit = replace(fit, usual_mm2=excess * fit.usual_mm2, rare_mm2=excess * fit.rare_mm2)
@@ -189,7 +217,7 @@ def _fit_table(
         for photo, values in before.items()
         if len(values) >= MIN_SIGHTINGS_OF_PHOTO
     }
-    return FusedTable(tuple(bases), fit, tuple(levels), tuple(moved), medians, excess)
+    return CheckedFit(tuple(placed), fit, medians, excess)
 
 
 def _chi2_by_photo(placed: Sequence[PlacedBase], fit: JointFit) -> dict[int, list[float]]:

@@ -1,5 +1,6 @@
 """Whose a piece is, by the photo that shows it best."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from overruler.house_rules import HouseRules
@@ -10,11 +11,17 @@ from overruler.vision.assembly.owners import apply_house_rules
 from overruler.vision.contours.reproject import reproject_outline
 
 
-def apply_house_rules_by_photo(report: Report, house: HouseRules) -> Report:
-    """Apply the house rules; the ring of a base is looked at in the first photo that sees it."""
+def apply_house_rules_by_photo(
+    report: Report, house: HouseRules, before: Mapping[str, Piece] | None = None
+) -> Report:
+    """Apply the house rules; the ring of a base is looked at in the first photo that sees it.
+
+    Pieces in `before`, by id, keep their owners.
+    """
     if not report.photos:
-        return apply_house_rules(report, house)
-    by_photo = [apply_house_rules(_drawn_on(report, k), house) for k in range(len(report.photos))]
+        return apply_house_rules(report, house, before)
+    photos = range(len(report.photos))
+    by_photo = [apply_house_rules(_drawn_on(report, k), house, before) for k in photos]
     pieces = tuple(
         by_photo[_first_seeing(report, piece)].scene.pieces[k]
         for k, piece in enumerate(report.scene.pieces)

@@ -103,6 +103,11 @@ class Watch:
         if patient:
             self._search_after_s = SECOND_LOOK_S
 
+    @property
+    def table(self) -> TableState | None:
+        """The table and its tracked pieces; None until it is measured."""
+        return self._table
+
     def look(self, shot: Shot) -> Tick:
         """Take in a shot. `CannotMeasure` is left to `close`: the next shot may be better."""
         pyramid = build_pyramid(shot.grey)

@@ -141,6 +141,8 @@ class TableWatcher:
                 number, self.shot = found
                 self._handle_time_jump()
                 self._status = self._look_at_shot(self.shot)
+            else:
+                self._status = self._look_without_shot()
             self._status = replace(self._status, lost=self.live.loss_reason())
             _log_news(told, self._status)
             told = self._status
@@ -189,6 +191,10 @@ class TableWatcher:
         if self._guard.change is not None:
             return replace(self._status, spots=(), notes=(self._guard.change,))
         return self._status_after_tick(shot, tick)
+
+    def _look_without_shot(self) -> TableStatus:
+        """The status where the source gave no new shot for a while."""
+        return self._status
 
     def _status_after_tick(self, shot: Shot, tick: Tick) -> TableStatus:
         report, number = self._status.report, self._status.number

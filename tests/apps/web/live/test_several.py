@@ -1,0 +1,137 @@
+"""Several cameras live: one table on the desk, whichever of them is lost."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+
+from overruler.apps.web.live.several.watcher import SeveralCamerasWatcher
+from overruler.apps.web.live.watcher import TableStatus
+from overruler.errors import BadInput
+from overruler.fixes import Fix
+from overruler.frame import Shot
+from overruler.sources.live import LiveReader, Source
+from overruler.track import Tick
+from tests.vision.several_cameras.stand_in import (
+    TO_MM,
+    UNTIL_S,
+    StandIn,
+    moves_of,
+    shot_of,
+    watch_of,
+)
+
+STEPS = round(UNTIL_S * 10)
+NAMES = "left", "right"
+
+
+@dataclass
+class Game:
+    """The game as scripted pictures, and all that is told of it."""
+
+    lost_from: dict[int, int] = field(default_factory=dict)
+    """The step from which a camera gives no pictures, by its number."""
+    step: int = 0
+    standing_in: StandIn = field(default_factory=StandIn)
+    told: list[TableStatus] = field(default_factory=list)
+    ticks: list[Tick] = field(default_factory=list)
+
+    def watching(self) -> None:
+        """The referee's part for one camera."""
+
+    def watching_several(self, cameras: Sequence[str]) -> Any:
+        """The referee's part for several."""
+        return watch_of(self.standing_in)
+
+    def plays(self, number: int) -> bool:
+        return self.step < min(self.lost_from.get(number, STEPS), STEPS)
+
+
+class Scripted:
+    """A source whose pictures come one at each look; the first camera's clock counts."""
+
+    time_jumps = 0
+
+    def __init__(self, game: Game, number: int) -> None:
+        self.game, self.number = game, number
+        self.source = Source(NAMES[number], lambda: iter(()))
+
+    def newest_shot(self, after: int, timeout_s: float) -> tuple[int, Shot] | None:
+        game = self.game
+        if self.number == 0:
+            game.step += 1
+            game.standing_in.time_s = game.step / 10
+            if game.step > STEPS:
+                time.sleep(0.002)
+        if not game.plays(self.number):
+            return None
+        return game.step, shot_of(self.number, game.step / 10)
+
+    def loss_reason(self) -> str | None:
+        ended = self.game.step >= self.game.lost_from.get(self.number, 10 * STEPS)
+        return "unplugged" if ended else None
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+def played(
+    lost_from: dict[int, int] | None = None,
+    then: Callable[[SeveralCamerasWatcher, Game], None] = lambda watcher, game: None,
+) -> Game:
+    game = Game(lost_from or {})
+    readers = [cast(LiveReader, Scripted(game, number)) for number in (0, 1)]
+    watcher = SeveralCamerasWatcher(
+        readers[0], cast(Any, game), game.told.append, game.ticks.append, others=readers[1:]
+    )
+    watcher.start()
+    try:
+        end_s = time.monotonic() + 30
+        while game.step < STEPS + 15 and time.monotonic() < end_s:
+            time.sleep(0.01)
+        then(watcher, game)
+    finally:
+        watcher.stop()
+    return game
+
+
+def test_two_cameras_show_one_table() -> None:
+    game = played(then=correct_one)
+    report = game.told[-1].report
+    assert report is not None
+    assert len(report.photos) == 2
+    assert report.photos[0].frame.name == "left", "graphics are drawn on the first camera's picture"
+    (move,) = moves_of(game.ticks)
+    assert move.to_mm == pytest.approx(TO_MM, abs=0.3)
+
+
+def correct_one(watcher: SeveralCamerasWatcher, game: Game) -> None:
+    """A correction is taken in by all cameras, and is no move."""
+    with pytest.raises(BadInput, match="there is no piece 'p09'"):
+        watcher.correct([Fix(do="remove", id="p09")])
+    watcher.correct([Fix(do="remove", id="p01")])
+    end_s = time.monotonic() + 10
+    while time.monotonic() < end_s:
+        report = game.told[-1].report
+        if report is not None and [piece.id for piece in report.scene.pieces] == ["p03", "p02"]:
+            return
+        time.sleep(0.01)
+    raise AssertionError("the piece is there still")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_table_is_watched_on_without_a_camera(number: int) -> None:
+    game = played({number: 10})
+    (move,) = moves_of(game.ticks)
+    assert move.to_mm == pytest.approx(TO_MM, abs=0.3)
+    last = game.told[-1]
+    if number == 0:
+        assert last.lost == "unplugged", "there is no picture to draw on"
+        assert not last.standing
+    else:
+        assert last.lost is None
+        assert "right: unplugged" in last.notes
+        assert len(last.standing) == 3
