@@ -62,11 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_network_arguments(parser, DEFAULT_PORT)
     add_log_arguments(parser, SERVER_QUIET_HELP)
     option = parser.add_argument_group("what is known of the tables").add_argument
-    for name, text in (
-        ("board", "a board file to choose from"),
-        ("lens", "a lens file to choose from"),
-    ):
-        metavar = f"{name.upper()}.toml"
+    for name in ("board", "lens"):
+        metavar, text = f"{name.upper()}.toml", f"a {name} file to choose from"
         option(f"--{name}", type=Path, action="append", default=[], metavar=metavar, help=text)
     add_house_arguments(parser)
     add_taught_argument(parser)

@@ -394,7 +394,7 @@ def test_without_markers_the_corners_are_dragged(
 
 def board_corners(page: "Page", width: float, height: float) -> list[list[float]]:
     """Where the corners of the board are in the photo: far left, far right, near right, near left."""
-    from overruler.apps.web.scene_paths import camera_view
+    from overruler.apps.web.ready_scenes import camera_view
     from overruler.scene import Scene
 
     with urllib.request.urlopen(page.url.replace("/m/", "/api/measurements/") + "/scene") as answer:

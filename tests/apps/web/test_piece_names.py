@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from overruler.apps.web.piece_names import piece_names
-from overruler.apps.web.scene_paths import camera_view
+from overruler.apps.web.ready_scenes import camera_view
 from tests.apps.web.desk import scene
 
 

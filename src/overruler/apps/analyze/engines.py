@@ -75,7 +75,11 @@ def _cluster(distributed: Any, workers: int, scheduler: str | None) -> Iterator[
         yield scheduler
         return
     cluster = distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, dashboard_address=None
+        n_workers=workers,
+        threads_per_worker=1,
+        dashboard_address=None,
+        # Its usual port may be taken by another analysis, which it would warn of.
+        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
     )
     try:
         yield cluster

@@ -15,7 +15,7 @@ from overruler.apps.web.live.graphics import NO_GRAPHICS, Graphics, Stage, draw_
 from overruler.apps.web.live.look import Look
 from overruler.apps.web.live.placement import LabelPlacement
 from overruler.apps.web.live.selection import Selection
-from overruler.apps.web.scene_paths import camera_view
+from overruler.apps.web.ready_scenes import camera_view
 from overruler.errors import BadInput
 from overruler.frame import PixelBox
 from overruler.geometry.pose import Array

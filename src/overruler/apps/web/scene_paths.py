@@ -7,13 +7,12 @@ photo's upper left corner, as everywhere in `picture`.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from overruler.apps.web.close_up import measured_line_json, round_px
-from overruler.apps.web.piece_names import piece_names
+from overruler.apps.web.ready_scenes import camera_view, names_in
 from overruler.bases import catalogue
 from overruler.calibration import CalibrationRecord
 from overruler.geometry.covariance import REACH_SIGMAS
@@ -34,8 +33,6 @@ from overruler.taught import taught_sentences
 from overruler.units import SIGMAS_95, format_length, inches_from_mm
 from overruler.verdict import Shade, Verdict
 
-READY_SCENES = 64
-"""Scenes whose cameras and pieces' names are kept: a tap asks the same scene again."""
 RING_POINTS = 360
 """Points of a range line."""
 MARKS_PER_RING = 24
@@ -44,25 +41,6 @@ MARK_BORDER_SHARE = 0.02
 """Border of the photo that stays free of numbers, as a share of its longer side."""
 ARC_REACH_WITHOUT_RULER_MM = 300.0
 """Length of an arc's edges in a game without a ruler."""
-
-
-def camera_view(scene: Scene, photo: int = 0) -> View:
-    """The camera of one of the scene's photos, as the scene stores it."""
-    return _ready_view(scene, photo)
-
-
-@lru_cache(maxsize=READY_SCENES)
-def _ready_view(scene: Scene, photo: int) -> View:
-    photos = scene.extra.get("photos")
-    data = photos[photo]["calibration"] if photos else scene.extra["calibration"]
-    record = CalibrationRecord.from_json(data)
-    return View(record.camera, record.size_px)
-
-
-@lru_cache(maxsize=READY_SCENES)
-def names_in(scene: Scene) -> Mapping[str, str]:
-    """A different name for each piece, by its id, as the first photo shows them."""
-    return piece_names(scene, camera_view(scene))
 
 
 # --- the table ---

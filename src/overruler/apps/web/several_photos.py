@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from overruler.apps.web.close_up import close_up_json
-from overruler.apps.web.scene_paths import camera_view, names_in
+from overruler.apps.web.ready_scenes import camera_view, names_in
 from overruler.picture.drawable_ruling import drawable_ruling
 from overruler.picture.view import View
 from overruler.scene import Scene

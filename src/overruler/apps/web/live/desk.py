@@ -19,7 +19,7 @@ from overruler.apps.web.live.look import LookFile
 from overruler.apps.web.live.selection import Selection, find_pair_question
 from overruler.apps.web.live.show import Show, dress_players
 from overruler.apps.web.live.watcher import TableStatus
-from overruler.apps.web.scene_paths import camera_view
+from overruler.apps.web.ready_scenes import camera_view
 from overruler.errors import BadInput, UnknownName
 from overruler.fixes import Fix
 from overruler.frame import Shot

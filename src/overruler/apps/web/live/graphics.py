@@ -18,9 +18,9 @@ from overruler.apps.web.live.selection import (
 )
 from overruler.apps.web.live.show import Show
 from overruler.apps.web.quick_questions import arc_outlines
+from overruler.apps.web.ready_scenes import camera_view
 from overruler.apps.web.scene_paths import (
     RING_POINTS,
-    camera_view,
     line_name,
     range_lines_mm,
     range_ring_px,

@@ -7,7 +7,7 @@ import numpy as np
 
 from overruler.apps.web.live.broadcast import Canvas, Dress, Plate, name_tag
 from overruler.apps.web.live.placement import LabelPlacement
-from overruler.apps.web.scene_paths import camera_view
+from overruler.apps.web.ready_scenes import camera_view
 from overruler.geometry.pose import Array
 from overruler.picture import svg
 from overruler.picture.drawable_ruling import DrawableRuling
