@@ -134,9 +134,12 @@ def picture(index: int, time_s: float, spoil: Spoil | None = None) -> Pixels:
     return pixels
 
 
-def shot_of(index: int, time_s: float, spoil: Spoil | None = None) -> Shot:
-    """A camera's picture, which is grey."""
-    pixels = picture(index, time_s, spoil)
+def shot_of(
+    index: int, game_s: float, spoil: Spoil | None = None, time_s: float | None = None
+) -> Shot:
+    """A camera's picture, which is grey, of a moment of the game, at that time or another."""
+    pixels = picture(index, game_s, spoil)
+    time_s = game_s if time_s is None else time_s
     return Shot(time_s, pixels[..., 0].copy(), lambda box: crop_box(pixels, box), str(index))
 
 

@@ -10,6 +10,8 @@ from overruler.vision.pairing.sighting import Sighting
 
 SAME_AXIS_DEG = 5.0
 """Headings that differ by less, but for quarter turns, are of one axis."""
+MIN_VISIBLE = 0.01
+"""Least visible share that counts: a base that a person placed shows none of itself."""
 SAME_FIT_DEG = 2.0
 """Headings farther from their median are of fits gone astray."""
 QUARTER_DEG = 90.0
@@ -78,7 +80,10 @@ def _axis_step_deg(sightings: Sequence[Sighting], heading_deg: float) -> float:
     """How far the axis by all photos is turned from a heading."""
     steps = np.array([one.detection.heading_deg - heading_deg for one in sightings])
     steps = (steps + QUARTER_DEG / 2) % QUARTER_DEG - QUARTER_DEG / 2
-    weights = np.array([one.detection.visible / _scale(one) ** 2 for one in sightings])
+    seen = [max(one.detection.visible, MIN_VISIBLE) for one in sightings]
+    weights = np.array(
+        [share / _scale(one) ** 2 for share, one in zip(seen, sightings, strict=True)]
+    )
     near = np.abs(steps) < SAME_AXIS_DEG
     middle = _weighted_median(steps[near], weights[near])
     agreeing = near & (np.abs(steps - middle) < SAME_FIT_DEG)

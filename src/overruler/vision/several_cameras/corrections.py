@@ -6,7 +6,7 @@ from dataclasses import replace
 from overruler.errors import CannotMeasure
 from overruler.fixes import Fix
 from overruler.vision.contours.reproject import reproject_outline
-from overruler.vision.several_cameras.joint_piece import JointPiece
+from overruler.vision.several_cameras.joint_piece import JointPiece, camera_of
 from overruler.vision.several_cameras.joint_table import JointTable
 from overruler.vision.several_cameras.watched_camera import WatchedCamera
 from overruler.vision.tracking.corrections import correct_table
@@ -33,11 +33,20 @@ def correct_pieces(
     correct_table(first.table, own)
     for fix, piece in zip(fixes, named, strict=True):
         if piece is not None and fix.do in PLACING_ACTIONS:
-            for camera in cameras[1:]:
-                camera.forget(piece.own_ids.pop(camera.index, None))
+            _forget_others(piece, cameras)
+            if fix.base is not None:
+                piece.fused = replace(piece.fused, base=fix.base, other_bases=())
             if fix.do == "remove" and piece in table.pieces:
                 table.pieces.remove(piece)
     first.has_news = True
+
+
+def _forget_others(piece: JointPiece, cameras: Sequence[WatchedCamera]) -> None:
+    """What other cameras than the first one saw of a piece does not count any more."""
+    for camera in cameras[1:]:
+        camera.forget(piece.own_ids.pop(camera.index, None))
+    own = tuple(one for one in piece.placed.sightings if camera_of(one) == cameras[0].index)
+    piece.placed = replace(piece.placed, sightings=own or piece.placed.sightings)
 
 
 def _find(table: JointTable, fix: Fix) -> JointPiece | None:
