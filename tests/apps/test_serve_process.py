@@ -101,8 +101,8 @@ def test_a_relative_folder_a_kill_and_a_second_server(
 
 def test_nobody_finds_the_key_in_what_the_server_says(tmp_path: Path) -> None:
     options = ("--lan", "--host", "127.0.0.2", "--store", "store", "--workers", "1")
-    told = ("-v", "--log", "steps.txt")
-    with server(tmp_path, *options, *told) as (process, address, log):
+    logged = ("-v", "--log", "steps.txt")
+    with server(tmp_path, *options, *logged) as (process, address, log):
         key = address.partition("?key=")[2]
         assert len(key) >= 20
         home = address.partition("?")[0]
