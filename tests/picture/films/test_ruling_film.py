@@ -21,7 +21,9 @@ REPORT = report(*RULINGS)
 
 @pytest.fixture(scope="module")
 def gif() -> Image.Image:
-    return Image.open(io.BytesIO(picture.annotated_bytes(REPORT, ".gif")))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ruling_film, "MAX_SIDE_PX", {".gif": 640})  # small ones are quick
+        return Image.open(io.BytesIO(picture.annotated_bytes(REPORT, ".gif")))
 
 
 def shown(film: Image.Image, number: int) -> Pixels:
@@ -54,7 +56,7 @@ def test_answers_keep_their_colours_in_a_gif(gif: Image.Image) -> None:
     last = shown(gif, gif.n_frames - 1).astype(int)  # type: ignore[attr-defined]
     for style in (YES_STYLE, NO_STYLE, CLOSE_STYLE):
         wanted = [int(style.colour[k : k + 2], 16) for k in (5, 3, 1)]
-        assert (np.abs(last - wanted).max(-1) < 20).sum() > 100
+        assert (np.abs(last - wanted).max(-1) < 20).sum() > 30
 
 
 def test_a_webm_has_the_same_length_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
