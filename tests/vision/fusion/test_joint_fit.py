@@ -114,6 +114,8 @@ def test_a_sighting_that_contradicts_the_others_stands_out() -> None:
     photos = photos_of(3, np.random.default_rng(1))
     off = photos[1].detections[3]
     off.xy_mm[:] += [3.0, -2.0]
-    chi2 = fit(photos).chi2.reshape(len(BASES), 3)
+    found = fit(photos)
+    chi2 = found.chi2.reshape(len(BASES), 3)
     assert divmod(int(chi2.argmax()), 3) == (3, 1)
     assert chi2[3, 1] > 20
+    assert np.hypot(*(found.xy_mm[3] - BASES[3][:2])) < 0.5  # it counts less; a mean errs by 1.2

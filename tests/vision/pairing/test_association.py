@@ -48,3 +48,10 @@ def test_two_sides_measure_a_height_and_say_how_well() -> None:
         sigmas.append(mode.covariance[2, 2] ** 0.5)
     assert np.sqrt(np.mean(np.square(errors))) < 1.5
     assert 0.5 < np.std(np.array(errors) / sigmas) < 1.3
+
+
+def test_fits_that_went_astray_put_no_base_below_the_board() -> None:
+    photos = [see(k, camera_from(120.0 * k), [(300.0, 300.0, -6.0, 27.0)]) for k in (0, 1)]
+    (one,) = associate(photos, BOARD_MM)
+    assert one.modes[1].log_weight > one.modes[0].log_weight
+    assert not one.is_raised

@@ -4,7 +4,7 @@ A base at an unknown height lies somewhere on the ray of its pixel. On the ray i
 the relief displacement for each millimetre of height.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -70,6 +70,11 @@ class Sighting:
     detection: Detection
     again: bool = False
     """Whether it was found by a second look, where other photos see a base."""
+    usual_mm2: Array = field(init=False)
+    """(2, 2): usual covariance of its own error: `own_covariance_mm2`, asked for often."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "usual_mm2", self._usual_covariance_mm2())
 
     def place_at(self, z_mm: float) -> Array:
         """Its place (2,) on the bowed table if its underside lies at `z_mm` over it."""
@@ -103,16 +108,23 @@ class Sighting:
         Across the view a place is surer than along it: what is not known of a base's profile moves
         its rim along the view. Errors that it shares with other sightings are left out.
         """
-        calibration, detection = self.photo.calibration, self.detection
-        shade = shade_covariance_mm2(calibration, detection)
-        least = (LEAST_SIGMA_PX * self.mm_per_px) ** 2 * np.eye(2)
-        if rare:
-            return np.asarray(detection.covariance_mm2 + detection.rare_excess_mm2 + shade + least)
+        if not rare:
+            return self.usual_mm2
+        detection = self.detection
+        shade = shade_covariance_mm2(self.photo.calibration, detection)
+        own = detection.covariance_mm2 + detection.rare_excess_mm2 + shade
+        return np.asarray(own + self._least_mm2())
+
+    def _usual_covariance_mm2(self) -> Array:
+        shade = shade_covariance_mm2(self.photo.calibration, self.detection)
         along = self._along_view()
         projection = np.outer(along, along)
         stretch = ALONG_SIGMA_FACTOR * projection + ACROSS_SIGMA_FACTOR * (np.eye(2) - projection)
-        own = detection.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade
-        return np.asarray(stretch @ own @ stretch + least)
+        own = self.detection.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade
+        return np.asarray(stretch @ own @ stretch + self._least_mm2())
+
+    def _least_mm2(self) -> Array:
+        return np.asarray((LEAST_SIGMA_PX * self.mm_per_px) ** 2 * np.eye(2))
 
     @property
     def mm_per_px(self) -> float:
