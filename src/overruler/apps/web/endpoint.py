@@ -26,7 +26,7 @@ REFUSAL_TEXTS = {
     421: "Not the name that the server goes by.",
     422: "Something in the request makes no sense; the error says what.",
     500: "The photo came to nothing for a reason of the server's own.",
-    503: "Too much is waiting, or the store takes nothing now; `Retry-After` says when to ask again.",
+    503: "Too much is waiting, or the disk or a process fails now; `Retry-After` says when to ask again.",
 }
 """What each status of a refusal means."""
 _PATH_PARAMETER = re.compile(r"{(\w+)}")

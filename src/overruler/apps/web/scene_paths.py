@@ -18,11 +18,7 @@ from overruler.calibration import CalibrationRecord
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.geometry.pose import Array
 from overruler.picture.answer_style import AnswerStyle
-from overruler.picture.drawable_ruling import (
-    DrawableRuling,
-    drawable_ruling,
-    style_of,
-)
+from overruler.picture.drawable_ruling import DrawableRuling, drawable_ruling, style_of
 from overruler.picture.painters import base_outline
 from overruler.picture.shades import COLOURS, outline_path, shade_layers
 from overruler.picture.svg import path_data
