@@ -34,7 +34,7 @@ from overruler.vision.plates.regiments import measure_hypotheses
 from synthetic.arrays import Picture
 from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo
-from synthetic.from_above.sheet import REACH_MM, drawn_view, on_board
+from synthetic.from_above.sheet import REACH_MM, drawn_view, lengthwise, on_board
 from training.score_tables import Table, kept_rows, read_options, teaching_tables
 
 TILES = 30
@@ -95,7 +95,7 @@ def _painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
 def _rectangles(truth: Any, camera: Camera) -> Array:
     """The bases (M, 7) of a truth, as `Sheet` has them."""
     standing = [one for one in truth["pieces"] if one["shape"]["type"] == "rectangle"]
-    bases = [[*on_board(camera, one), 1, one["visible_rim"]] for one in standing]
+    bases = [[*lengthwise(on_board(camera, one)), 1, one["visible_rim"]] for one in standing]
     return np.array(bases).reshape(-1, 7)
 
 
@@ -117,9 +117,9 @@ def verdict(one: RectangleHypothesis, bases: Array) -> float | None:
         return 0.0
     away = np.linalg.norm(bases[:, :2] - one.xy_mm, axis=1)
     size = np.array([one.base.length_mm, one.base.width_mm])
-    fits = np.abs(np.sort(bases[:, 2:4])[:, ::-1] - size).max(1) < SAME_SIZE_MM
-    quarter = np.pi / 2
-    turn = (bases[:, 4] - one.turn_rad + quarter / 2) % quarter - quarter / 2
+    fits = np.abs(bases[:, 2:4] - size).max(1) < SAME_SIZE_MM
+    modulo = np.pi / 2 if one.base.is_square else np.pi
+    turn = (bases[:, 4] - one.turn_rad + modulo / 2) % modulo - modulo / 2
     same = (away < NEAR_MM) & fits & (np.abs(turn) < SAME_TURN_RAD)
     if same.any():
         return 1.0 if bases[same, 6].max() >= LEAST_VISIBLE else None
