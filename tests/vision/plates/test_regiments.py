@@ -55,7 +55,7 @@ def test_a_guess_of_a_size_is_fitted_as_that_size_first(
     sides: tuple[float, float], error: float
 ) -> None:
     length, width = np.array(sides) * np.exp(error)
-    poses = regiments._likely_poses(guess_of(length, width))
+    poses = regiments.likely_poses(guess_of(length, width))
     assert 1 <= len(poses) <= regiments.MOST_SIZES
     first = poses[0]
     assert (first.base.length_mm, first.base.width_mm) == sides
@@ -64,7 +64,7 @@ def test_a_guess_of_a_size_is_fitted_as_that_size_first(
 
 def test_an_oblong_base_is_laid_across_only_where_its_long_axis_is_unsure() -> None:
     turns = [
-        {pose.turn_rad for pose in regiments._likely_poses(guess_of(50, 25, ahead))}
+        {pose.turn_rad for pose in regiments.likely_poses(guess_of(50, 25, ahead))}
         for ahead in (1.0, 0.0)
     ]
     assert turns == [{0.0}, {0.0, np.pi / 2}]

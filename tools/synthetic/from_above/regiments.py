@@ -60,10 +60,15 @@ class Unit:
 def regiment_sheet(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
     """One piece of a table from above, in pixels of `SHEET_MM`."""
     rng = np.random.default_rng(list(seed))
-    most_tilt = LOW_TILT_RAD if rng.random() < LOW else USUAL_TILT_RAD
-    view = patch_view(rng, REACH_MM, float(rng.uniform(*PHOTOS_MM)), most_tilt)
+    mm_per_px = float(rng.uniform(*PHOTOS_MM))
+    view = patch_view(rng, REACH_MM, mm_per_px, steepest_tilt(rng))
     photo, rows = regiment_photo(rng, view, tiles, REACH_MM, FINER)
     return sheet_of(photo, view, rows, SHEET_MM)
+
+
+def steepest_tilt(rng: Rng) -> float:
+    """The greatest tilt of a photo in radians: some are taken from low beside the table."""
+    return LOW_TILT_RAD if rng.random() < LOW else USUAL_TILT_RAD
 
 
 def regiment_photo(

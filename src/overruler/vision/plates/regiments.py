@@ -19,6 +19,7 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import likeliest_compatible_set
+from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates.coarse_grid import PosePosterior
@@ -34,6 +35,8 @@ from overruler.vision.plates.rectangle_fit import (
 from overruler.vision.plates.regiment_net import SeenCells
 from overruler.vision.plates.sides import half_extents, side_normals
 
+SIDES_MODEL = WEIGHTS / "regiment_edges.onnx"
+"""The network that looks along sides: it also knows places without any."""
 BASES = tuple(Base.rectangle(width, length) for length, width in RECTANGLE_SIDES_MM)
 """The sizes that are looked for."""
 LOG_SIDE_SIGMA = 0.08
@@ -88,7 +91,7 @@ def measure_hypotheses(frame: Frame, camera: Camera, cells: SeenCells) -> list[F
         fits = [_fit(frame, camera, guess, pose) for guess, pose in poses]
         return [one for one in fits if one is not None]
 
-    poses = [(guess, pose) for guess in cells.guesses for pose in _likely_poses(guess)]
+    poses = [(guess, pose) for guess in cells.guesses for pose in likely_poses(guess)]
     found = fit_all(poses)
     for _ in range(GROWTH_ROUNDS):
         beside = _poses_beside_likely(found)
@@ -117,7 +120,7 @@ def places_of(hypotheses: Sequence[RectangleHypothesis]) -> Places:
 
 def _fit(frame: Frame, camera: Camera, guess: ShapeCandidate, pose: BasePose) -> Fitted | None:
     """Return the hypothesis near a pose, by what the network guesses there."""
-    fit = fit_pose(frame, camera, pose, _side_nats)
+    fit = fit_pose(frame, camera, pose, _side_nats, SIDES_MODEL)
     if fit is None:
         return None
     logit = float(probability_to_logit(guess.score, MAX_LOGIT))
@@ -129,7 +132,7 @@ def _side_nats(xy_mm: Array, posterior: PosePosterior) -> float:
     return float(posterior.stretch_nats.sum())
 
 
-def _likely_poses(guess: ShapeCandidate) -> list[BasePose]:
+def likely_poses(guess: ShapeCandidate) -> list[BasePose]:
     """Return the sizes at a guess, the likeliest first."""
     poses = [pose for base in BASES for pose in _poses_of_size(guess, base)]
     likely = [pose for pose in poses if _size_chi2(guess, pose.base) < MAX_SIZE_CHI2]
