@@ -69,7 +69,7 @@ class Relations:
     alike: NDArray[np.bool_]
     """(N, N): whether it is of its size and near, but not in contact."""
     others: NDArray[np.bool_]
-    """(N, N): whether it is of another size and near."""
+    """(N, N): whether it is of another size, near, and parallel or across: a unit has one size."""
 
     @classmethod
     def of(cls, places: Places) -> "Relations":
@@ -87,7 +87,8 @@ class Relations:
         limit = NEAR_LENGTHS * np.maximum.outer(length, length)
         near = (apart < limit) & ~rivals & ~np.eye(len(places), dtype=bool)
         alike = near & same & ~touching.any(0)
-        return cls(rivals, touching & ~rivals, alike, near & ~same)
+        aligned = _turn_rad(places, np.pi / 2) < CONTACT_TURN_RAD
+        return cls(rivals, touching & ~rivals, alike, near & ~same & aligned)
 
     def chances(self, logits: Array) -> Array:
         """Return the probability of each (N,), by its log odds against nothing and those of its rivals."""
@@ -116,8 +117,7 @@ def _touch(places: Places) -> NDArray[np.bool_]:
     """Return whether the second (4, N, N) stands at each side of the first, if both are of one size."""
     length, width = places.size_mm.T
     modulo = np.where(length == width, np.pi / 2, np.pi)[:, None]
-    turns = places.turn_rad - places.turn_rad[:, None]
-    parallel = np.abs((turns + modulo / 2) % modulo - modulo / 2) < CONTACT_TURN_RAD
+    parallel = _turn_rad(places, modulo) < CONTACT_TURN_RAD
     normals = np.stack([side_normals(turn) for turn in places.turn_rad])
     offsets = places.xy_mm - places.xy_mm[:, None]
     ahead = np.einsum("nki,nmi->knm", normals, offsets)
@@ -126,6 +126,12 @@ def _touch(places: Places) -> NDArray[np.bool_]:
     gap = ahead - sides[..., None]
     low, high = CONTACT_GAP_MM
     return np.asarray((gap > low) & (gap < high) & (aside < CONTACT_SLIP_MM) & parallel)
+
+
+def _turn_rad(places: Places, modulo: Array | float) -> Array:
+    """Return how far each two (N, N) are turned against each other."""
+    turns = places.turn_rad - places.turn_rad[:, None]
+    return np.asarray(np.abs((turns + modulo / 2) % modulo - modulo / 2))
 
 
 def _overlap_mm(places: Places) -> Array:
