@@ -7,7 +7,7 @@ file the network misses some. What each says of the others (`neighbours`) settle
 The result is the likeliest set that can stand together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -49,6 +49,10 @@ MOST_SIZES = 3
 """Most sizes that are fitted at a guess."""
 CERTAIN_ELONGATION = 0.3
 """Certainty of a guess's long axis from which no base is placed across it."""
+PROBED_GUESSES = 12
+"""So many of the likeliest guesses are looked at first, ..."""
+PROMISING_SCORE = 0.3
+"""... and the others only if one of those is a base of this probability."""
 GROWTH_SCORE = 0.5
 """A base of this probability is tried again beside itself, ..."""
 GROWTH_ROUNDS = 2
@@ -87,12 +91,17 @@ def find_regiments(frame: Frame, camera: Camera, cells: SeenCells) -> list[Detec
 def measure_hypotheses(frame: Frame, camera: Camera, cells: SeenCells) -> list[Fitted]:
     """Return the likely sizes at all guesses, and beside likely ones, with the evidence for each."""
 
-    def fit_all(poses: Sequence[tuple[ShapeCandidate, BasePose]]) -> list[Fitted]:
+    def fit_all(poses: Iterable[tuple[ShapeCandidate, BasePose]]) -> list[Fitted]:
         fits = [_fit(frame, camera, guess, pose) for guess, pose in poses]
         return [one for one in fits if one is not None]
 
-    poses = [(guess, pose) for guess in cells.guesses for pose in likely_poses(guess)]
-    found = fit_all(poses)
+    def fit_guesses(guesses: Sequence[ShapeCandidate]) -> list[Fitted]:
+        return fit_all((guess, pose) for guess in guesses for pose in likely_poses(guess))
+
+    found = fit_guesses(cells.guesses[:PROBED_GUESSES])
+    if not any(one.score >= PROMISING_SCORE for one in _rate(found)):
+        return []
+    found += fit_guesses(cells.guesses[PROBED_GUESSES:])
     for _ in range(GROWTH_ROUNDS):
         beside = _poses_beside_likely(found)
         new = fit_all([(cells.guess_near(pose.xy_mm), pose) for pose in beside])

@@ -34,7 +34,11 @@ COARSER, COARSER_SHARES = 0.3, (0.6, 0.95)
 SQUEEZED, JPEG_QUALITIES = 0.4, (35, 90)
 """The share of crops that are coded as JPEG once more, and the qualities."""
 CROPPING = Cropping(
-    scales=0.06, near=0.75, label=partial(label, magnified=MAGNIFICATION), magnified=MAGNIFICATION
+    scales=0.06,
+    near=0.75,
+    label=partial(label, magnified=MAGNIFICATION),
+    favour=2.0,
+    magnified=MAGNIFICATION,
 )
 
 
