@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -73,6 +74,7 @@ def test_an_oblong_base_is_laid_across_only_where_its_long_axis_is_unsure() -> N
 # --- a painted unit ---
 
 
+@cache
 def unit() -> tuple[Frame, Camera, Array]:
     """A painted photo of nine figures on 25 mm squares in rank and file, and their centres (9, 2)."""
     rng, tiles = np.random.default_rng(SEED), library(SEED, 2)
@@ -102,3 +104,16 @@ def test_what_is_told_of_a_unit_is_right() -> None:
         assert abs((one.heading_deg - np.degrees(TURN_RAD) + 45) % 90 - 45) < 3
     card = np.array([[-110.0, -110], [110, -110], [110, 110], [-110, 110]])
     assert found_on(frame, camera, [card]) == []
+
+
+def test_a_member_that_the_network_misses_is_found_beside_the_others() -> None:
+    frame, camera, _ = unit()
+    view = rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX)
+    cells = look_for_bases(frame, camera, view)
+    assert cells is not None
+    told = regiments.find_regiments(frame, camera, cells)
+    member = min((one.xy_mm for one in told), key=lambda xy: float(np.hypot(*xy)))
+    others = [one for one in cells.guesses if np.hypot(*(one.xy_mm - member)) > 10]
+    assert len(others) < len(cells.guesses)
+    found = regiments.find_regiments(frame, camera, replace(cells, guesses=others))
+    assert min(np.hypot(*(one.xy_mm - member)) for one in found) < 1.0

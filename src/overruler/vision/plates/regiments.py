@@ -61,7 +61,7 @@ TAKEN_SHARE = 0.4
 """A place is known where a base of its size was fitted within this share of its width."""
 MIN_RIVAL_SCORE = 0.2
 """Smallest probability of a hypothesis that can exclude others."""
-MIN_SCORE = 0.9
+MIN_SCORE = 0.7
 """Smallest probability of a base that is told."""
 
 
