@@ -19,10 +19,12 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import likeliest_compatible_set
+from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates.coarse_grid import PosePosterior
+from overruler.vision.plates.lattice import settle_places
 from overruler.vision.plates.neighbours import Places, settled_scores
 from overruler.vision.plates.rectangle_fit import (
     BasePose,
@@ -85,7 +87,22 @@ def find_regiments(frame: Frame, camera: Camera, cells: SeenCells) -> list[Detec
         if score >= MIN_SCORE:
             others = find_alternatives(hypotheses[k], hypotheses, standing)
             detections.append(make_rectangle_detection(camera, hypotheses[k], score, others))
-    return detections
+    return _settled(camera, detections)
+
+
+def _settled(camera: Camera, detections: Sequence[Detection]) -> list[Detection]:
+    """Return detections at the places that all members of their units tell together."""
+    if not detections:
+        return []
+    xy = np.array([one.xy_mm for one in detections])
+    turns = np.radians([one.heading_deg for one in detections])
+    places = Places(xy, turns, np.array([size_mm(one.base) for one in detections]))
+    settled = settle_places(places, np.array([one.covariance_mm2 for one in detections]))
+    moved = []
+    for one, at, covariance in zip(detections, *settled, strict=True):
+        placed = replace(one, xy_mm=at, covariance_mm2=covariance)
+        moved.append(reproject_outline(camera, placed))
+    return moved
 
 
 def measure_hypotheses(frame: Frame, camera: Camera, cells: SeenCells) -> list[Fitted]:
