@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overruler.geometry.pose import Array
-from overruler.vision.plates.lattice import find_units, settle_places
+from overruler.vision.plates.lattice import find_units, settle_places, settle_turns
 from overruler.vision.plates.neighbours import Places
 from tests.vision.plates.test_neighbours import block, joined
 
@@ -61,3 +61,16 @@ def test_who_stands_alone_stays_and_headings_a_quarter_apart_are_one_unit() -> N
     xy, doubt = settle_places(places, covariances(5))
     assert np.array_equal(xy[4], far.xy_mm[0])
     assert np.array_equal(doubt[4], covariances(1)[0])
+
+
+@given(st.integers(0, 99), TURNS)
+def test_a_unit_has_one_heading_unless_its_members_are_turned(seed: int, turn: float) -> None:
+    true = block(4, 2, SIDES, turn)
+    noise = np.random.default_rng(seed).normal(0, 1, 8)
+    for sigma_deg, least, most in ((0.5, 0.0, 0.5), (1.5, 0.7, 1.0)):
+        off = np.radians(sigma_deg) * (noise - noise.mean()) / noise.std()
+        turned = Places(true.xy_mm, true.turn_rad + off, true.size_mm)
+        if len(find_units(turned)) == 1:
+            rest = settle_turns(turned) - turn
+            assert np.isclose(rest.mean(), 0, atol=1e-9)
+            assert least * off.std() <= rest.std() < most * off.std()

@@ -23,6 +23,8 @@ SHARED = 0.3
 """Share of a place's variance that all members have in common: the mean over them does not lessen it.
 
 With it 97 % of 126 places on rendered tables lie within the stated 95 %, without it 90 %."""
+TURN_SIGMA_RAD = np.radians(0.8)
+"""1 σ of a base's measured heading in rank and file."""
 STEPS = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
 """File and rank of the neighbours at the four sides."""
 
@@ -50,6 +52,20 @@ def settle_places(places: Places, covariances: Array) -> tuple[Array, Array]:
             xy[k] = together @ (prior @ at + own @ xy[k])
             settled[k] = (1 - SHARED) * together + SHARED * covariances[k]
     return xy, settled
+
+
+def settle_turns(places: Places) -> Array:
+    """Return headings (N,) in rad: those of a unit differ no more than its members are turned."""
+    turns = places.turn_rad.copy()
+    for unit in find_units(places):
+        if len(unit.members) < MIN_MEMBERS:
+            continue
+        own = turns[unit.members]
+        away = (own - own[0] + np.pi / 4) % (np.pi / 2) - np.pi / 4
+        off = away - away.mean()
+        scatter = max(float(off @ off) / (len(off) - 1) - TURN_SIGMA_RAD**2, 0.0)
+        turns[unit.members] = own - off * TURN_SIGMA_RAD**2 / (scatter + TURN_SIGMA_RAD**2)
+    return turns
 
 
 def find_units(places: Places) -> list[Unit]:

@@ -24,7 +24,7 @@ from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates.coarse_grid import PosePosterior
-from overruler.vision.plates.lattice import settle_places
+from overruler.vision.plates.lattice import settle_places, settle_turns
 from overruler.vision.plates.neighbours import Places, settled_scores
 from overruler.vision.plates.rectangle_fit import (
     BasePose,
@@ -98,9 +98,11 @@ def _settled(camera: Camera, detections: Sequence[Detection]) -> list[Detection]
     turns = np.radians([one.heading_deg for one in detections])
     places = Places(xy, turns, np.array([size_mm(one.base) for one in detections]))
     settled = settle_places(places, np.array([one.covariance_mm2 for one in detections]))
+    headings = np.degrees(settle_turns(places)).tolist()
     moved = []
-    for one, at, covariance in zip(detections, *settled, strict=True):
-        placed = replace(one, xy_mm=at, covariance_mm2=covariance)
+    for one, at, covariance, heading in zip(detections, *settled, headings, strict=True):
+        turned = replace(one, heading_deg=heading % one.heading_modulo_deg)
+        placed = replace(turned, xy_mm=at, covariance_mm2=covariance)
         moved.append(reproject_outline(camera, placed))
     return moved
 
