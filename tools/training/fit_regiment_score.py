@@ -9,6 +9,7 @@ Each third of the tables is also scored by weights fitted on the others, to tell
 import argparse
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 from typing import Any
@@ -20,13 +21,20 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.plates import regiment_net
-from overruler.vision.plates.rectangle_fit import RectangleHypothesis
-from overruler.vision.plates.regiment_net import propose_bases
-from overruler.vision.plates.regiments import FEATURES, measure_features
+from overruler.vision.plates.neighbours import (
+    OWN_FEATURES,
+    ROUNDS,
+    SHARED_FEATURES,
+    Places,
+    Relations,
+)
+from overruler.vision.plates.rectangle_fit import RectangleHypothesis, size_mm
+from overruler.vision.plates.regiment_net import look_for_bases
+from overruler.vision.plates.regiments import measure_hypotheses
 from synthetic.arrays import Picture
 from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo
-from synthetic.from_above.sheet import REACH_MM, drawn_view, on_board
+from synthetic.from_above.sheet import REACH_MM, drawn_view, lengthwise, on_board
 from training.score_tables import Table, kept_rows, read_options, teaching_tables
 
 TILES = 30
@@ -50,20 +58,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = read_options(__doc__, 9, arguments)
     regiment_net.LIKELY_SCORE = GATE
     rows = kept_rows(options.rows, lambda: _rows(options))
-    table, truth, features = rows[:, 0], rows[:, 1], rows[:, 2:]
-    odds = np.zeros(len(rows))
+    tables = [Judged.of(rows[rows[:, 0] == number]) for number in np.unique(rows[:, 0])]
+    odds = [np.zeros(0)] * len(tables)
     for fold in range(FOLDS):
-        here = table % FOLDS == fold
-        odds[here] = features[here] @ regression(features[~here], truth[~here])
-    print(_calibration(odds, truth))
-    text = _record(regression(features, truth), len(set(table.tolist())))
+        alone, among = fitted([one for k, one in enumerate(tables) if k % FOLDS != fold])
+        for k in range(fold, len(tables), FOLDS):
+            odds[k] = settled(tables[k], alone, among)
+    print(_calibration(np.concatenate(odds), np.concatenate([one.truth for one in tables])))
+    text = _record(*fitted(tables), len(tables))
     print(text, end="")
     if options.write:
         (WEIGHTS / "regiment_score.json").write_text(text, encoding="utf-8")
 
 
 def _rows(options: argparse.Namespace) -> Array:
-    """A row a hypothesis: the table's number, whether it is a base, and the features of its score."""
+    """A row a hypothesis: the table's number, whether it is a base, where it lies, and its own features."""
     found: list[list[float]] = []
     tables = teaching_tables(
         options, 47, _painted_table, _rectangles, mats=TILES, card_share=CARD_SHARE
@@ -86,18 +95,20 @@ def _painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
 def _rectangles(truth: Any, camera: Camera) -> Array:
     """The bases (M, 7) of a truth, as `Sheet` has them."""
     standing = [one for one in truth["pieces"] if one["shape"]["type"] == "rectangle"]
-    bases = [[*on_board(camera, one), 1, one["visible_rim"]] for one in standing]
+    bases = [[*lengthwise(on_board(camera, one)), 1, one["visible_rim"]] for one in standing]
     return np.array(bases).reshape(-1, 7)
 
 
 def judged(table: Table) -> Iterator[list[float]]:
-    """Of each hypothesis on a table: whether it is a base, and the features of its score."""
+    """Of each hypothesis on a table: whether it is a base (-1: counts neither way), its place, its own features."""
     frame = Frame(table.photo, "table")
-    guesses = propose_bases(frame, table.camera, table.view, table.cards)
-    for one, features in measure_features(frame, table.camera, guesses):
+    cells = look_for_bases(frame, table.camera, table.view, table.cards)
+    if cells is None:
+        return
+    for one, features in measure_hypotheses(frame, table.camera, cells):
         said = verdict(one, table.bases)
-        if said is not None:
-            yield [said, *features]
+        place = [*one.xy_mm, one.turn_rad, *size_mm(one.base)]
+        yield [-1 if said is None else said, *place, *features]
 
 
 def verdict(one: RectangleHypothesis, bases: Array) -> float | None:
@@ -106,9 +117,9 @@ def verdict(one: RectangleHypothesis, bases: Array) -> float | None:
         return 0.0
     away = np.linalg.norm(bases[:, :2] - one.xy_mm, axis=1)
     size = np.array([one.base.length_mm, one.base.width_mm])
-    fits = np.abs(np.sort(bases[:, 2:4])[:, ::-1] - size).max(1) < SAME_SIZE_MM
-    quarter = np.pi / 2
-    turn = (bases[:, 4] - one.turn_rad + quarter / 2) % quarter - quarter / 2
+    fits = np.abs(bases[:, 2:4] - size).max(1) < SAME_SIZE_MM
+    modulo = np.pi / 2 if one.base.is_square else np.pi
+    turn = (bases[:, 4] - one.turn_rad + modulo / 2) % modulo - modulo / 2
     same = (away < NEAR_MM) & fits & (np.abs(turn) < SAME_TURN_RAD)
     if same.any():
         return 1.0 if bases[same, 6].max() >= LEAST_VISIBLE else None
@@ -116,6 +127,51 @@ def verdict(one: RectangleHypothesis, bases: Array) -> float | None:
 
 
 # --- weights ---
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """The hypotheses of one table."""
+
+    truth: Array
+    """(N,): 1 for a base, 0 for none, -1 for what counts neither way."""
+    own: Array
+    """(N, 4): what is known of each alone."""
+    relations: Relations
+
+    @classmethod
+    def of(cls, rows: Array) -> "Judged":
+        places = Places(rows[:, 2:4], rows[:, 4], rows[:, 5:7])
+        return cls(rows[:, 1], rows[:, 7:], Relations.of(places))
+
+    def shared(self, odds: Array) -> Array:
+        """All features of each, by the log odds of all."""
+        return np.column_stack([self.own, self.relations.features(self.relations.chances(odds))])
+
+
+def fitted(tables: Sequence[Judged]) -> tuple[Array, Array]:
+    """The weights of a base alone, and of one among others: each round is fitted on the chances of the last."""
+    truth = np.concatenate([one.truth for one in tables])
+    counts = truth >= 0
+
+    def fit(features: Sequence[Array]) -> Array:
+        return regression(np.concatenate(features)[counts], truth[counts])
+
+    alone = fit([one.own for one in tables])
+    odds = [one.own @ alone for one in tables]
+    for _ in range(ROUNDS):
+        features = [one.shared(some) for one, some in zip(tables, odds, strict=True)]
+        among = fit(features)
+        odds = [some @ among for some in features]
+    return alone, among
+
+
+def settled(table: Judged, alone: Array, among: Array) -> Array:
+    """The log odds of each among the others."""
+    odds = table.own @ alone
+    for _ in range(ROUNDS):
+        odds = table.shared(odds) @ among
+    return odds
 
 
 def regression(features: Array, truth: Array) -> Array:
@@ -135,17 +191,17 @@ def _calibration(odds: Array, truth: Array) -> str:
     score = 1 / (1 + np.exp(-odds))
     told = []
     for low, high in pairwise((0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99, 1.0)):
-        some = truth[(score >= low) & (score < high)]
+        some = truth[(score >= low) & (score < high) & (truth >= 0)]
         told.append(f"{low:g}-{high:g}: {int(some.sum())} of {len(some)}")
     return "  ".join(told)
 
 
-def _record(weights: Array, tables: int) -> str:
-    values = ", ".join(f"{value:.3f}" for value in weights)
-    names = ", ".join(json.dumps(name) for name in FEATURES)
+def _record(alone: Array, among: Array, tables: int) -> str:
+    names = [f"alone_{name}" for name in OWN_FEATURES] + [*OWN_FEATURES, *SHARED_FEATURES]
+    values = ", ".join(f"{value:.3f}" for value in [*alone, *among])
     lines = [
         f'  "coefficients": [{values}]',
-        f'  "features": [{names}]',
+        f'  "features": [{", ".join(map(json.dumps, names))}]',
         f'  "date": "{date.today()}"',
         f'  "data": "logistic regression on {tables} painted and traced tables"',
         '  "command": "python tools/training/fit_regiment_score.py --painted 60 --tables TABLES"',

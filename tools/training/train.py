@@ -32,6 +32,7 @@ LESSONS = {
     "plate_heading": "training.lessons.shapes.headings",
     "plate_edges": "training.lessons.shapes.sides",
     "rectangle_edges": "training.lessons.shapes.sides",
+    "regiment_edges": "training.lessons.shapes.regiment_sides",
     "hills": "training.lessons.hills.learn",
     "rims": "training.lessons.rims.lessons",
     "rings": "training.lessons.rims.lessons",

@@ -86,3 +86,21 @@ def test_other_networks_are_not_blended() -> None:
     hills, rims = (onnx.load(str(vision.WEIGHTS / (f"{name}.onnx"))) for name in ("hills", "rims"))
     with pytest.raises(ValueError, match="not the same network"):
         blended(hills, rims, 0.5)
+
+
+def test_a_look_beside_a_base_says_how_far_out_each_side_lies() -> None:
+    from overruler.bases import Base
+    from overruler.vision.plates.rectangle_fit import BasePose
+    from training.lessons.shapes.regiment_sides import places
+
+    square = np.array([[10.0, 20.0, 25.0, 25.0, 0.0, 1.0, 1.0]])
+    off = places(BasePose(Base.rectangle(25, 25), np.array([8.0, 21.5]), 0.0), square)
+    assert off.reshape(4, -1) == pytest.approx(np.repeat([[2.0], [-1.5], [-2.0], [1.5]], 3, 1))
+    quarter = places(BasePose(Base.rectangle(25, 25), np.array([8.0, 21.5]), np.pi / 2), square)
+    assert quarter.reshape(4, -1)[:, 0] == pytest.approx([-1.5, -2.0, 1.5, 2.0])
+    longer = places(BasePose(Base.rectangle(25, 50), np.array([10.0, 20.0]), 0.0), square)
+    ends, sides = longer.reshape(4, -1)[::2], longer.reshape(4, -1)[1::2]
+    assert np.isnan(ends).all()
+    assert (~np.isnan(sides)).sum(1).tolist() == [1, 1]  # only the middle stretches lie on a side
+    turned = places(BasePose(Base.rectangle(25, 25), np.array([10.0, 20.0]), 0.3), square)
+    assert np.isnan(turned).all()

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 from hypothesis import given
@@ -19,7 +18,7 @@ from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates import regiments
-from overruler.vision.plates.regiment_net import propose_bases
+from overruler.vision.plates.regiment_net import look_for_bases
 from synthetic.camera import patch_view
 from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import any_base, circle, rounded, spun
@@ -34,7 +33,8 @@ BOX_MM = (-REACH_MM, -REACH_MM, 400.0, 380.0)
 
 def found_on(frame: Frame, camera: Camera, hidden: Sequence[Array] = ()) -> list[Detection]:
     view = rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX)
-    return regiments.find_regiments(frame, camera, propose_bases(frame, camera, view, hidden))
+    cells = look_for_bases(frame, camera, view, hidden)
+    return [] if cells is None else regiments.find_regiments(frame, camera, cells)
 
 
 def guess_of(length_mm: float, width_mm: float, ahead: float = 1.0) -> ShapeCandidate:
@@ -56,41 +56,25 @@ def test_a_guess_of_a_size_is_fitted_as_that_size_first(
     sides: tuple[float, float], error: float
 ) -> None:
     length, width = np.array(sides) * np.exp(error)
-    poses = regiments._likely_poses(guess_of(length, width))
+    poses = regiments.likely_poses(guess_of(length, width))
     assert 1 <= len(poses) <= regiments.MOST_SIZES
-    _, first = poses[0]
+    first = poses[0]
     assert (first.base.length_mm, first.base.width_mm) == sides
     assert first.turn_rad == 0
 
 
 def test_an_oblong_base_is_laid_across_only_where_its_long_axis_is_unsure() -> None:
     turns = [
-        {pose.turn_rad for _, pose in regiments._likely_poses(guess_of(50, 25, ahead))}
+        {pose.turn_rad for pose in regiments.likely_poses(guess_of(50, 25, ahead))}
         for ahead in (1.0, 0.0)
     ]
     assert turns == [{0.0}, {0.0, np.pi / 2}]
 
 
-@given(st.integers(1, 4), st.integers(1, 4), st.floats(0, 3), st.sampled_from(RECTANGLE_SIDES_MM))
-def test_in_rank_and_file_a_base_has_as_many_contacts_as_neighbours(
-    columns: int, rows: int, turn: float, sides: tuple[float, float]
-) -> None:
-    cells = list(product(range(columns), range(rows)))
-    places = spun(np.array(cells) * sides, turn)
-    base = Base.rectangle(sides[1], sides[0])
-    unit: Any = [SimpleNamespace(base=base, xy_mm=at, turn_rad=turn) for at in places]
-    steps = [
-        sum((x + a, y + b) in cells for a, b in ((1, 0), (0, 1), (-1, 0), (0, -1)))
-        for x, y in cells
-    ]
-    assert regiments._contacts(unit).tolist() == steps
-    apart: Any = [SimpleNamespace(base=base, xy_mm=2 * one.xy_mm, turn_rad=turn) for one in unit]
-    assert not regiments._contacts(apart).any()
-
-
 # --- a painted unit ---
 
 
+@cache
 def unit() -> tuple[Frame, Camera, Array]:
     """A painted photo of nine figures on 25 mm squares in rank and file, and their centres (9, 2)."""
     rng, tiles = np.random.default_rng(SEED), library(SEED, 2)
@@ -120,3 +104,16 @@ def test_what_is_told_of_a_unit_is_right() -> None:
         assert abs((one.heading_deg - np.degrees(TURN_RAD) + 45) % 90 - 45) < 3
     card = np.array([[-110.0, -110], [110, -110], [110, 110], [-110, 110]])
     assert found_on(frame, camera, [card]) == []
+
+
+def test_a_member_that_the_network_misses_is_found_beside_the_others() -> None:
+    frame, camera, _ = unit()
+    view = rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX)
+    cells = look_for_bases(frame, camera, view)
+    assert cells is not None
+    told = regiments.find_regiments(frame, camera, cells)
+    member = min((one.xy_mm for one in told), key=lambda xy: float(np.hypot(*xy)))
+    others = [one for one in cells.guesses if np.hypot(*(one.xy_mm - member)) > 10]
+    assert len(others) < len(cells.guesses)
+    found = regiments.find_regiments(frame, camera, replace(cells, guesses=others))
+    assert min(np.hypot(*(one.xy_mm - member)) for one in found) < 1.0

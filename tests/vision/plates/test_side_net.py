@@ -11,9 +11,11 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.radial_edges import LabPatch
 from overruler.vision.plates.coarse_grid import pair_opposite_sides
 from overruler.vision.plates.side_net import (
+    NO_SIDE_SHARE,
     OFFSET_BINS,
     STRETCHES_PER_SIDE,
     SideEvidence,
+    _log_likelihood,
     run_side_net,
     side_strips,
     stretch_samples_mm,
@@ -113,3 +115,15 @@ def test_what_stretches_say_is_read_between_bins_and_turned(
         :, 0, 0
     ]
     np.testing.assert_allclose(read, (shift - along[0, stretch] * turn) / 0.5, atol=1e-9)
+
+
+def test_where_a_network_says_that_there_is_no_side_no_place_is_likely() -> None:
+    usual = np.append(np.full(OFFSET_BINS, (1 - NO_SIDE_SHARE) / OFFSET_BINS), NO_SIDE_SHARE)
+    assert _log_likelihood(usual) == pytest.approx(np.zeros(OFFSET_BINS))
+    none = np.append(np.full(OFFSET_BINS, 0.01 / OFFSET_BINS), 0.99)
+    assert (_log_likelihood(none) < -2).all()
+    seen = np.append(np.where(np.arange(OFFSET_BINS) == 3, 0.99, 0.0), 0.01)
+    assert _log_likelihood(seen).argmax() == 3
+    assert _log_likelihood(seen)[3] > 4
+    without = _log_likelihood(seen[:-1] / seen[:-1].sum())
+    assert without.argmax() == 3

@@ -10,7 +10,7 @@ from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.camera import View, patch_view
 from synthetic.from_above.sheet import REACH_MM, Sheet, sheet_of, visible_share
 from synthetic.painted.art import square_art
-from synthetic.painted.as_played import as_played, posed, ranks, tray_under
+from synthetic.painted.as_played import as_played, posed, ranks, tray_around
 from synthetic.painted.clutter import any_clutter
 from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, any_base, circle, rounded, spun
@@ -23,6 +23,10 @@ SHEET_MM = 1.0
 """A pixel of a sheet."""
 PHOTOS_MM, FINER = (0.5, 1.25), 2
 """A pixel of the photos, and how many samples each of its sides has."""
+LOW, LOW_TILT_RAD, USUAL_TILT_RAD = 0.3, 1.2, 0.74
+"""The share of photos taken from low beside the table, their greatest tilt, and that of others."""
+TRAYS, TRAY_BORDERS_MM = 0.2, (0.5, 8.0)
+"""The share of units on a movement tray, and how far it reaches beyond their bases."""
 GAPS_MM = (0.05, 0.05, 0.4, 2.0)
 """Gaps between neighbours in rank and file; others stand loosely."""
 LOOSE = 0.25
@@ -56,9 +60,15 @@ class Unit:
 def regiment_sheet(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
     """One piece of a table from above, in pixels of `SHEET_MM`."""
     rng = np.random.default_rng(list(seed))
-    view = patch_view(rng, REACH_MM, float(rng.uniform(*PHOTOS_MM)))
+    mm_per_px = float(rng.uniform(*PHOTOS_MM))
+    view = patch_view(rng, REACH_MM, mm_per_px, steepest_tilt(rng))
     photo, rows = regiment_photo(rng, view, tiles, REACH_MM, FINER)
     return sheet_of(photo, view, rows, SHEET_MM)
+
+
+def steepest_tilt(rng: Rng) -> float:
+    """The greatest tilt of a photo in radians: some are taken from low beside the table."""
+    return LOW_TILT_RAD if rng.random() < LOW else USUAL_TILT_RAD
 
 
 def regiment_photo(
@@ -71,7 +81,9 @@ def regiment_photo(
     solids = [solid for unit in units for solid in unit.solids]
     prints = any_prints(rng, reach_mm, rng.random() < 0.3)
     for unit in units:
-        prints += tray_under(rng, unit.plates) if rng.random() < 0.15 else []
+        if rng.random() < TRAYS:
+            border_mm = float(rng.uniform(*TRAY_BORDERS_MM))
+            prints += tray_around(rng, unit.corners_mm, unit.plates[0].turn_rad, border_mm)
     more, lying, printed = _others(rng, reach_mm, scene.tile, tiles, plates)
     whole = replace(
         scene, plates=[*plates, *more], solids=[*solids, *lying], prints=[*prints, *printed]

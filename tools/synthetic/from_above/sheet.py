@@ -1,7 +1,7 @@
 """A piece of a table as a picture from above shows it, with the truth of what stands there."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,6 +94,14 @@ def on_board(camera: Camera, piece: Truth) -> list[float]:
     x, y = eye[:2] + (np.array([piece["x_mm"], piece["y_mm"]]) - eye[:2]) * scale
     sides = (shape.get("diameter_mm") or shape[side] for side in ("length_mm", "width_mm"))
     return [x, y, *(side * scale for side in sides), np.radians(piece["heading_deg"])]
+
+
+def lengthwise(base: Sequence[float]) -> list[float]:
+    """The same base as `on_board` has it, its heading along its longer side."""
+    x, y, length, width, heading = base
+    if width <= length:
+        return [x, y, length, width, heading]
+    return [x, y, width, length, heading + np.pi / 2]
 
 
 # --- what is seen of a painted rim ---

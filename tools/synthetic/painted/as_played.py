@@ -140,11 +140,15 @@ def ranks(rng: Rng, style: Plate, reach_mm: float) -> list[Plate]:
 
 
 def tray_under(rng: Rng, plates: Sequence[Plate]) -> list[Print]:
-    """A movement tray below the bases of a unit: a dark or painted slab a little larger than they."""
-    first, style = np.array([plate.center_mm for plate in plates]), plates[0]
-    turn = rng.uniform(0, 6.3)
-    low, high = (f(spun(first, -turn), 0) for f in (np.min, np.max))
-    half = (high - low) / 2 + style.radius_mm * rng.uniform(1.02, 1.4)
+    """A movement tray below round bases of a unit: a dark or painted slab a little larger than they."""
+    middles, turn = np.array([plate.center_mm for plate in plates]), float(rng.uniform(0, 6.3))
+    return tray_around(rng, middles, turn, plates[0].radius_mm * rng.uniform(1.02, 1.4))
+
+
+def tray_around(rng: Rng, points: Array, turn: float, border_mm: float) -> list[Print]:
+    """A tray that reaches so far beyond points (N, 2)."""
+    low, high = (f(spun(points, -turn), 0) for f in (np.min, np.max))
+    half = (high - low) / 2 + border_mm
     paint = np.full(3, rng.uniform(0.003, 0.05), np.float32)
     paint = paint if rng.random() < 0.6 else any_colour(rng)
     middle = spun((low + high)[None] / 2, turn)

@@ -181,16 +181,16 @@ def _find_rectangles(search: Search) -> Iterable[Detection]:
 
 
 def _find_regiments(search: Search) -> Iterable[Detection]:
-    from overruler.vision.plates.regiment_net import propose_bases  # not needed for named sizes
+    from overruler.vision.plates.regiment_net import look_for_bases  # not needed for named sizes
 
     frame, camera = search.frame, search.calibration.camera
-    guesses = propose_bases(frame, camera, search.view, search.hidden, search.is_fleet)
-    if not guesses:
+    cells = look_for_bases(frame, camera, search.view, search.hidden, search.is_fleet)
+    if cells is None:
         return ()
     from overruler.vision.plates.regiments import find_regiments  # few tables have any
 
-    search.progress(f"looking closer at {len(guesses)} bases with corners")
-    found = find_regiments(frame, camera, guesses)
+    search.progress(f"looking closer at {len(cells.guesses)} bases with corners")
+    found = find_regiments(frame, camera, cells)
     return [one for one in found if not (search.is_fleet and is_plate(one.base))]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -76,30 +77,36 @@ class RectangleHypothesis:
 
 
 def fit_pose(
-    frame: Frame, camera: Camera, pose: BasePose, rate: Callable[[Array, PosePosterior], float]
+    frame: Frame,
+    camera: Camera,
+    pose: BasePose,
+    rate: Callable[[Array, PosePosterior], float],
+    model: Path = MODEL,
 ) -> RectangleHypothesis | None:
     """Return the hypothesis near a pose; None where its sides have no evidence.
 
-    `rate` gives its probability, by its place (2,) and the evidence there.
+    `rate` gives its probability, by its place (2,) and the evidence there. `model` looks at them.
     """
     base = pose.base
     view = crop_view(frame, camera, pose.xy_mm, base.length_mm)
     if view is None:
         return None
-    posterior = _posterior_at(view, pose)
+    posterior = _posterior_at(view, pose, model)
     if posterior is None:
         return None
-    posterior = _posterior_at(view, BasePose(base, *posterior.best_pose))  # centred on the best
+    posterior = _posterior_at(
+        view, BasePose(base, *posterior.best_pose), model
+    )  # centred on the best
     if posterior is None:
         return None
     xy, turn = posterior.best_pose
     return RectangleHypothesis(base, xy, turn, view, posterior, rate(xy, posterior))
 
 
-def _posterior_at(view: LabPatch, pose: BasePose) -> PosePosterior | None:
+def _posterior_at(view: LabPatch, pose: BasePose, model: Path) -> PosePosterior | None:
     """Return the grid about a pose, if its sides have evidence there."""
     size = size_mm(pose.base)
-    posterior = pose_posterior(view, pose.xy_mm, pose.turn_rad, size, pose.xy_mm, MODEL)
+    posterior = pose_posterior(view, pose.xy_mm, pose.turn_rad, size, pose.xy_mm, model)
     if posterior is None or posterior.stretch_nats.sum() <= MIN_SIDE_NATS:
         return None
     return posterior

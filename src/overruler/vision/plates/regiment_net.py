@@ -6,6 +6,7 @@ regiments, lone bases and stands among cards, counters, houses and round bases.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -20,7 +21,12 @@ from overruler.vision.imaging.orthophoto import (
     relief_displacement_map,
     visibility_mask,
 )
-from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS, infer_whole_picture
+from overruler.vision.learned.inference import (
+    OUTPUT_STRIDE_PX,
+    OVERVIEW_MM_PER_PX,
+    WEIGHTS,
+    infer_whole_picture,
+)
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.shape_net import (
     RECTANGLE_CHANNEL,
@@ -50,28 +56,53 @@ MIN_SPACING_SHARE = 0.5
 """Candidates nearer than this share of the smaller width are the same base."""
 
 
-def propose_bases(
+@dataclass(frozen=True, slots=True, eq=False)
+class SeenCells:
+    """What the network says of a table."""
+
+    view: Orthophoto
+    """The table at `MM_PER_PX`."""
+    answer: Array
+    """(13, rows, columns): by cell."""
+    score: Array
+    """(rows, columns): probability of a middle in each cell, 0 where nothing is looked for."""
+    guesses: list[ShapeCandidate]
+    """The likely middles, the likeliest first."""
+
+    def guess_near(self, xy_mm: Array) -> ShapeCandidate:
+        """Return what the likeliest cell at a place or beside it says."""
+        column_px, row_px = self.view.to_px(xy_mm)
+        cells = (np.array([row_px, column_px]) + 0.5) / OUTPUT_STRIDE_PX - 0.5
+        row, column = np.clip(np.round(cells).astype(int), 0, np.array(self.score.shape) - 1)
+        top, left = max(row - 1, 0), max(column - 1, 0)
+        around = self.score[top : row + 2, left : column + 2]
+        down, right = np.unravel_index(int(np.argmax(around)), around.shape)
+        return _decode(self.view, self.answer, top + int(down), left + int(right))
+
+
+def look_for_bases(
     frame: Frame,
     camera: Camera,
     from_above: Orthophoto,
     hidden: Sequence[Array] = (),
     with_ships: bool = False,
-) -> list[ShapeCandidate]:
-    """Return possible rectangular bases in the part of a table that is seen from above.
+) -> SeenCells | None:
+    """Return what looks like rectangular bases in the part of a table that is seen from above.
 
-    The likeliest comes first. None lies inside a `hidden` polygon (K, 2) in mm or where the photo
-    shows nothing. There is none unless one is likely. On a table `with_ships` nothing counts that may
-    be a plate: its own finder tells its heading.
+    None lies inside a `hidden` polygon (K, 2) in mm or where the photo shows nothing. Where none is
+    likely there is nothing to return. On a table `with_ships` nothing counts that may be a plate:
+    its own finder tells its heading.
     """
     if from_above.mm_per_px > COARSEST_MM_PER_PX:
-        return []
+        return None
     height, width = np.array(from_above.pixels.shape[:2]) * from_above.mm_per_px
     left, top = from_above.left_mm, from_above.top_mm
     box = (left, top - height, left + width, top)
-    found = find_cells(rectify_photo(frame.pixels, camera, box, MM_PER_PX), camera, hidden)
+    seen = look_at(rectify_photo(frame.pixels, camera, box, MM_PER_PX), camera, hidden)
     if with_ships:
-        found = [one for one in found if not _may_be_plate(one)]
-    return found if found and found[0].score >= LIKELY_SCORE else []
+        rest = [one for one in seen.guesses if not _may_be_plate(one)]
+        seen = replace(seen, guesses=rest)
+    return seen if seen.guesses and seen.guesses[0].score >= LIKELY_SCORE else None
 
 
 def _may_be_plate(one: ShapeCandidate) -> bool:
@@ -82,10 +113,8 @@ def _may_be_plate(one: ShapeCandidate) -> bool:
     return bool(side_mm > MIN_PLATE_SHARE * PLATE_SIDES_MM[0])
 
 
-def find_cells(
-    view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()
-) -> list[ShapeCandidate]:
-    """Return possible rectangular bases in a view of `MM_PER_PX`, the likeliest first."""
+def look_at(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> SeenCells:
+    """Return what the network says of a view of `MM_PER_PX`."""
     picture = picture_input(view.pixels, relief_displacement_map(view, camera))
     answer = infer_whole_picture(MODEL, picture).astype(float)
     score = sigmoid(answer[RECTANGLE_CHANNEL])
@@ -94,14 +123,17 @@ def find_cells(
     highest_around = cv2.dilate(score, np.ones((3, 3), np.uint8))
     rows, columns = np.nonzero((score >= highest_around) & (score > MIN_SCORE))
     order = np.argsort(-score[rows, columns], kind="stable")
-    size_mm = REFERENCE_SIZE_MM / MAGNIFICATION
     kept: list[ShapeCandidate] = []
     for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True):
-        cell = answer[:, row, column]
-        one = decode_cell(view, cell, row, column, RECTANGLE_CHANNEL, size_mm)
+        one = _decode(view, answer, row, column)
         if not any(_is_same(one, other) for other in kept):
             kept.append(one)
-    return kept
+    return SeenCells(view, answer, score, kept)
+
+
+def _decode(view: Orthophoto, answer: Array, row: int, column: int) -> ShapeCandidate:
+    size_mm = REFERENCE_SIZE_MM / MAGNIFICATION
+    return decode_cell(view, answer[:, row, column], row, column, RECTANGLE_CHANNEL, size_mm)
 
 
 def _is_same(one: ShapeCandidate, other: ShapeCandidate) -> bool:

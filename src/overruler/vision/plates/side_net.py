@@ -43,6 +43,9 @@ INPUT_CHANNELS = 6
 UNINFORMATIVE_SHARE = 0.04
 """Share of stretches that do not show their side, whatever the network returns."""
 
+NO_SIDE_SHARE = 0.6
+"""Share of stretches without a side in the lessons of a network that tells them."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SideEvidence:
@@ -119,9 +122,24 @@ def run_side_net(
     """Return the evidence along a rectangle's sides; arguments are as for `side_strips`."""
     strips = side_strips(view, xy_mm, turn_rad, size_mm, step_mm)
     logits = np.asarray(infer_batch(model, strips), float)
-    logits = logits.reshape(4, STRETCHES_PER_SIDE, OFFSET_BINS)
+    logits = logits.reshape(4, STRETCHES_PER_SIDE, -1)
     share = np.exp(logits - logits.max(-1, keepdims=True))
     share /= share.sum(-1, keepdims=True)
-    informed = share * OFFSET_BINS * (1 - UNINFORMATIVE_SHARE)
     samples = stretch_samples_mm(2 * half_extents(size_mm)[::-1])
-    return SideEvidence(np.log(informed + UNINFORMATIVE_SHARE), samples.mean(-1), step_mm)
+    return SideEvidence(_log_likelihood(share), samples.mean(-1), step_mm)
+
+
+def _log_likelihood(share: Array) -> Array:
+    """Return the log-likelihood (..., BINS) of each offset, against no knowledge, or against no side.
+
+    `share` (..., BINS or BINS + 1) is what the network answers; its last one, if it is one more,
+    says that there is no side.
+    """
+    known = 1 - UNINFORMATIVE_SHARE
+    offsets, none = share[..., :OFFSET_BINS], share[..., OFFSET_BINS:]
+    if not none.size:
+        return np.asarray(np.log(offsets * OFFSET_BINS * known + UNINFORMATIVE_SHARE))
+    usual = OFFSET_BINS / (1 - NO_SIDE_SHARE)
+    there = offsets * usual * known + UNINFORMATIVE_SHARE
+    absent = none / NO_SIDE_SHARE * known + UNINFORMATIVE_SHARE
+    return np.asarray(np.log(there) - np.log(absent))

@@ -10,7 +10,7 @@ from overruler.vision.learned.shape_net import KINDS, REFERENCE_SIZE_MM
 from synthetic.arrays import Floats
 from synthetic.from_above.fleet import fleet_sheet
 from synthetic.from_above.quick_tables import drawn_sheet
-from synthetic.from_above.sheet import Sheet, Truth, on_board, read_sheet
+from synthetic.from_above.sheet import Sheet, Truth, lengthwise, on_board, read_sheet
 from training.lesson import Drawn, FromTables, Lesson
 from training.lessons.shapes.crops import (
     CELL_MM,
@@ -44,7 +44,8 @@ def _base(camera: Camera, piece: Truth) -> list[float] | None:
     if piece["shape"]["type"] == "circle":
         return None
     kind = 2 if piece["shape"]["type"] == "oval" else 0 if piece["base_style"] == "xw" else 1
-    return [*on_board(camera, piece), kind, piece["visible_rim"] if piece["in_frame"] > 0.5 else 0]
+    seen = piece["visible_rim"] if piece["in_frame"] > 0.5 else 0
+    return [*lengthwise(on_board(camera, piece)), kind, seen]
 
 
 def label(sheet: Sheet, frame: Frame, magnified: float = 1.0) -> Floats:

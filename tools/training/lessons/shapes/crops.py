@@ -54,6 +54,8 @@ class Cropping:
     """The share of crops near a base in which it is enlarged, as a closer look shows it, ..."""
     close_mm: float = 54.0
     """... to about this size."""
+    favour: float = 0.0
+    """The power of a base's longer side that its chance to be looked at goes with: small ones are many."""
     magnified: float = 1.0
     """How much larger the network sees the table than the whole-table networks do."""
 
@@ -82,7 +84,8 @@ class Cropping:
         scale = self.magnified * float(np.exp(rng.uniform(-1, 1) * self.scales))
         size_mm, middle = 0.0, None
         if len(sheet.bases) and rng.random() < self.near:
-            base = sheet.bases[rng.integers(len(sheet.bases))]
+            chances = sheet.bases[:, 2:4].max(1) ** self.favour
+            base = sheet.bases[rng.choice(len(chances), p=chances / chances.sum())]
             middle, size_mm = base[:2] + rng.uniform(-90, 90, 2), float(base[2:4].max())
         if size_mm and rng.random() < self.enlarged:
             scale = max(1.0, rng.uniform(0.75, 1.1) * self.close_mm / size_mm)

@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+import cv2
 import numpy as np
 import torch
 from torch import nn
@@ -28,8 +29,16 @@ TRACED_SHARE = 0.35
 """The share of samples that are of traced tables."""
 CHECKED = 160
 """Crops that the check looks at."""
+COARSER, COARSER_SHARES = 0.3, (0.6, 0.95)
+"""The share of crops that are shown with fewer pixels, and how many of each side's are left."""
+SQUEEZED, JPEG_QUALITIES = 0.4, (35, 90)
+"""The share of crops that are coded as JPEG once more, and the qualities."""
 CROPPING = Cropping(
-    scales=0.06, near=0.75, label=partial(label, magnified=MAGNIFICATION), magnified=MAGNIFICATION
+    scales=0.06,
+    near=0.75,
+    label=partial(label, magnified=MAGNIFICATION),
+    favour=2.0,
+    magnified=MAGNIFICATION,
 )
 
 
@@ -58,8 +67,22 @@ def _crops(rng: Rng, sheets: list[Sheet]) -> Arrays:
 def batch(crops: Arrays, rng: Rng, count: int) -> tuple[Floats, Floats]:
     """So many crops in another light, and what is true of them."""
     chosen = rng.integers(0, len(crops["leans"]), count)
-    inputs = [_input(recoloured(rng, crops["pixels"][k]), crops["leans"][k]) for k in chosen]
+    shown = [sent(rng, recoloured(rng, crops["pixels"][k])) for k in chosen]
+    inputs = [_input(pixels, crops["leans"][k]) for pixels, k in zip(shown, chosen, strict=True)]
     return np.stack(inputs), crops["truths"][chosen].astype(np.float32)
+
+
+def sent(rng: Rng, pixels: Picture) -> Picture:
+    """The crop as a coarser photo shows it, or one that a messenger sent."""
+    if rng.random() < COARSER:
+        share = rng.uniform(*COARSER_SHARES)
+        small = cv2.resize(pixels, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
+        pixels = np.asarray(cv2.resize(small, (SIDE, SIDE)), np.uint8)
+    if rng.random() < SQUEEZED:
+        quality = [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(*JPEG_QUALITIES))]
+        _, coded = cv2.imencode(".jpg", pixels, quality)
+        pixels = np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR), np.uint8)
+    return pixels
 
 
 def _input(pixels: Picture, lean: Floats) -> Floats:
