@@ -1,9 +1,12 @@
 """Advice on another photo comes true: the imagined photo leaves the doubt that was promised."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evaluate.drawn.views import Truth, camera_from, see
+from overruler.calibration import Light
 from overruler.report import Report
 from overruler.verdict import Verdict
 from overruler.vision.assembly.to_scene import build_scene
@@ -12,9 +15,10 @@ from overruler.vision.fusion.next_photo import advise_photo
 PAIR: list[Truth] = [(200.0, 250.0, 0.0, 27.0), (700.0, 380.0, 0.0, 27.0)]
 
 
-def report(scale: float) -> Report:
+def report(scale: float, light: Light | None = None) -> Report:
     """A photo from the near side that fits both bases badly along its view."""
     photo = see(0, camera_from(0.0), PAIR)
+    photo = replace(photo, calibration=replace(photo.calibration, light=light))
     for detection in photo.detections:
         detection.covariance_mm2[:] = np.diag([0.04, scale])
     scene = build_scene(photo.calibration, photo.detections, "legion")
@@ -32,6 +36,14 @@ def test_an_open_ruling_gets_advice_with_its_effect() -> None:
     assert advice.text.startswith("a photo from the ")
     assert "p01 and p02" in advice.text
     assert advice.after_mm < 0.7 * advice.before_mm
+
+
+def test_another_photo_has_the_same_lamp() -> None:
+    lamp = Light(np.array([1e5, 300.0]), 0.4)
+    plain, shaded = (advise_photo(report(4.0, light), [ruling(0.6)]) for light in (None, lamp))
+    assert plain is not None
+    assert shaded is not None
+    assert shaded.after_mm > np.hypot(plain.after_mm, 0.15)
 
 
 @pytest.mark.parametrize(("scale", "probability"), [(4.0, 0.99999), (1e-4, 0.6)])

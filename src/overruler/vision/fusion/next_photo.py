@@ -15,6 +15,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
 from overruler.report import Report
 from overruler.verdict import CERTAIN, Verdict
+from overruler.vision.contours.shading import common_shade_mm
 from overruler.vision.fusion.table_errors import shared_covariance_mm2
 from overruler.vision.fusion.to_scene import FLAGS_OF_TABLE
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
@@ -60,12 +61,13 @@ def _advise_for(report: Report, first: int, second: int) -> Advice | None:
         np.stack([end.xy_mm for end in ends]),
         [end.base for end in ends],
     )
-    own = _positive(before - table)
+    shared = table + _shade_of_both(report.calibration, ends)
+    own = _positive(before - shared)
     options = []
     for heading_deg, place in SIDES:
         calibration = _seen_from(report.calibration, heading_deg)
         added = _covariance_of(calibration, report, ends)
-        after = np.linalg.inv(np.linalg.inv(own) + np.linalg.inv(added)) + table
+        after = np.linalg.inv(np.linalg.inv(own) + np.linalg.inv(added)) + shared
         options.append((_sigma(gradient, after), place))
     best_mm, place = min(options)
     before_mm = _sigma(gradient, before)
@@ -75,6 +77,16 @@ def _advise_for(report: Report, first: int, second: int) -> Advice | None:
     effect = "halve" if best_mm < 0.6 * before_mm else "reduce"
     text = f"a photo from {place} would {effect} the doubt between {names[0]} and {names[1]}"
     return Advice(text, before_mm, best_mm, place)
+
+
+def _shade_of_both(calibration: Calibration, ends: Sequence[Detection]) -> Array:
+    """(4, 4): covariance by the shade of one lamp, which photos from all sides share."""
+    covariance = np.zeros((4, 4))
+    for k, end in enumerate(ends):
+        shift = common_shade_mm(calibration, end)
+        two = slice(2 * k, 2 * k + 2)
+        covariance[two, two] = np.outer(shift, shift)
+    return covariance
 
 
 def _block(covariance: Array, first: int, second: int) -> Array:
