@@ -116,7 +116,7 @@ def test_questions_are_parsed() -> None:
         (["--marker-mm", "60", "--ask", "[]"], "--ask 1"),
         (["--marker-mm", "60", "--ask", "{}"], "--ask 1: question: is missing"),
         (["--marker-mm", "60", "--lens", "nowhere.toml"], "nowhere.toml"),
-        (["--marker-mm", "60", "--picture", "out.bmp"], ".jpeg, .png or .svg"),
+        (["--marker-mm", "60", "--picture", "out.bmp"], ".jpeg, .png, .svg, .gif or .webm"),
         (["--marker-mm", "60", "--picture", "nowhere/out.png"], "there is no folder"),
         (["--marker-mm", "60", "--scene", "."], "is a folder"),
         (["--marker-mm", "60", "--scene", "table.jpg"], "different files"),

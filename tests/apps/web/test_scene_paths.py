@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from overruler.apps.settings.game_choice import choose_game, known_presets
-from overruler.apps.web import scene_paths
+from overruler.apps.web import ready_scenes, scene_paths
 from overruler.apps.web.piece_names import piece_names
 from overruler.apps.web.quick_questions import arc_outlines, games_json
 from overruler.errors import BadInput
@@ -64,7 +64,7 @@ def test_a_second_tap_works_nothing_out_again_but_the_ruling() -> None:
     known = scene()
     with (
         patch.object(Camera, "undistort", autospec=True, side_effect=Camera.undistort) as lens,
-        patch.object(scene_paths, "piece_names", side_effect=piece_names) as names,
+        patch.object(ready_scenes, "piece_names", side_effect=piece_names) as names,
     ):
         first = scene_paths.ruling_json(known, ask(known, RANGE))
         assert scene_paths.ruling_json(known, ask(known, RANGE)) == first
