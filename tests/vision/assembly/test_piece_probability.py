@@ -8,7 +8,6 @@ import pytest
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.vision.assembly.piece_probability import piece_probabilities
-from overruler.vision.rounds.scoring import LOGIT_WEIGHTS_ON_CLUTTER, LOGIT_WEIGHTS_WITH_OVERVIEW
 
 
 def finding(
@@ -44,7 +43,7 @@ def test_in_a_photo_of_unsure_findings_each_is_less_sure(score: float) -> None:
 
 def test_on_a_table_that_nobody_prepared_each_is_less_sure() -> None:
     photo = [finding(0.99), *[finding(0.9999)] * 30]
-    assert piece_probabilities(photo, 0.05)[0] < 0.99 < piece_probabilities(photo)[0]
+    assert piece_probabilities(photo, is_prepared=False)[0] < 0.99 < piece_probabilities(photo)[0]
 
 
 def test_a_clear_photo_s_clear_findings_surely_are_pieces() -> None:
@@ -69,17 +68,16 @@ def test_the_score_of_a_plate_is_its_probability() -> None:
     assert told[1] == piece_probabilities([finding(0.95)])[0]
 
 
-def test_the_lower_of_two_scores_says_how_likely_a_piece_is() -> None:
-    both, alone, high = (
-        piece_probabilities([finding(0.99, clutter_score=other)])[0] for other in (0.8, None, 0.999)
-    )
-    assert both == piece_probabilities([finding(0.8)])[0]
-    assert both < alone == high
+def test_the_score_on_clutter_says_how_likely_a_piece_is() -> None:
+    high = piece_probabilities([finding(0.7, clutter_score=0.999)])[0]
+    assert high == piece_probabilities([finding(0.999)])[0]
+    assert high > piece_probabilities([finding(0.999, clutter_score=0.7)])[0]
 
 
-def test_the_weights_weigh_the_same_features() -> None:
-    assert LOGIT_WEIGHTS_ON_CLUTTER.shape == LOGIT_WEIGHTS_WITH_OVERVIEW.shape
-    assert not np.array_equal(LOGIT_WEIGHTS_ON_CLUTTER, LOGIT_WEIGHTS_WITH_OVERVIEW)
+def test_on_a_table_that_nobody_prepared_it_is_the_probability() -> None:
+    """It was fitted on such tables; others of the photo are in it already."""
+    photo = [finding(0.99, clutter_score=score) for score in (0.6, 0.9, 0.999)]
+    assert piece_probabilities(photo, is_prepared=False) == [0.6, 0.9, 0.999]
 
 
 def test_the_score_of_an_oval_is_its_probability_whatever_lies_about() -> None:

@@ -256,3 +256,19 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
     kept = told(CONFIDENT_SCORE - 0.001)
     assert kept.xy_mm == pytest.approx(plain.xy_mm)
     assert kept.unmodelled_mm2 + kept.rare_excess_mm2 == pytest.approx(np.eye(2) * wide)
+
+
+@pytest.mark.parametrize(
+    ("score", "on_clutter", "settled"),
+    [
+        (0.9, 0.15, 0.15),
+        (0.1, 0.15, 0.1),
+        (0.9, 0.4, 0.9),
+        (0.5, 0.4, 0.5),
+        (0.5, 0.6, module.MIN_SCORE),
+        (0.9, 0.6, 0.9),
+    ],
+)
+def test_a_clear_score_on_clutter_decides(score: float, on_clutter: float, settled: float) -> None:
+    """What is far likelier none is none, what is likelier a base is one; between, the other score decides."""
+    assert module.settle_scores(np.array([score]), np.array([on_clutter])) == [settled]

@@ -4,7 +4,6 @@ A rim seen by its upper edge (`size_likelihood`) looks like a smaller size of th
 other bases on the table tell the two apart (`size_mixture`).
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,8 +21,10 @@ from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.ellipse_net import KNOWN_CIRCLE_PRIOR_SIGMA, trace_ovals_of_known_size
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import RimEstimates
+from overruler.vision.learned.second_look import second_look_logits
+from overruler.vision.rounds.lookalike_share import probabilities_among
 from overruler.vision.rounds.mat_print import is_printed
-from overruler.vision.rounds.scoring import LOGIT_WEIGHTS_ON_CLUTTER, base_probabilities
+from overruler.vision.rounds.scoring import base_probabilities, clutter_logits
 from overruler.vision.rounds.size_likelihood import (
     MIN_FIT_PROBABILITY,
     SizeHypothesis,
@@ -40,6 +41,12 @@ from overruler.vision.rounds.uncertainty import (
 
 MIN_SCORE = 2 / 3
 """Smallest score of a base: a false base costs as much as two missed ones."""
+LEAST_CLUTTER_SCORE = 0.2
+"""What scores less on a table in play is no base: it is four times as likely none."""
+LIKELY_CLUTTER_SCORE = 0.5
+"""What scores more on a table in play is a base, whatever its other score."""
+USUAL_LOOKALIKE_SHARE = 0.3
+"""Share of lookalikes among the guesses of a usual photo."""
 SIGMA_INFLATION = load_coefficients("sigma_inflation")
 """Errors on rendered tables as multiples of the networks' stated σ. The rim centre's factor grows
 by "rim_centre_per_hidden_share" times the hidden share of the rim. Of 370 retraced rims one in a
@@ -70,7 +77,13 @@ def fit_rounds(
     sigmas = _centre_sigma_mm(guesses)[:, None]
     fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
     scores = base_probabilities(guesses, fits, from_above)
-    on_clutter = _scores_on_clutter(guesses, fits, from_above)
+    on_clutter = np.full(len(fits), np.nan)
+    if from_above is not None:
+        circles = np.column_stack([guesses.xy_mm, guesses.radius_mm])
+        second_look = second_look_logits(photo_pyramid(frame), camera, circles)
+        logits = clutter_logits(guesses, fits, from_above, second_look)
+        on_clutter = probabilities_among(logits, USUAL_LOOKALIKE_SHARE)
+        scores = settle_scores(scores, on_clutter)
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
     _refit_hidden_rims(frame, camera, guesses, found, fits, plausible, radii)
@@ -79,20 +92,17 @@ def fit_rounds(
     for k, share in zip(found, shares, strict=True):
         net_mm = float(guesses.radius_mm[k]), float(guesses.sigma_radius_mm[k])
         detection = _make_detection(camera, fits[k], share, radii, float(scores[k]), net_mm)
-        detection = replace(detection, clutter_score=on_clutter[k])
+        if from_above is not None:
+            detection = replace(detection, clutter_score=float(on_clutter[k]))
         detections.append(remeasure_uncertain(frame, calibration, detection))
     return tuple(sorted(detections, key=lambda detection: -detection.score))
 
 
-def _scores_on_clutter(
-    guesses: RimEstimates, fits: Sequence[list[SizeHypothesis]], from_above: Array | None
-) -> Sequence[float | None]:
-    """Return each guess's score on a table with clutter; None where nothing was seen from above."""
-    if from_above is None:
-        return [None] * len(fits)
-    weights = LOGIT_WEIGHTS_ON_CLUTTER
-    scores: list[float] = base_probabilities(guesses, fits, from_above, weights).tolist()
-    return scores
+def settle_scores(scores: Array, on_clutter: Array) -> Array:
+    """Return the scores (N,), raised or lowered where the scores on clutter (N,) are clear."""
+    lowered = np.where(on_clutter < LEAST_CLUTTER_SCORE, np.minimum(scores, on_clutter), scores)
+    raised = np.maximum(scores, MIN_SCORE)
+    return np.where(on_clutter > LIKELY_CLUTTER_SCORE, raised, lowered)
 
 
 def _is_printed_ring(frame: Frame, camera: Camera, guesses: RimEstimates, k: int) -> bool:
