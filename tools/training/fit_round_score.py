@@ -22,12 +22,12 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.detection.finders import round_radii_mm
+from overruler.vision.learned.clutter_net import clutter_net_logits
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import RimEstimates, estimate_rims
-from overruler.vision.learned.second_look import second_look_logits
 from overruler.vision.rounds import scoring
 from overruler.vision.rounds.fit_rounds import _centre_sigma_mm, size_set_priors
 from overruler.vision.rounds.ring_filter import find_candidates
@@ -125,7 +125,7 @@ def judged(table: Table) -> Iterator[list[float]]:
     contrasts, ratios = scoring.relative_contrast(guesses, fits), scoring.same_size_ratio(guesses)
     seen = scoring.probability_from_above(guesses, above)
     places = np.column_stack([guesses.xy_mm, guesses.radius_mm])
-    second = second_look_logits(photo_pyramid(frame), table.camera, places)
+    second = clutter_net_logits(photo_pyramid(frame), table.camera, places)
     for i, tried in enumerate(fits):
         said = verdict(guesses, i, table.bases)
         if tried and said is not None:

@@ -17,11 +17,11 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.contours.reproject import reproject_outline
+from overruler.vision.learned.clutter_net import clutter_net_logits
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.ellipse_net import KNOWN_CIRCLE_PRIOR_SIGMA, trace_ovals_of_known_size
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import RimEstimates
-from overruler.vision.learned.second_look import second_look_logits
 from overruler.vision.rounds.lookalike_share import probabilities_among
 from overruler.vision.rounds.mat_print import is_printed
 from overruler.vision.rounds.scoring import base_probabilities, clutter_logits
@@ -80,8 +80,8 @@ def fit_rounds(
     on_clutter = np.full(len(fits), np.nan)
     if from_above is not None:
         circles = np.column_stack([guesses.xy_mm, guesses.radius_mm])
-        second_look = second_look_logits(photo_pyramid(frame), camera, circles)
-        logits = clutter_logits(guesses, fits, from_above, second_look)
+        clutter_net = clutter_net_logits(photo_pyramid(frame), camera, circles)
+        logits = clutter_logits(guesses, fits, from_above, clutter_net)
         on_clutter = probabilities_among(logits, USUAL_LOOKALIKE_SHARE)
         scores = settle_scores(scores, on_clutter)
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]

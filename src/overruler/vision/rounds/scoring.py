@@ -22,7 +22,7 @@ visible share of the rim. A half hidden rim needs less evidence. The same-size r
 nothing."""
 LOGIT_WEIGHTS_ON_CLUTTER = np.array(list(load_coefficients("round_score_on_clutter").values()))
 """The same features' weights where much lies about that is no base, as on tables in play; then that of
-the second look's log odds."""
+the log odds by the network that was taught on clutter."""
 MIN_OVERVIEW_PROBABILITY = 0.03
 """Overview probability of a place at which the overview network reports nothing."""
 MAX_OVERVIEW_PROBABILITY = 0.98
@@ -54,11 +54,11 @@ def clutter_logits(
     guesses: RimEstimates,
     fits: Sequence[list[SizeHypothesis]],
     from_above: Array,
-    second_look: Array,
+    clutter_net: Array,
 ) -> Array:
     """Return the log odds (N,) that each guess is a base on a table in play; -inf without a fit.
 
-    `second_look` (N,) are the log odds by the network that was taught on clutter.
+    `clutter_net` (N,) are the log odds by the network that was taught on clutter.
     """
     logits = np.full(len(fits), -np.inf)
     for i, (tried, contrast, ratio, above) in enumerate(
@@ -66,7 +66,7 @@ def clutter_logits(
     ):
         if tried:
             features = score_features(guesses, i, tried, contrast, ratio, above)
-            logits[i] = LOGIT_WEIGHTS_ON_CLUTTER @ [*features, float(second_look[i])]
+            logits[i] = LOGIT_WEIGHTS_ON_CLUTTER @ [*features, float(clutter_net[i])]
     return logits
 
 

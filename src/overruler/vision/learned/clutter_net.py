@@ -14,10 +14,10 @@ from overruler.vision.learned.logits import MAX_LOGIT_PER_VIEW
 from overruler.vision.learned.patches import Picture
 from overruler.vision.learned.rim_net import run_patch_network
 
-MODEL = WEIGHTS / "second_look.onnx"
+MODEL = WEIGHTS / "clutter.onnx"
 
 
-def second_look_logits(levels: list[Picture], camera: Camera, circles: Array) -> Array:
+def clutter_net_logits(levels: list[Picture], camera: Camera, circles: Array) -> Array:
     """Return the log odds (N,) that circles (N, 3) are bases: the mean of a view and its mirror image.
 
     `levels` is the photo's pyramid.
