@@ -1,4 +1,4 @@
-"""Fit the weights of a round base's score on clutter: prints their file, or writes it beside the networks' weights.
+"""Fit the weights of a round base's score in play: prints their file, or writes it beside the networks' weights.
 
 python tools/training/fit_round_score.py --painted 60 --tables build/tables --write
 
@@ -66,7 +66,7 @@ RIDGE = 3.0
 SAME_SIZE, ABOVE, HELD = 5, 6, 1e9
 """The places of the same-size ratio and of the look from above among the weights, and what holds a weight where it
 is. The ratio keeps its weight: painted tables have too few bases to tell what company is worth."""
-FILE = "round_score_on_clutter"
+FILE = "round_score_in_play"
 """The file of the weights."""
 
 

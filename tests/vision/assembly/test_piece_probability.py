@@ -68,16 +68,19 @@ def test_the_score_of_a_plate_is_its_probability() -> None:
     assert told[1] == piece_probabilities([finding(0.95)])[0]
 
 
-def test_the_score_on_clutter_says_how_likely_a_piece_is() -> None:
-    high = piece_probabilities([finding(0.7, clutter_score=0.999)])[0]
-    assert high == piece_probabilities([finding(0.999)])[0]
-    assert high > piece_probabilities([finding(0.999, clutter_score=0.7)])[0]
+def test_the_lower_of_two_scores_says_how_likely_a_piece_is() -> None:
+    both, alone, high = (
+        piece_probabilities([finding(0.99, clutter_score=other)])[0] for other in (0.8, None, 0.999)
+    )
+    assert both == piece_probabilities([finding(0.8)])[0]
+    assert both < alone == high
 
 
-def test_on_a_table_that_nobody_prepared_it_is_the_probability() -> None:
-    """It was fitted on such tables; others of the photo are in it already."""
-    photo = [finding(0.99, clutter_score=score) for score in (0.6, 0.9, 0.999)]
+def test_on_a_table_that_nobody_prepared_the_probability_in_play_counts() -> None:
+    """The other findings of the photo are in it already."""
+    photo = [replace(finding(0.99), in_play_probability=share) for share in (0.6, 0.9, 0.999)]
     assert piece_probabilities(photo, is_prepared=False) == [0.6, 0.9, 0.999]
+    assert min(piece_probabilities(photo)) > 0.9
 
 
 def test_the_score_of_an_oval_is_its_probability_whatever_lies_about() -> None:

@@ -259,7 +259,7 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
 
 
 @pytest.mark.parametrize(
-    ("score", "on_clutter", "settled"),
+    ("score", "in_play", "settled"),
     [
         (0.9, 0.15, 0.15),
         (0.1, 0.15, 0.1),
@@ -269,6 +269,6 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
         (0.9, 0.6, 0.9),
     ],
 )
-def test_a_clear_score_on_clutter_decides(score: float, on_clutter: float, settled: float) -> None:
+def test_a_clear_probability_in_play_decides(score: float, in_play: float, settled: float) -> None:
     """What is far likelier none is none, what is likelier a base is one; between, the other score decides."""
-    assert module.settle_scores(np.array([score]), np.array([on_clutter])) == [settled]
+    assert module.settle_scores(np.array([score]), np.array([in_play])) == [settled]

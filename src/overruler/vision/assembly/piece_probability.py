@@ -2,7 +2,7 @@
 
 A finding's score says how much it looks like a base. Lookalikes can look so, too. A table that was
 laid out for measuring has hardly any, others have many (`rounds/lookalike_share.py`). On a table
-that nobody prepared the score on clutter is the probability.
+that nobody prepared the probability in play counts (`rounds/fit_rounds.py`).
 """
 
 from collections.abc import Sequence
@@ -38,8 +38,8 @@ def piece_probabilities(detections: Sequence[Detection], is_prepared: bool = Tru
     probabilities = probabilities_among(score_features(scores) @ LIKELIHOOD_WEIGHTS, usual_share)
     found = dict(zip(map(id, judged), probabilities.tolist(), strict=True))
     if not is_prepared:
-        known = {id(one): one.clutter_score for one in judged if one.clutter_score is not None}
-        found |= known
+        told = {id(one): one.in_play_probability for one in judged}
+        found |= {key: share for key, share in told.items() if share is not None}
     return [_probability(one, found.get(id(one))) for one in detections]
 
 
@@ -50,8 +50,8 @@ def _probability(one: Detection, among_others: float | None) -> float:
 
 
 def round_score(one: Detection) -> float:
-    """The score that was fitted on tables with clutter, or the finder's."""
-    return one.score if one.clutter_score is None else one.clutter_score
+    """The lower of the finder's score and of the one that was fitted on tables with clutter."""
+    return one.score if one.clutter_score is None else min(one.score, one.clutter_score)
 
 
 def score_features(scores: Array) -> Array:

@@ -4,6 +4,7 @@ A rim seen by its upper edge (`size_likelihood`) looks like a smaller size of th
 other bases on the table tell the two apart (`size_mixture`).
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,11 +21,17 @@ from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.learned.clutter_net import clutter_net_logits
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.ellipse_net import KNOWN_CIRCLE_PRIOR_SIGMA, trace_ovals_of_known_size
+from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds.lookalike_share import probabilities_among
 from overruler.vision.rounds.mat_print import is_printed
-from overruler.vision.rounds.scoring import base_probabilities, clutter_logits
+from overruler.vision.rounds.scoring import (
+    LOGIT_WEIGHTS_IN_PLAY,
+    LOGIT_WEIGHTS_ON_CLUTTER,
+    base_probabilities,
+    weigh_features,
+)
 from overruler.vision.rounds.size_likelihood import (
     MIN_FIT_PROBABILITY,
     SizeHypothesis,
@@ -41,9 +48,9 @@ from overruler.vision.rounds.uncertainty import (
 
 MIN_SCORE = 2 / 3
 """Smallest score of a base: a false base costs as much as two missed ones."""
-LEAST_CLUTTER_SCORE = 0.2
+LEAST_PROBABILITY_IN_PLAY = 0.2
 """What scores less on a table in play is no base: it is four times as likely none."""
-LIKELY_CLUTTER_SCORE = 0.5
+LIKELY_IN_PLAY = 0.5
 """What scores more on a table in play is a base, whatever its other score."""
 USUAL_LOOKALIKE_SHARE = 0.3
 """Share of lookalikes among the guesses of a usual photo."""
@@ -77,13 +84,12 @@ def fit_rounds(
     sigmas = _centre_sigma_mm(guesses)[:, None]
     fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
     scores = base_probabilities(guesses, fits, from_above)
-    on_clutter = np.full(len(fits), np.nan)
+    on_clutter, in_play = np.full((2, len(fits)), np.nan)
     if from_above is not None:
-        circles = np.column_stack([guesses.xy_mm, guesses.radius_mm])
-        clutter_net = clutter_net_logits(photo_pyramid(frame), camera, circles)
-        logits = clutter_logits(guesses, fits, from_above, clutter_net)
-        on_clutter = probabilities_among(logits, USUAL_LOOKALIKE_SHARE)
-        scores = settle_scores(scores, on_clutter)
+        more = guesses, fits, from_above
+        on_clutter = sigmoid(weigh_features(*more, LOGIT_WEIGHTS_ON_CLUTTER))
+        in_play = _probabilities_in_play(frame, camera, *more)
+        scores = settle_scores(scores, in_play)
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
     _refit_hidden_rims(frame, camera, guesses, found, fits, plausible, radii)
@@ -93,16 +99,34 @@ def fit_rounds(
         net_mm = float(guesses.radius_mm[k]), float(guesses.sigma_radius_mm[k])
         detection = _make_detection(camera, fits[k], share, radii, float(scores[k]), net_mm)
         if from_above is not None:
-            detection = replace(detection, clutter_score=float(on_clutter[k]))
+            detection = replace(
+                detection,
+                clutter_score=float(on_clutter[k]),
+                in_play_probability=float(in_play[k]),
+            )
         detections.append(remeasure_uncertain(frame, calibration, detection))
     return tuple(sorted(detections, key=lambda detection: -detection.score))
 
 
-def settle_scores(scores: Array, on_clutter: Array) -> Array:
-    """Return the scores (N,), raised or lowered where the scores on clutter (N,) are clear."""
-    lowered = np.where(on_clutter < LEAST_CLUTTER_SCORE, np.minimum(scores, on_clutter), scores)
+def _probabilities_in_play(
+    frame: Frame,
+    camera: Camera,
+    guesses: RimEstimates,
+    fits: Sequence[list[SizeHypothesis]],
+    from_above: Array,
+) -> Array:
+    """Return the probability (N,) that each guess is a base, if this is a table in play."""
+    circles = np.column_stack([guesses.xy_mm, guesses.radius_mm])
+    net_logits = clutter_net_logits(photo_pyramid(frame), camera, circles)
+    logits = weigh_features(guesses, fits, from_above, LOGIT_WEIGHTS_IN_PLAY, net_logits)
+    return probabilities_among(logits, USUAL_LOOKALIKE_SHARE)
+
+
+def settle_scores(scores: Array, in_play: Array) -> Array:
+    """Return the scores (N,), raised or lowered where the probabilities in play (N,) are clear."""
+    lowered = np.where(in_play < LEAST_PROBABILITY_IN_PLAY, np.minimum(scores, in_play), scores)
     raised = np.maximum(scores, MIN_SCORE)
-    return np.where(on_clutter > LIKELY_CLUTTER_SCORE, raised, lowered)
+    return np.where(in_play > LIKELY_IN_PLAY, raised, lowered)
 
 
 def _is_printed_ring(frame: Frame, camera: Camera, guesses: RimEstimates, k: int) -> bool:

@@ -21,8 +21,11 @@ LOGIT_WEIGHTS_WITH_OVERVIEW = np.array(
 visible share of the rim. A half hidden rim needs less evidence. The same-size ratio then adds
 nothing."""
 LOGIT_WEIGHTS_ON_CLUTTER = np.array(list(load_coefficients("round_score_on_clutter").values()))
-"""The same features' weights where much lies about that is no base, as on tables in play; then that of
-the log odds by the network that was taught on clutter."""
+"""The same features' weights where much lies about that is no base. They find no more bases, but tell
+better what is one."""
+LOGIT_WEIGHTS_IN_PLAY = np.array(list(load_coefficients("round_score_in_play").values()))
+"""The same features' weights on tables in play; then that of the log odds by `clutter_net`. They say
+nothing of how many guesses are bases."""
 MIN_OVERVIEW_PROBABILITY = 0.03
 """Overview probability of a place at which the overview network reports nothing."""
 MAX_OVERVIEW_PROBABILITY = 0.98
@@ -50,15 +53,16 @@ def base_probabilities(
     return np.array([base_probability(guesses, i, *row) for i, row in enumerate(rows)])
 
 
-def clutter_logits(
+def weigh_features(
     guesses: RimEstimates,
     fits: Sequence[list[SizeHypothesis]],
     from_above: Array,
-    clutter_net: Array,
+    weights: Array,
+    net_logits: Array | None = None,
 ) -> Array:
-    """Return the log odds (N,) that each guess is a base on a table in play; -inf without a fit.
+    """Return the log odds (N,) that each guess is a base, by other weights; -inf without a fit.
 
-    `clutter_net` (N,) are the log odds by the network that was taught on clutter.
+    `net_logits` (N,), if given, is one more feature: the log odds by `clutter_net`.
     """
     logits = np.full(len(fits), -np.inf)
     for i, (tried, contrast, ratio, above) in enumerate(
@@ -66,7 +70,8 @@ def clutter_logits(
     ):
         if tried:
             features = score_features(guesses, i, tried, contrast, ratio, above)
-            logits[i] = LOGIT_WEIGHTS_ON_CLUTTER @ [*features, float(clutter_net[i])]
+            more = [] if net_logits is None else [float(net_logits[i])]
+            logits[i] = weights @ [*features, *more]
     return logits
 
 
