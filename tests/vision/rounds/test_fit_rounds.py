@@ -259,16 +259,20 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
 
 
 @pytest.mark.parametrize(
-    ("score", "in_play", "settled"),
+    ("score", "in_play", "prepared", "unprepared"),
     [
-        (0.9, 0.15, 0.15),
-        (0.1, 0.15, 0.1),
-        (0.9, 0.4, 0.9),
-        (0.5, 0.4, 0.5),
-        (0.5, 0.6, module.MIN_SCORE),
-        (0.9, 0.6, 0.9),
+        (0.9, 0.15, 0.15, 0.15),
+        (0.1, 0.15, 0.1, 0.1),
+        (0.9, 0.4, 0.9, 0.9),
+        (0.5, 0.4, 0.5, 0.5),
+        (0.5, 0.6, 0.5, module.MIN_SCORE),
+        (0.9, 0.6, 0.9, 0.9),
     ],
 )
-def test_a_clear_probability_in_play_decides(score: float, in_play: float, settled: float) -> None:
-    """What is far likelier none is none, what is likelier a base is one; between, the other score decides."""
-    assert module.settle_scores(np.array([score]), np.array([in_play])) == [settled]
+def test_a_clear_probability_in_play_decides(
+    score: float, in_play: float, prepared: float, unprepared: float
+) -> None:
+    """What is far likelier none is none. Where nobody prepared the table, what is likelier a base is one."""
+    for is_prepared, settled in ((True, prepared), (False, unprepared)):
+        told = module.settle_scores(np.array([score]), np.array([in_play]), is_prepared)
+        assert told == [settled]

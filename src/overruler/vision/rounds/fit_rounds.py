@@ -89,7 +89,7 @@ def fit_rounds(
         more = guesses, fits, from_above
         on_clutter = sigmoid(weigh_features(*more, LOGIT_WEIGHTS_ON_CLUTTER))
         in_play = _probabilities_in_play(frame, camera, *more)
-        scores = settle_scores(scores, in_play)
+        scores = settle_scores(scores, in_play, is_prepared=bool(calibration.markers))
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
     _refit_hidden_rims(frame, camera, guesses, found, fits, plausible, radii)
@@ -122,11 +122,15 @@ def _probabilities_in_play(
     return probabilities_among(logits, USUAL_LOOKALIKE_SHARE)
 
 
-def settle_scores(scores: Array, in_play: Array) -> Array:
-    """Return the scores (N,), raised or lowered where the probabilities in play (N,) are clear."""
-    lowered = np.where(in_play < LEAST_PROBABILITY_IN_PLAY, np.minimum(scores, in_play), scores)
-    raised = np.maximum(scores, MIN_SCORE)
-    return np.where(in_play > LIKELY_IN_PLAY, raised, lowered)
+def settle_scores(scores: Array, in_play: Array, is_prepared: bool) -> Array:
+    """Return the scores (N,), lowered or raised where the probabilities in play (N,) are clear.
+
+    A prepared table, one with markers, has fewer lookalikes; nothing is raised there.
+    """
+    is_none = in_play < LEAST_PROBABILITY_IN_PLAY
+    is_base = (in_play > LIKELY_IN_PLAY) & (not is_prepared)
+    lowered = np.where(is_none, np.minimum(scores, in_play), scores)
+    return np.where(is_base, np.maximum(scores, MIN_SCORE), lowered)
 
 
 def _is_printed_ring(frame: Frame, camera: Camera, guesses: RimEstimates, k: int) -> bool:
