@@ -261,8 +261,9 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
 @pytest.mark.parametrize(
     ("score", "in_play", "prepared", "unprepared"),
     [
-        (0.9, 0.15, 0.15, 0.15),
-        (0.1, 0.15, 0.1, 0.1),
+        (0.9, 0.15, 0.9, 0.15),
+        (0.9, 0.05, 0.05, 0.05),
+        (0.01, 0.05, 0.01, 0.01),
         (0.9, 0.4, 0.9, 0.9),
         (0.5, 0.4, 0.5, 0.5),
         (0.5, 0.6, 0.5, module.MIN_SCORE),
