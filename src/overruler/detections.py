@@ -62,6 +62,8 @@ class Detection:
     """Shift (2,) by 1 σ of each shared error in the rare alternative, where it is larger."""
     clutter_score: float | None = None
     """Score where much lies about that is no base, 0 to 1; None where it was not asked for."""
+    in_play_probability: float | None = None
+    """Probability of a base if the photo shows a table in play; None where it was not asked for."""
     is_confirmed: bool = False
     """Whether a person said that it is a piece."""
     is_seen: bool = True

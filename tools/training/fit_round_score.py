@@ -1,10 +1,11 @@
-"""Fit the weights of a round base's score: prints `round_score*.json`, or writes them beside the networks' weights.
+"""Fit the weights of a round base's score in play: prints their file, or writes it beside the networks' weights.
 
 python tools/training/fit_round_score.py --painted 60 --tables build/tables --write
 
 Painted tables as people play on them (`synthetic.painted`) teach what is no base; traced ones, where a folder of them
 with their truth is named, teach what bases look like. Each third of the tables is also scored by weights fitted on the
-others, to tell how often a score is right. The weights are held to those of before.
+others, to tell how often a score is right. The weights are held to those of before. The constant says nothing of how
+many guesses are bases: the program infers that from each photo.
 """
 
 import argparse
@@ -21,9 +22,11 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.detection.finders import round_radii_mm
+from overruler.vision.learned.clutter_net import clutter_net_logits
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
+from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import RimEstimates, estimate_rims
 from overruler.vision.rounds import scoring
 from overruler.vision.rounds.fit_rounds import _centre_sigma_mm, size_set_priors
@@ -46,6 +49,8 @@ from training.score_tables import Table, kept_rows, read_options, teaching_table
 
 REACH_MM, FINER, TILES = 190.0, 2, 40
 """How far a painted table reaches, samples of a pixel's side, and the mats that tables lie on."""
+USUAL_TILT, LOW_TILT, LOW_SHARE = 0.74, 1.05, 0.33
+"""The largest tilt of most cameras and of the others, in radians, and the share of those."""
 NEAR_SHARE, NEAR_LOG = 0.35, 0.16
 """A guess is a base's whose middle lies so near, in radii, and whose size differs so little."""
 LEAST_VISIBLE = 0.15
@@ -53,8 +58,6 @@ LEAST_VISIBLE = 0.15
 CARD_SHARE = 1.4
 """A marker's card is so much wider than its square."""
 FOLDS = 3
-CLUTTER_WEIGHT = 0.4
-"""What guesses that are no bases count on painted tables: there is far more clutter for each base than on real ones."""
 OVERVIEW_SHARE = 0.6
 """How far the look from above is trusted, against what fits rendered tables: on photographs it gives bases a lower
 probability (0.62 in the median, 0.77 on rendered tables)."""
@@ -63,30 +66,27 @@ RIDGE = 3.0
 SAME_SIZE, ABOVE, HELD = 5, 6, 1e9
 """The places of the same-size ratio and of the look from above among the weights, and what holds a weight where it
 is. The ratio keeps its weight: painted tables have too few bases to tell what company is worth."""
-FILES = {"round_score_on_clutter": 8}
-"""The file and its number of weights."""
+FILE = "round_score_in_play"
+"""The file of the weights."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = read_options(__doc__, 7, arguments)
     rows = kept_rows(options.rows, lambda: _rows(options))
-    for name, count in FILES.items():
-        fitted = _fitted(rows, name, count)
-        text = _record(name, fitted, len(set(rows[:, 0])))
-        print(text, end="")
-        if options.write:
-            (WEIGHTS / f"{name}.json").write_text(text, encoding="utf-8")
+    text = _record(_fitted(rows), len(set(rows[:, 0])))
+    print(text, end="")
+    if options.write:
+        (WEIGHTS / f"{FILE}.json").write_text(text, encoding="utf-8")
 
 
 def _rows(options: argparse.Namespace) -> Array:
-    """A row a guess: the table's number, whether it is a base, what it counts, and the features of its score."""
+    """A row a guess: the table's number, whether it is a base, and the features of its score."""
     found = []
     tables = teaching_tables(
         options, 31, painted_table, round_bases, mats=TILES, card_share=CARD_SHARE
     )
     for number, table in enumerate(tables):
-        least = CLUTTER_WEIGHT if number < options.painted else 1.0
-        found += [[number, row[0], 1.0 if row[0] else least, *row[1:]] for row in judged(table)]
+        found += [[number, *row] for row in judged(table)]
         print(f"table {number}: {len(found)} guesses", flush=True)
     return np.array(found)
 
@@ -94,7 +94,8 @@ def _rows(options: argparse.Namespace) -> Array:
 def painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
     """A table that nothing was taught on."""
     rng = np.random.default_rng(list(seed))
-    view = patch_view(rng, REACH_MM, float(rng.uniform(0.4, 1.1)))
+    most_tilt = LOW_TILT if rng.random() < LOW_SHARE else USUAL_TILT
+    view = patch_view(rng, REACH_MM, float(rng.uniform(0.4, 1.1)), most_tilt)
     scene = make_scene(rng, REACH_MM, tiles)
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
     fine: View = view.resized(FINER)
@@ -123,11 +124,13 @@ def judged(table: Table) -> Iterator[list[float]]:
     fits = _fits(frame, table.camera, guesses, radii)
     contrasts, ratios = scoring.relative_contrast(guesses, fits), scoring.same_size_ratio(guesses)
     seen = scoring.probability_from_above(guesses, above)
+    places = np.column_stack([guesses.xy_mm, guesses.radius_mm])
+    second = clutter_net_logits(photo_pyramid(frame), table.camera, places)
     for i, tried in enumerate(fits):
         said = verdict(guesses, i, table.bases)
         if tried and said is not None:
             more = contrasts[i], ratios[i], float(seen[i])
-            yield [said, *scoring.score_features(guesses, i, tried, *more)]
+            yield [said, *scoring.score_features(guesses, i, tried, *more), float(second[i])]
 
 
 def _fits(
@@ -155,27 +158,27 @@ def verdict(guesses: RimEstimates, i: int, bases: Array) -> float | None:
 # --- weights ---
 
 
-def _fitted(rows: Array, name: str, count: int) -> Array:
+def _fitted(rows: Array) -> Array:
     """The weights on all tables; prints how often the scores of tables not fitted on are right."""
-    table, truth, counts, signs = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3 : 3 + count]
-    before = np.array(list(load_coefficients(name).values()))
+    table, truth, signs = rows[:, 0], rows[:, 1], rows[:, 2:]
+    before = np.array(list(load_coefficients(FILE).values()))
     odds = np.zeros(len(rows))
     for fold in range(FOLDS):
         kept = table % FOLDS == fold
-        odds[kept] = signs[kept] @ fitted(signs[~kept], truth[~kept], counts[~kept], before)
+        odds[kept] = signs[kept] @ fitted(signs[~kept], truth[~kept], before)
     for told, said in (("before", signs @ before), ("now", odds)):
-        print(f"{name} {told}: {_calibration(said, truth)}")
-    return fitted(signs, truth, counts, before)
+        print(f"{told}: {_calibration(said, truth)}")
+    weights = fitted(signs, truth, before)
+    weights[0] -= np.log(truth.mean() / (1 - truth.mean()))  # the odds on these tables
+    return weights
 
 
-def fitted(signs: Array, truth: Array, counts: Array, before: Array) -> Array:
+def fitted(signs: Array, truth: Array, before: Array) -> Array:
     """Weights by regression; the look from above is trusted less, and the others make up for it."""
     places = np.arange(len(before))
-    weights = regression(signs, truth, counts, before, places == SAME_SIZE)
-    if len(before) <= ABOVE:
-        return weights
+    weights = regression(signs, truth, before, places == SAME_SIZE)
     weights[ABOVE] *= OVERVIEW_SHARE
-    return regression(signs, truth, counts, weights, np.isin(places, (SAME_SIZE, ABOVE)))
+    return regression(signs, truth, weights, np.isin(places, (SAME_SIZE, ABOVE)))
 
 
 def _calibration(odds: Array, truth: Array) -> str:
@@ -191,9 +194,7 @@ def _calibration(odds: Array, truth: Array) -> str:
     return f"{', '.join(filter(None, told))}; found {found:.3f}, right {right:.3f}"
 
 
-def regression(
-    signs: Array, truth: Array, counts: Array, before: Array, held: NDArray[np.bool_]
-) -> Array:
+def regression(signs: Array, truth: Array, before: Array, held: NDArray[np.bool_]) -> Array:
     """Weights by Newton's method, near those of before on features of spread 1; those `held` stay."""
     spread = np.maximum(signs.std(0), 1e-3)
     spread[0] = 1.0
@@ -201,20 +202,20 @@ def regression(
     weights = before.copy()
     for _ in range(60):
         likely = 1 / (1 + np.exp(-np.clip(signs @ weights, -30, 30)))
-        uphill = signs.T @ (counts * (likely - truth)) + stiff * (weights - before)
-        curved = (signs.T * (counts * likely * (1 - likely))) @ signs + np.diag(stiff)
+        uphill = signs.T @ (likely - truth) + stiff * (weights - before)
+        curved = (signs.T * (likely * (1 - likely))) @ signs + np.diag(stiff)
         weights = weights - np.linalg.solve(curved, uphill)
     return np.asarray(weights)
 
 
-def _record(name: str, weights: Array, tables: int) -> str:
+def _record(weights: Array, tables: int) -> str:
     """The text of the weights' file, with their origin."""
     origin = {
         "coefficients": weights.round(3).tolist(),
-        "features": list(load_coefficients(name)),
+        "features": list(load_coefficients(FILE)),
         "date": date.today().isoformat(),
         "data": f"logistic regression on {tables} tables, painted with clutter and traced",
-        "command": "python tools/training/fit_round_score.py --painted 60 --write",
+        "command": "python tools/training/fit_round_score.py --painted 75 --tables TABLES --write",
     }
     lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -8,7 +8,6 @@ import pytest
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.vision.assembly.piece_probability import piece_probabilities
-from overruler.vision.rounds.scoring import LOGIT_WEIGHTS_ON_CLUTTER, LOGIT_WEIGHTS_WITH_OVERVIEW
 
 
 def finding(
@@ -44,7 +43,7 @@ def test_in_a_photo_of_unsure_findings_each_is_less_sure(score: float) -> None:
 
 def test_on_a_table_that_nobody_prepared_each_is_less_sure() -> None:
     photo = [finding(0.99), *[finding(0.9999)] * 30]
-    assert piece_probabilities(photo, 0.05)[0] < 0.99 < piece_probabilities(photo)[0]
+    assert piece_probabilities(photo, is_prepared=False)[0] < 0.99 < piece_probabilities(photo)[0]
 
 
 def test_a_clear_photo_s_clear_findings_surely_are_pieces() -> None:
@@ -77,9 +76,11 @@ def test_the_lower_of_two_scores_says_how_likely_a_piece_is() -> None:
     assert both < alone == high
 
 
-def test_the_weights_weigh_the_same_features() -> None:
-    assert LOGIT_WEIGHTS_ON_CLUTTER.shape == LOGIT_WEIGHTS_WITH_OVERVIEW.shape
-    assert not np.array_equal(LOGIT_WEIGHTS_ON_CLUTTER, LOGIT_WEIGHTS_WITH_OVERVIEW)
+def test_on_a_table_that_nobody_prepared_the_probability_in_play_counts() -> None:
+    """The other findings of the photo are in it already."""
+    photo = [replace(finding(0.99), in_play_probability=share) for share in (0.6, 0.9, 0.999)]
+    assert piece_probabilities(photo, is_prepared=False) == [0.6, 0.9, 0.999]
+    assert min(piece_probabilities(photo)) > 0.9
 
 
 def test_the_score_of_an_oval_is_its_probability_whatever_lies_about() -> None:

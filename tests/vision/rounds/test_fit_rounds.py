@@ -256,3 +256,24 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
     kept = told(CONFIDENT_SCORE - 0.001)
     assert kept.xy_mm == pytest.approx(plain.xy_mm)
     assert kept.unmodelled_mm2 + kept.rare_excess_mm2 == pytest.approx(np.eye(2) * wide)
+
+
+@pytest.mark.parametrize(
+    ("score", "in_play", "prepared", "unprepared"),
+    [
+        (0.9, 0.15, 0.9, 0.15),
+        (0.9, 0.05, 0.05, 0.05),
+        (0.01, 0.05, 0.01, 0.01),
+        (0.9, 0.4, 0.9, 0.9),
+        (0.5, 0.4, 0.5, 0.5),
+        (0.5, 0.6, 0.5, module.MIN_SCORE),
+        (0.9, 0.6, 0.9, 0.9),
+    ],
+)
+def test_a_clear_probability_in_play_decides(
+    score: float, in_play: float, prepared: float, unprepared: float
+) -> None:
+    """What is far likelier none is none. Where nobody prepared the table, what is likelier a base is one."""
+    for is_prepared, settled in ((True, prepared), (False, unprepared)):
+        told = module.settle_scores(np.array([score]), np.array([in_play]), is_prepared)
+        assert told == [settled]

@@ -20,11 +20,7 @@ from overruler.geometry.relief import relief_displacement_per_mm
 from overruler.records import HeadingAlternative, ImageRecord, PieceRecord, TerrainRecord
 from overruler.scene import Grid, Piece, Scene, Table, Terrain
 from overruler.vision.assembly.flag_doubts import SURE, rare_probability
-from overruler.vision.assembly.piece_probability import (
-    UNPREPARED_LOOKALIKE_SHARE,
-    USUAL_LOOKALIKE_SHARE,
-    piece_probabilities,
-)
+from overruler.vision.assembly.piece_probability import piece_probabilities
 from overruler.vision.camera.table_bow import correct_detections_for_bow, place_jacobian_bow
 from overruler.vision.contours.shading import shade_covariance_mm2
 
@@ -46,8 +42,7 @@ def build_scene(
     detections = correct_detections_for_bow(calibration, detections)
     covariance = position_covariance(calibration, detections)
     digits = max(2, len(str(len(detections))))
-    share = USUAL_LOOKALIKE_SHARE if calibration.markers else UNPREPARED_LOOKALIKE_SHARE
-    probabilities = piece_probabilities(detections, share)
+    probabilities = piece_probabilities(detections, is_prepared=bool(calibration.markers))
     pieces = []
     for k, (detection, probability) in enumerate(zip(detections, probabilities, strict=True)):
         block = covariance.cross_covariance(k, k)

@@ -8,6 +8,7 @@ training.
 """
 
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -174,7 +175,11 @@ def _average_augmented_scores(
 
 
 def run_patch_network(
-    levels: list[Picture], camera: Camera, shapes: Array, mirrored: NDArray[np.bool_] | None = None
+    levels: list[Picture],
+    camera: Camera,
+    shapes: Array,
+    mirrored: NDArray[np.bool_] | None = None,
+    model: Path = PATCH_MODEL,
 ) -> Array:
     """Run the patch network on circles or ellipses, shaped as in `patches`; answers (N, 7).
 
@@ -192,7 +197,7 @@ def run_patch_network(
         pictures[flipped] = pictures[flipped][..., ::-1]
         return pictures
 
-    return run_in_batches(PATCH_MODEL, blob, np.column_stack([shapes, flip])).reshape(-1, 7)
+    return run_in_batches(model, blob, np.column_stack([shapes, flip])).reshape(-1, 7)
 
 
 def augmented_logits(levels: list[Picture], camera: Camera, shapes: Array) -> list[Array]:

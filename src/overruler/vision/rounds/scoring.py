@@ -21,8 +21,11 @@ LOGIT_WEIGHTS_WITH_OVERVIEW = np.array(
 visible share of the rim. A half hidden rim needs less evidence. The same-size ratio then adds
 nothing."""
 LOGIT_WEIGHTS_ON_CLUTTER = np.array(list(load_coefficients("round_score_on_clutter").values()))
-"""The same features' weights where much lies about that is no base, as on tables in play. They find no
-more bases, but tell better what is one."""
+"""The same features' weights where much lies about that is no base. They find no more bases, but tell
+better what is one."""
+LOGIT_WEIGHTS_IN_PLAY = np.array(list(load_coefficients("round_score_in_play").values()))
+"""The same features' weights on tables in play; then that of the log odds by `clutter_net`. They say
+nothing of how many guesses are bases."""
 MIN_OVERVIEW_PROBABILITY = 0.03
 """Overview probability of a place at which the overview network reports nothing."""
 MAX_OVERVIEW_PROBABILITY = 0.98
@@ -41,20 +44,47 @@ def base_probabilities(
     guesses: RimEstimates,
     fits: Sequence[list[SizeHypothesis]],
     from_above: Array | None,
-    weights: Array | None = None,
 ) -> Array:
     """Return the probability (N,) that each guess is a base, from its fits by size.
 
     `from_above` (K, 4), if given, is the overview's x, y, radius and probability of K circles.
-    `weights`, if given, replace those of the features.
     """
+    rows = _compare_guesses(guesses, fits, from_above)
+    return np.array([base_probability(guesses, i, *row) for i, row in enumerate(rows)])
+
+
+def weigh_features(
+    guesses: RimEstimates,
+    fits: Sequence[list[SizeHypothesis]],
+    from_above: Array,
+    weights: Array,
+    net_logits: Array | None = None,
+) -> Array:
+    """Return the log odds (N,) that each guess is a base, by other weights; -inf without a fit.
+
+    `net_logits` (N,), if given, is one more feature: the log odds by `clutter_net`.
+    """
+    logits = np.full(len(fits), -np.inf)
+    for i, (tried, contrast, ratio, above) in enumerate(
+        _compare_guesses(guesses, fits, from_above)
+    ):
+        if tried:
+            features = score_features(guesses, i, tried, contrast, ratio, above)
+            more = [] if net_logits is None else [float(net_logits[i])]
+            logits[i] = weights @ [*features, *more]
+    return logits
+
+
+def _compare_guesses(
+    guesses: RimEstimates, fits: Sequence[list[SizeHypothesis]], from_above: Array | None
+) -> list[tuple[list[SizeHypothesis], float, float, float | None]]:
+    """Return each guess's fits, relative contrast, same-size ratio and overview probability."""
     contrasts = relative_contrast(guesses, fits)
     ratios = same_size_ratio(guesses)
     overview: Sequence[float | None] = [None] * len(fits)
     if from_above is not None:
         overview = probability_from_above(guesses, from_above).tolist()
-    rows = zip(fits, contrasts, ratios, overview, strict=True)
-    return np.array([base_probability(guesses, i, *row, weights) for i, row in enumerate(rows)])
+    return list(zip(fits, contrasts.tolist(), ratios.tolist(), overview, strict=True))
 
 
 def same_size_ratio(guesses: RimEstimates) -> Array:
@@ -100,18 +130,16 @@ def base_probability(
     contrast: float = 1.0,
     size_ratio: float = 1.0,
     from_above: float | None = None,
-    weights: Array | None = None,
 ) -> float:
     """Return the probability that guess `i` is a base, 0 where no size could be fitted.
 
     `contrast` and `size_ratio` are its relative contrast and same-size ratio. `from_above` is the
-    overview's probability, if known. `weights`, if given, replace those of the features.
+    overview's probability, if known.
     """
     if not tried:
         return 0.0
     features = score_features(guesses, i, tried, contrast, size_ratio, from_above)
-    if weights is None:
-        weights = LOGIT_WEIGHTS if from_above is None else LOGIT_WEIGHTS_WITH_OVERVIEW
+    weights = LOGIT_WEIGHTS if from_above is None else LOGIT_WEIGHTS_WITH_OVERVIEW
     return float(sigmoid(weights @ features))
 
 
