@@ -89,11 +89,11 @@ class DisplayTransform:
 
 def _display_matrix(picture: Any) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """How x and y of the shown picture depend on the stored x, then on the stored y."""
-    for data in picture.side_data:
-        if data.type.name == MATRIX_NAME:
-            a, b, _, c, d, *_ = struct.unpack(MATRIX_FORMAT, bytes(data)[:36])
-            return (a, b), (c, d)
-    return None
+    data = picture.side_data.get(MATRIX_NAME)
+    if data is None:
+        return None
+    a, b, _, c, d, *_ = struct.unpack(MATRIX_FORMAT, bytes(data)[:36])
+    return (a, b), (c, d)
 
 
 def read_pixel_aspect(stream: Any, name: str) -> Fraction:
