@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "scene", type=Path, metavar="SCENE", help="a scene file (JSON); - for standard input"
     )
     question = (
-        "one question, a JSON object or words such as 'range p01 p02'; "
+        "one question: words such as range p01 p02, or a JSON object in quotes; "
         "or - for one a line on standard input, each answered by a line"
     )
     parser.add_argument("question", nargs="+", metavar="QUESTION", help=question)
