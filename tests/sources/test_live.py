@@ -139,7 +139,7 @@ def test_addresses_that_mean_nothing_are_refused(address: str) -> None:
 def test_a_camera_that_is_not_there_is_lost_not_fatal(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CannotMeasure, match="plugged in"):
         next(parse_source("97").open_shots())
-    assert capfd.readouterr().err == ""  # OpenCV would tell it by six lines of its own
+    assert capfd.readouterr().err == ""  # OpenCV would tell it by ten lines of its own
 
 
 def test_a_photo_stands_in_for_a_camera(tmp_path: Path) -> None:

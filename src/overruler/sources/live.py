@@ -126,7 +126,7 @@ def _camera_shots(device: int | str) -> Iterator[Shot]:
     name = f"camera {device}"
     cv2.utils.logging.setLogLevel(
         OPENCV_SILENT
-    )  # it tells a missing camera by six lines, at each try
+    )  # it tells a missing camera by ten lines, at each try
     camera = cv2.VideoCapture(device)
     try:
         if not camera.isOpened():
