@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from overruler.errors import BadInput, did_you_mean
+from overruler.errors import BadInput, describe_json_error, did_you_mean
 
 T = TypeVar("T")
 
@@ -50,15 +50,7 @@ def parse_json(text: str, name: str) -> Any:
     try:
         return json.loads(text.removeprefix(BYTE_ORDER_MARK), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{name}: not JSON: {_describe_json_error(error)}") from None
-
-
-def _describe_json_error(error: Exception) -> str:
-    """What is wrong with a text that is not JSON, in a line."""
-    if isinstance(error, json.JSONDecodeError) and error.msg == "Extra data":
-        place = f"line {error.lineno} column {error.colno}"
-        return f"more text follows it at {place}; of JSON Lines give one line"
-    return " ".join(str(error).split())
+        raise BadInput(f"{name}: not JSON: {describe_json_error(error)}") from None
 
 
 # --- files ---
