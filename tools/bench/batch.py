@@ -55,7 +55,8 @@ def copy_samples(folder: Path, count: int) -> list[Path]:
 def time_each(photos: list[Path]) -> Times:
     """The times of a process for each photo."""
     times = [time_command([*MEASURE, *BOARD, str(photo)], 1) for photo in photos]
-    return np.sum(times, axis=0, dtype=float)
+    total: Times = np.sum(times, axis=0, dtype=float)
+    return total
 
 
 def describe_times(times: Times, photos: int) -> str:
