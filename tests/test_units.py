@@ -43,6 +43,29 @@ def report_in(unit: str) -> Report:
     return replace(made, scene=scene, verdicts=(ruling,))
 
 
+@pytest.mark.parametrize(
+    ("word", "unit"), [("inches", "in"), ("Inch", "in"), ('"', "in"), ("millimetres", "mm")]
+)
+def test_units_are_known_by_what_people_call_them(
+    word: str, unit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "scene.json"
+    path.write_text(json.dumps(SCENE))
+    answers = []
+    for said in (word, unit):
+        assert main(["ask", str(path), "distance a b", "--units", said]) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1]
+    assert ("distance_in" in answers[0]) is (unit == "in")
+
+
+def test_a_unit_that_nobody_knows_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "scene.json", "distance a b", "--units", "feet"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "known: mm, in" in said
+
+
 def test_units_that_nobody_asks_for_are_millimetres() -> None:
     scene = report().scene
     for state, unit in (({}, MILLIMETRES), ({"unit": 5}, MILLIMETRES), ({"unit": "in"}, INCHES)):

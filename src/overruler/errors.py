@@ -11,6 +11,7 @@ Every message is one line: what is wrong, where, and what to do.
 
 import sys
 from collections.abc import Iterable
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +118,11 @@ def explain_import_error(error: ImportError) -> MissingExtra | None:
     if error.name == "cv2":
         return MissingExtra(f"OpenCV does not load ({error}): {OPENCV_REMEDY}")
     return None
+
+
+def describe_json_error(error: Exception) -> str:
+    """What is wrong with a text that is not JSON, in a line."""
+    if isinstance(error, JSONDecodeError) and error.msg == "Extra data":
+        place = f"line {error.lineno} column {error.colno}"
+        return f"more text follows it at {place}; of JSON Lines give one line"
+    return " ".join(str(error).split())

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from overruler.errors import BadInput, did_you_mean
+from overruler.errors import BadInput, describe_json_error, did_you_mean
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ def parse_json(text: str, name: str) -> Any:
     try:
         return json.loads(text.removeprefix(BYTE_ORDER_MARK), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{name}: not JSON: {' '.join(str(error).split())}") from None
+        raise BadInput(f"{name}: not JSON: {describe_json_error(error)}") from None
 
 
 # --- files ---

@@ -9,6 +9,11 @@ MM_PER_INCH = 25.4
 MILLIMETRES, INCHES = "mm", "in"
 UNITS = (MILLIMETRES, INCHES)
 """The units that lengths are told in; files and JSON are always in mm."""
+_UNIT_WORDS = {
+    MILLIMETRES: (MILLIMETRES, "millimetre", "millimetres", "millimeter", "millimeters"),
+    INCHES: (INCHES, "inch", "inches", '"'),
+}
+"""What people call each of them."""
 
 SIGMAS_95 = 1.96
 """Half-width of the 95 % interval of a normal distribution, in σ."""
@@ -25,6 +30,12 @@ def mm_from_inches(length_in: float) -> float:
 def inches_from_mm(length_mm: float) -> float:
     """Convert millimetres to inches."""
     return length_mm / MM_PER_INCH
+
+
+def find_unit(name: str) -> str | None:
+    """The unit that people call so, one of `UNITS`, without regard to case; None if there is none."""
+    word = name.strip().casefold()
+    return next((unit for unit, words in _UNIT_WORDS.items() if word in words), None)
 
 
 def format_number(length_mm: float, unit: str, mm_digits: int = 1) -> str:

@@ -55,6 +55,27 @@ def asked(monkeypatch: pytest.MonkeyPatch, path: str, lines: bytes) -> int:
     return main(["ask", path, "-"])
 
 
+def test_a_question_in_words_needs_no_quotes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved(tmp_path, SCENE)
+    assert main(["ask", path, "range", "a", "b", "--units", "in"]) == 0
+    plain = capsys.readouterr().out
+    assert main(["ask", path, "range a b", "--units", "in"]) == 0
+    assert capsys.readouterr().out == plain
+
+
+def test_a_file_of_several_scenes_is_refused_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "scenes.jsonl"
+    path.write_text(f"{json.dumps(SCENE)}\n{json.dumps(SCENE)}\n")
+    assert main(["ask", str(path), "range a b"]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert "more text follows it at line 2 column 1; of JSON Lines give one line" in err
+
+
 def test_one_question(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ask", saved(tmp_path, SCENE), RANGE]) == 0
     out, err = capsys.readouterr()

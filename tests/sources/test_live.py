@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Shot
 from overruler.sources.live import LiveReader, Source, parse_source
+from overruler.sources.video import Film
 from overruler.sources.web_camera import shot_from_pixels
 
 av = pytest.importorskip("av", reason="films need PyAV")
@@ -134,6 +136,19 @@ def test_addresses_that_mean_nothing_are_refused(address: str) -> None:
         parse_source(address)
 
 
-def test_a_camera_that_is_not_there_is_lost_not_fatal() -> None:
+def test_a_camera_that_is_not_there_is_lost_not_fatal(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CannotMeasure, match="plugged in"):
         next(parse_source("97").open_shots())
+    assert capfd.readouterr().err == ""  # OpenCV would tell it by ten lines of its own
+
+
+def test_a_photo_stands_in_for_a_camera(tmp_path: Path) -> None:
+    path = tmp_path / "table.png"
+    Image.fromarray(np.full((90, 120, 3), (200, 100, 50), np.uint8)).save(path)
+    shots = parse_source(str(path)).open_shots()
+    first, second = next(shots), next(shots)
+    assert 0 <= first.time_s < second.time_s
+    assert first.size_px == second.size_px == (120, 90)
+    assert second.colours(None)[0, 0].tolist() == [50, 100, 200]
+    with pytest.raises(CannotMeasure, match="overruler measure takes photos"):
+        Film(path)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from overruler.errors import CannotMeasure
+from overruler.sources.display_transform import DisplayTransform
 from overruler.sources.picture_times import PictureClock
 from overruler.sources.video import Film
 from tests.sources.odd_films import corner_pictures, remuxed, with_display_matrix, write_film
@@ -17,6 +18,7 @@ av: Any = pytest.importorskip("av", reason="films need PyAV")
 SIZE = (192, 128)
 ONE = 65536
 COUNT = 20
+SQUARE = Fraction(1)
 
 
 def shown(path: Path, **asked: Any) -> tuple[list[float], list[Any], list[str]]:
@@ -62,6 +64,32 @@ def test_every_track_matrix_is_applied_as_players_do(
     assert shot.orientation == shot.frame().orientation == orientation
     part = shot.colours((10, 20, 70, 90)).astype(int)
     assert np.abs(part - shot.colours(None)[20:90, 10:70]).max() <= 1
+
+
+class UnknownSideData:
+    """A picture with a kind of side data that PyAV 18 does not know: it then reads none."""
+
+    def __init__(self, picture: Any) -> None:
+        self.rotation = picture.rotation
+
+    @property
+    def side_data(self) -> None:
+        raise ValueError("31 is not a valid Type")
+
+
+@pytest.mark.parametrize(
+    "matrix", [(ONE, 0, 0, ONE), (0, ONE, -ONE, 0), (-ONE, 0, 0, -ONE), (0, -ONE, ONE, 0)]
+)
+def test_a_turn_is_known_beside_side_data_of_an_unknown_kind(
+    tmp_path: Path, matrix: tuple[int, int, int, int]
+) -> None:
+    a, b, c, d = matrix
+    path = write_film(tmp_path / "a.mp4", corner_pictures(2, SIZE))
+    with_display_matrix(path, (a, b, 0, c, d, 0, 0, 0, 1 << 30))
+    with av.open(str(path)) as container:
+        picture = next(container.decode(video=0))
+        unknown = UnknownSideData(picture)
+        assert DisplayTransform.of(unknown, SQUARE) == DisplayTransform.of(picture, SQUARE)
 
 
 @pytest.mark.parametrize(

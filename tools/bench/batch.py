@@ -12,6 +12,11 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+Times = NDArray[np.float64]
+"""Seconds on the clock, and of the processors."""
 SAMPLES = Path(__file__).parents[2] / "sample_images"
 SAMPLE = "legion_desert"
 """The sample that is measured again and again: its board file knows the table."""
@@ -29,12 +34,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         photos = copy_samples(Path(folder), args.photos)
         jobs = ["--jobs", str(args.jobs)] if args.jobs else []
-        batch_s = time_command([*MEASURE, *BOARD, *jobs, folder], args.photos)
-        alone_s = sum(time_command([*MEASURE, *BOARD, str(photo)], 1) for photo in photos)
+        half = args.photos // 2
+        alone = time_each(photos[:half])  # half before and half after: the machine may be busy
+        batch = time_command([*MEASURE, *BOARD, *jobs, folder], args.photos)
+        alone += time_each(photos[half:])
     print(f"{args.photos} photos, {os.cpu_count()} processors")
-    print(f"a process each: {alone_s:.1f} s, {alone_s / args.photos:.2f} s a photo")
-    print(f"one batch:      {batch_s:.1f} s, {batch_s / args.photos:.2f} s a photo")
-    print(f"the batch is {alone_s / batch_s:.2f} times as fast")
+    print(f"a process each: {describe_times(alone, args.photos)}")
+    print(f"one batch:      {describe_times(batch, args.photos)}")
+    print(f"the batch is {alone[0] / batch[0]:.2f} times as fast")
 
 
 def copy_samples(folder: Path, count: int) -> list[Path]:
@@ -45,14 +52,31 @@ def copy_samples(folder: Path, count: int) -> list[Path]:
     return photos
 
 
-def time_command(command: list[str], lines: int) -> float:
-    """The seconds that a command takes; it must print so many scenes."""
-    start_s = time.perf_counter()
+def time_each(photos: list[Path]) -> Times:
+    """The times of a process for each photo."""
+    times = [time_command([*MEASURE, *BOARD, str(photo)], 1) for photo in photos]
+    total: Times = np.sum(times, axis=0, dtype=float)
+    return total
+
+
+def describe_times(times: Times, photos: int) -> str:
+    wall_s, processor_s = times
+    return f"{wall_s:.1f} s, {wall_s / photos:.2f} s a photo; {processor_s:.1f} s of processor time"
+
+
+def children_s() -> float:
+    """Processor time of all processes that have ended, in s; 0 on Windows."""
+    return os.times().children_user + os.times().children_system
+
+
+def time_command(command: list[str], lines: int) -> Times:
+    """The seconds on the clock and of the processors that a command takes; it must print so many scenes."""
+    before_s, start_s = children_s(), time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     took_s = time.perf_counter() - start_s
     if done.stdout.count("\n") != lines or '"error"' in done.stdout:
         raise SystemExit(f"not all photos were measured: {done.stderr}")
-    return took_s
+    return np.array([took_s, children_s() - before_s])
 
 
 if __name__ == "__main__":

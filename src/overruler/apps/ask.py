@@ -21,10 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "scene", type=Path, metavar="SCENE", help="a scene file (JSON); - for standard input"
     )
     question = (
-        "one question, a JSON object or words such as 'range p01 p02'; "
+        "one question: words such as range p01 p02, or a JSON object in quotes; "
         "or - for one a line on standard input, each answered by a line"
     )
-    parser.add_argument("question", metavar="QUESTION", help=question)
+    parser.add_argument("question", nargs="+", metavar="QUESTION", help=question)
     game = "ask by another game's rules than the scene's, or by a preset of overruler games"
     parser.add_argument("--game", dest="by_game", metavar="NAME", help=game)
     add_house_rule_argument(parser)
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     check_geojson_path(args.geojson)
+    args.question = " ".join(args.question)  # words without quotes are several arguments
     scene = _load_scene(args)
     verdicts: list[Verdict] = []
     if args.question == "-":

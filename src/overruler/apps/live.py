@@ -35,7 +35,7 @@ MAX_CAMERAS = 10
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     source = (
-        "a camera (0, /dev/video0), a film, a stream (http, rtsp, rtmp, udp), "
+        "a camera (0, /dev/video0), a film, a photo, a stream (http, rtsp, rtmp, udp), "
         "or obs://localhost:4455/Source name"
     )
     parser.add_argument("source", metavar="SOURCE", help=source)

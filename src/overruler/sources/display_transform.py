@@ -30,6 +30,8 @@ _ORIENTATIONS = {
     (True, False, True): 8,
 }
 """EXIF's orientations by what is done in turn: transposed, mirrored, turned upside down."""
+_QUARTER_TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))
+"""Cosine and sine of 0, 90, 180 and 270 degrees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +91,20 @@ class DisplayTransform:
 
 def _display_matrix(picture: Any) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """How x and y of the shown picture depend on the stored x, then on the stored y."""
-    for data in picture.side_data:
-        if data.type.name == MATRIX_NAME:
-            a, b, _, c, d, *_ = struct.unpack(MATRIX_FORMAT, bytes(data)[:36])
-            return (a, b), (c, d)
-    return None
+    try:
+        data = picture.side_data.get(MATRIX_NAME)
+    except ValueError:  # PyAV 18 and older stop at any kind of side data that they do not know
+        return _rotation_matrix(picture.rotation)
+    if data is None:
+        return None
+    a, b, _, c, d, *_ = struct.unpack(MATRIX_FORMAT, bytes(data)[:36])
+    return (a, b), (c, d)
+
+
+def _rotation_matrix(angle_deg: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The display matrix of a turn to the left; the nearest quarter turn for odd angles."""
+    cos, sin = _QUARTER_TURNS[round(angle_deg / 90) % 4]
+    return (cos, -sin), (sin, cos)
 
 
 def read_pixel_aspect(stream: Any, name: str) -> Fraction:

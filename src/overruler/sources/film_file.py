@@ -8,6 +8,11 @@ from typing import Any
 from overruler.errors import BadInput, CannotMeasure, MissingExtra
 from overruler.reading import check_is_file
 
+PHOTO_FORMATS = ("image2",)
+"""FFmpeg's names of the formats of single pictures."""
+PHOTO_ENDING = "_pipe"
+"""Ends FFmpeg's other names of them: jpeg_pipe, png_pipe."""
+
 
 def import_av() -> ModuleType:
     """Return PyAV; raises `MissingExtra` where it is not installed."""
@@ -23,9 +28,13 @@ def open_container(path: Path) -> Any:
     av = import_av()
     _check_file(path)
     try:
-        return av.open(str(path))
+        container = av.open(str(path))
     except (av.error.FFmpegError, ValueError, OSError):
         raise CannotMeasure(_unreadable_message(path)) from None
+    if container.format.name in PHOTO_FORMATS or container.format.name.endswith(PHOTO_ENDING):
+        container.close()
+        raise CannotMeasure(f"{path}: is a photo, not a film; overruler measure takes photos")
+    return container
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra, OverrulerError
-from overruler.frame import PixelBox, Shot
+from overruler.frame import Frame, PixelBox, Shot
 from overruler.sources.decoded_picture import shot_from_picture
 from overruler.sources.display_transform import read_pixel_aspect
 from overruler.sources.film_file import choose_stream
+from overruler.sources.folder import ENDINGS
+from overruler.sources.photo import load_photo
 from overruler.sources.video import LOOKS_PER_S, Film
 from overruler.sources.web_camera import shot_from_pixels
 
@@ -31,8 +33,12 @@ FIRST_RETRY_S = 0.5
 """Wait before a source is first opened again; it doubles each time."""
 LONGEST_RETRY_S = 8.0
 """Longest wait before a source is opened again."""
+PHOTO_INTERVAL_S = 0.2
+"""Time between the pictures of a photo that stands in for a camera: nothing moves on it."""
 CAMERA_SIZE_PX = (1920, 1080)
 """Width and height asked of a camera."""
+OPENCV_SILENT = 0
+"""OpenCV's number of the level at which it logs nothing."""
 
 ShotOpener = Callable[[], Iterator[Shot]]
 
@@ -53,8 +59,8 @@ class Source:
 def parse_source(address: str, loop: bool = False) -> Source:
     """Return the source that an address names; raises `BadInput` if it names none.
 
-    A number or a device is a camera, a file is a film played at its own pace, and
-    `obs://HOST:PORT/Source name` is a source of OBS.
+    A number or a device is a camera, a photo is a camera that sees it for ever, a film is
+    played at its own pace, and `obs://HOST:PORT/Source name` is a source of OBS.
     """
     if address.startswith("obs://"):
         from overruler.sources.obs import open_screenshots
@@ -68,11 +74,22 @@ def parse_source(address: str, loop: bool = False) -> Source:
     path = Path(address)
     if "://" in address:
         raise BadInput(f"{address}: addresses begin with {', '.join((*STREAM_SCHEMES, 'obs://'))}")
+    if path.suffix.lower() in ENDINGS:
+        photo = load_photo(path)
+        return Source(str(path), lambda: _photo_shots(photo))
     with Film(path):
         return Source(str(path), lambda: _film_shots(path), reopens=loop, loops=loop)
 
 
 # --- kinds of sources ---
+
+
+def _photo_shots(photo: Frame) -> Iterator[Shot]:
+    """Yield a photo again and again, as a camera over a table on which nothing moves."""
+    shot, start = Shot.of(photo), time.monotonic()
+    while True:
+        yield replace(shot, time_s=time.monotonic() - start)
+        time.sleep(PHOTO_INTERVAL_S)
 
 
 def _film_shots(path: Path) -> Iterator[Shot]:
@@ -107,6 +124,9 @@ def _stream_shots(address: str) -> Iterator[Shot]:
 
 def _camera_shots(device: int | str) -> Iterator[Shot]:
     name = f"camera {device}"
+    cv2.utils.logging.setLogLevel(
+        OPENCV_SILENT
+    )  # it tells a missing camera by ten lines, at each try
     camera = cv2.VideoCapture(device)
     try:
         if not camera.isOpened():
@@ -193,6 +213,8 @@ class LiveReader:
             before = self._slot
             try:
                 self._fill_slot()
+                if self._ended.is_set():
+                    return
                 self._loss_reason = "it has ended"
             except (OverrulerError, OSError) as error:
                 self._loss_reason = str(error)

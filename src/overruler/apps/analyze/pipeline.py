@@ -2,7 +2,7 @@
 
 import argparse
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
 from pathlib import Path
 
@@ -209,8 +209,9 @@ def write_results(
 def _print_summary(
     film: FilmResults, out: Path, too_long: Sequence[Data] | None, beside: Companions
 ) -> None:
-    counts = f"{len(film.bases)} pieces, {len(film.moves)} moves, {len(film.rests)} moments of rest"
-    say(f"{film.name}: {film.read_to_s:.1f} s, {counts}")
+    pieces, moves = _count(film.bases, "piece"), _count(film.moves, "move")
+    rests = _count(film.rests, "moment")
+    say(f"{film.name}: {film.read_to_s:.1f} s, {pieces}, {moves}, {rests} of rest")
     for move in film.moves:
         say(f"  {move['start_s']:8.1f} s  {move['piece']}  {_describe_path(move)}")
     for row in too_long or ():
@@ -222,6 +223,10 @@ def _print_summary(
         say(f"  {out / clip}")
     for problem in [*film.problems, *_shortened_notes(film)]:
         logger.warning("%s: %s", film.name, " ".join(problem.split()))
+
+
+def _count(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}{'s' * (len(things) != 1)}"
 
 
 def _shortened_notes(film: FilmResults) -> list[str]:
@@ -238,4 +243,4 @@ def _describe_path(move: Data) -> str:
         inches = inches_from_mm(move["distance_mm"])
         return f"{length} straight ({inches:.2f} in); its way was not seen"
     length = f"{move['path_mm']:.1f} ± {SIGMAS_95 * move['path_sigma_mm']:.1f} mm"
-    return f"{length}  ({inches_from_mm(move['path_mm']):.2f} in)"
+    return f"{length} along its way ({inches_from_mm(move['path_mm']):.2f} in)"

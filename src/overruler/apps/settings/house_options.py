@@ -12,7 +12,7 @@ from overruler.house_rules import OWNER_SIGNS, HouseRules
 from overruler.presets import Preset
 from overruler.reading import Node
 from overruler.rules import game_of
-from overruler.units import UNITS
+from overruler.units import UNITS, find_unit
 
 if TYPE_CHECKING:
     from overruler.apps.settings.measure_request import MeasureRequest
@@ -41,7 +41,7 @@ def add_house_rule_argument(
     )
     _add_repeatable(parser, "--house-rule", "GAME.SETTING=true|false", rule)
     units = "tell lengths in mm or in inches (as the game reads them); files and JSON stay in mm"
-    parser.add_argument("--units", choices=UNITS, help=units)
+    parser.add_argument("--units", type=_name_unit, choices=UNITS, help=units)
 
 
 def _add_repeatable(
@@ -114,10 +114,16 @@ def check_house_rule(where: str, game: str, setting: str) -> None:
         raise UnknownName(f"{where}: setting", setting, game_of(game).settings)
 
 
+def _name_unit(text: str) -> str:
+    """The unit that a text names; the text itself where it names none, for the choices to refuse."""
+    return find_unit(text) or text
+
+
 def _check_units(units: str | None) -> str | None:
-    if units not in (None, *UNITS):
-        raise UnknownName("--units", units or "", UNITS)
-    return units
+    unit = None if units is None else _name_unit(units)
+    if unit not in (None, *UNITS):
+        raise UnknownName("--units", unit or "", UNITS)
+    return unit
 
 
 def _parse_players(texts: Sequence[str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from overruler.games import GAMES, find_game
 from overruler.house_rules import OWNER_SIGNS
 from overruler.reading import Node, read_text
 from overruler.rules import game_of
-from overruler.units import UNITS
+from overruler.units import UNITS, find_unit
 
 SCALE_OPTIONS = ("board", "marker_mm", "point")
 """The options that set the scale of the photo, of which one is given."""
@@ -218,7 +218,7 @@ _TABLE_READERS: Mapping[str, Callable[[Node, str], Any]] = {
     "dictionary": _read_dictionary,
     "lens": _read_file_path,
     "bases": _read_bases,
-    "units": lambda node, key: node.choice(UNITS),
+    "units": lambda node, key: find_unit(node.text()) or node.choice(UNITS),
     "taught": _read_file_path,
 }
 """The reader of each key of `table`; each key is an option of the commands."""

@@ -95,7 +95,7 @@ def _check_fit(solution: Solution, limit_px: float) -> None:
     if not np.isfinite(solution.covariance).all() or not solution.rms_px <= limit_px:
         raise CannotMeasure(
             f"the markers or points do not fit a flat board, they are {solution.rms_px:.1f} px off; "
-            "check their places, that the table is flat, and the lens file"
+            "check that the board file is this table's, the places, that the table is flat, and the lens file"
         )
 
 
