@@ -259,21 +259,29 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
 
 
 @pytest.mark.parametrize(
-    ("score", "in_play", "prepared", "unprepared"),
+    ("score", "in_play", "settled"),
     [
-        (0.9, 0.15, 0.9, 0.15),
-        (0.9, 0.05, 0.05, 0.05),
-        (0.01, 0.05, 0.01, 0.01),
-        (0.9, 0.4, 0.9, 0.9),
-        (0.5, 0.4, 0.5, 0.5),
-        (0.5, 0.6, 0.5, module.MIN_SCORE),
-        (0.9, 0.6, 0.9, 0.9),
+        (0.9, 0.15, 0.15),
+        (0.01, 0.05, 0.01),
+        (0.9, 0.4, 0.9),
+        (0.5, 0.4, 0.5),
+        (0.5, 0.6, module.MIN_SCORE),
+        (0.9, 0.6, 0.9),
     ],
 )
-def test_a_clear_probability_in_play_decides(
-    score: float, in_play: float, prepared: float, unprepared: float
-) -> None:
-    """What is far likelier none is none. Where nobody prepared the table, what is likelier a base is one."""
-    for is_prepared, settled in ((True, prepared), (False, unprepared)):
-        told = module.settle_scores(np.array([score]), np.array([in_play]), is_prepared)
-        assert told == [settled]
+def test_a_clear_probability_in_play_decides(score: float, in_play: float, settled: float) -> None:
+    """What is far likelier none is none, what is likelier a base is one."""
+    assert module.settle_scores(np.array([score]), np.array([in_play])) == [settled]
+
+
+def test_a_table_with_markers_is_not_in_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plain discs without figures, which look like tokens, stay bases where somebody laid markers."""
+    camera = camera_over()
+    frame = photo(camera, [Plinth(*at, 27.0, rim=(0.03,) * 3) for at in SURE])
+    seen, above = guesses(SURE, [13.5] * 5), np.array([[*at, 13.5, 0.9] for at in SURE])
+    monkeypatch.setattr(module, "_probabilities_in_play", lambda *_: np.zeros(5))
+    without = exact(camera)
+    laid = replace(without, markers=(0, 1, 2, 3))
+    found = fit_rounds(frame, laid, seen, np.array([13.5]), from_above=above)
+    assert [one.in_play_probability for one in found] == [None] * 5
+    assert not fit_rounds(frame, without, seen, np.array([13.5]), from_above=above)

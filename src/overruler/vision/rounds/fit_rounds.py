@@ -50,9 +50,6 @@ MIN_SCORE = 2 / 3
 """Smallest score of a base: a false base costs as much as two missed ones."""
 LEAST_PROBABILITY_IN_PLAY = 0.2
 """What is less likely a base on a table in play is none: four to one."""
-LEAST_PROBABILITY_IF_PREPARED = 0.1
-"""The same on a table with markers, where lookalikes are few: nine to one. Of 264 bases on two rendered
-tables made dark, blurred or noisy the least likely has 0.14."""
 LIKELY_IN_PLAY = 0.5
 """What scores more on a table in play is a base, whatever its other score."""
 USUAL_LOOKALIKE_SHARE = 0.3
@@ -91,8 +88,9 @@ def fit_rounds(
     if from_above is not None:
         more = guesses, fits, from_above
         on_clutter = sigmoid(weigh_features(*more, LOGIT_WEIGHTS_ON_CLUTTER))
-        in_play = _probabilities_in_play(frame, camera, *more)
-        scores = settle_scores(scores, in_play, is_prepared=bool(calibration.markers))
+        if not calibration.markers:  # nobody prepared the table for measuring: it is in play
+            in_play = _probabilities_in_play(frame, camera, *more)
+            scores = settle_scores(scores, in_play)
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
     _refit_hidden_rims(frame, camera, guesses, found, fits, plausible, radii)
@@ -105,7 +103,7 @@ def fit_rounds(
             detection = replace(
                 detection,
                 clutter_score=float(on_clutter[k]),
-                in_play_probability=float(in_play[k]),
+                in_play_probability=None if np.isnan(in_play[k]) else float(in_play[k]),
             )
         detections.append(remeasure_uncertain(frame, calibration, detection))
     return tuple(sorted(detections, key=lambda detection: -detection.score))
@@ -125,16 +123,11 @@ def _probabilities_in_play(
     return probabilities_among(logits, USUAL_LOOKALIKE_SHARE)
 
 
-def settle_scores(scores: Array, in_play: Array, is_prepared: bool) -> Array:
-    """Return the scores (N,), lowered or raised where the probabilities in play (N,) are clear.
-
-    A prepared table, one with markers, has fewer lookalikes; nothing is raised there.
-    """
-    least = LEAST_PROBABILITY_IF_PREPARED if is_prepared else LEAST_PROBABILITY_IN_PLAY
-    is_none = in_play < least
-    is_base = (in_play > LIKELY_IN_PLAY) & (not is_prepared)
+def settle_scores(scores: Array, in_play: Array) -> Array:
+    """Return the scores (N,), lowered or raised where the probabilities in play (N,) are clear."""
+    is_none = in_play < LEAST_PROBABILITY_IN_PLAY
     lowered = np.where(is_none, np.minimum(scores, in_play), scores)
-    return np.where(is_base, np.maximum(scores, MIN_SCORE), lowered)
+    return np.where(in_play > LIKELY_IN_PLAY, np.maximum(scores, MIN_SCORE), lowered)
 
 
 def _is_printed_ring(frame: Frame, camera: Camera, guesses: RimEstimates, k: int) -> bool:
