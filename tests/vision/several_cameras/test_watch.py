@@ -12,6 +12,7 @@ from overruler.vision.fusion import fuse
 from overruler.vision.pairing.second_look import Expected
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.several_cameras.watch import WatchSeveral
+from overruler.vision.tracking.camera_motion import LIGHT_CHANGED_NOTE
 from tests.vision.several_cameras import stand_in
 from tests.vision.several_cameras.stand_in import (
     END_S,
@@ -199,3 +200,14 @@ def test_what_a_camera_saw_before_it_was_measured_anew_counts_unless_it_shows_ba
     ticks, _ = watched(standing_in, spoil, at_s=(3.0, bump))
     check_move(ticks)
     assert len(rests_of(ticks)[-1].scene.pieces) == left
+
+
+def test_a_camera_whose_light_changed_says_so() -> None:
+    """It is not told that it was moved, and it does not count until it is measured anew."""
+    several = stand_in.watch_of(StandIn())
+    for step in range(20):
+        several.look([(k, stand_in.shot_of(k, step * 0.1)) for k in (0, 1)])
+    camera = several.cameras[0]
+    assert (camera.trouble, camera.table is None) == (None, False)
+    camera._guard.change = LIGHT_CHANGED_NOTE  # the stand-in's mat has no markers that tell it
+    assert (camera.trouble, camera.table) == (LIGHT_CHANGED_NOTE, None)

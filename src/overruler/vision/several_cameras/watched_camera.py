@@ -10,7 +10,7 @@ from overruler.frame import Shot
 from overruler.geometry.batched.vectors import distance
 from overruler.track import Move, Tick, TrackedPosition
 from overruler.vision.pairing.sighting import SeenPhoto
-from overruler.vision.tracking.camera_motion import CAMERA_MOVED_NOTE, CameraMotionGuard
+from overruler.vision.tracking.camera_motion import CameraMotionGuard
 from overruler.vision.tracking.hands import OBJECT_STILL_S, is_disturbed
 from overruler.vision.tracking.piece_track import PieceTrack
 from overruler.vision.tracking.resolve import MIN_STAYED_SHARE, SETTLE_S
@@ -69,8 +69,8 @@ class WatchedCamera:
     @property
     def table(self) -> TableState | None:
         """Its table; None while it sees none that is measured."""
-        is_out = self.has_ended or self.is_left_out or self.is_lost or self._guard.is_away
-        return None if is_out else self.watch.table
+        is_out = self.has_ended or self.is_left_out or self.is_lost
+        return None if is_out or self._guard.change is not None else self.watch.table
 
     @property
     def is_able(self) -> bool:
@@ -80,8 +80,8 @@ class WatchedCamera:
     @property
     def trouble(self) -> str | None:
         """Why it does not see the table now; None if it does."""
-        if self._guard.is_away:
-            return CAMERA_MOVED_NOTE
+        if self._guard.change is not None:
+            return self._guard.change
         if self.is_left_out:
             return "it does not go with the other cameras"
         return "it cannot be measured" if self.is_refused else None

@@ -254,11 +254,6 @@ class CameraMotionGuard:
         self._since_s = 0.0
         """Time of the first shot with the change."""
 
-    @property
-    def is_away(self) -> bool:
-        """Whether something is unlike the picture at rest now, so that nothing is tracked."""
-        return self.change is not None
-
     def look(self, shot: Shot) -> Tick:
         """The tick of one more shot; while something is unlike the picture at rest, nothing is tracked."""
         if self.marks is not None and self.marks.size_px != shot.size_px:
