@@ -5,7 +5,7 @@ import numpy as np
 
 from overruler.vision.learned.inference import WEIGHTS, load_session
 
-PRELOADED_NETWORKS = ("discs", "rims", "rings", "clutter", "hills")
+PRELOADED_NETWORKS = ("discs", "rims", "rings", "hills")
 """The networks that nearly every photo needs."""
 
 
