@@ -35,7 +35,7 @@ from synthetic.arrays import Picture
 from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo
 from synthetic.from_above.sheet import REACH_MM, drawn_view, lengthwise, on_board
-from training.score_tables import Table, kept_rows, read_options, teaching_tables
+from training.score_tables import Table, judged_rows, kept_rows, read_options, teaching_tables
 
 TILES = 30
 """Mats that painted tables lie on."""
@@ -73,14 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _rows(options: argparse.Namespace) -> Array:
     """A row a hypothesis: the table's number, whether it is a base, where it lies, and its own features."""
-    found: list[list[float]] = []
     tables = teaching_tables(
         options, 47, _painted_table, _rectangles, mats=TILES, card_share=CARD_SHARE
     )
-    for number, table in enumerate(tables):
-        found += [[number, *row] for row in judged(table)]
-        print(f"table {number}: {len(found)} hypotheses", flush=True)
-    return np.array(found)
+    return judged_rows(tables, judged, "hypotheses")
 
 
 def _painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:

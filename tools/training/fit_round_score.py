@@ -45,7 +45,7 @@ from synthetic.from_above.sheet import drawn_view, visible_share
 from synthetic.painted.paint import photo_of
 from synthetic.painted.scene import make_scene
 from training.lessons.rims.photos import round_bases
-from training.score_tables import Table, kept_rows, read_options, teaching_tables
+from training.score_tables import Table, judged_rows, kept_rows, read_options, teaching_tables
 
 REACH_MM, FINER, TILES = 190.0, 2, 40
 """How far a painted table reaches, samples of a pixel's side, and the mats that tables lie on."""
@@ -81,14 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _rows(options: argparse.Namespace) -> Array:
     """A row a guess: the table's number, whether it is a base, and the features of its score."""
-    found = []
     tables = teaching_tables(
         options, 31, painted_table, round_bases, mats=TILES, card_share=CARD_SHARE
     )
-    for number, table in enumerate(tables):
-        found += [[number, *row] for row in judged(table)]
-        print(f"table {number}: {len(found)} guesses", flush=True)
-    return np.array(found)
+    return judged_rows(tables, judged, "guesses")
 
 
 def painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:

@@ -1,7 +1,7 @@
 """Tables whose findings teach a score: painted ones, and traced ones with their truth."""
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,17 @@ def kept_rows(path: Path | None, make: Callable[[], Array]) -> Array:
     if path is not None:
         np.savez(path, rows=rows)
     return rows
+
+
+def judged_rows(
+    tables: Iterable[Table], judge: Callable[[Table], Iterable[Sequence[float]]], things: str
+) -> Array:
+    """A row a thing on the tables: the table's number, then what `judge` says of it."""
+    found: list[list[float]] = []
+    for number, table in enumerate(tables):
+        found += [[number, *row] for row in judge(table)]
+        print(f"table {number}: {len(found)} {things}", flush=True)
+    return np.array(found)
 
 
 def teaching_tables(
