@@ -59,3 +59,8 @@ def format_length(length_mm: float, reach_mm: float, unit: str) -> str:
         return f"{length} {unit}"
     least_mm = mm_from_inches(0.01) if unit == INCHES else 0.1
     return f"{length} ± {format_number(max(reach_mm, least_mm), unit)} {unit} (95 %)"
+
+
+def format_count(count: int, name: str) -> str:
+    """A number of things in words, such as "1 piece" or "2 pieces"."""
+    return f"{count} {name}{'s' * (count != 1)}"

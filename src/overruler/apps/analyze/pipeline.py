@@ -2,7 +2,7 @@
 
 import argparse
 import logging
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from overruler.apps.process.log import say
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
-from overruler.units import SIGMAS_95, inches_from_mm
+from overruler.units import SIGMAS_95, format_count, inches_from_mm
 from overruler.writing import WriteFailed, write_parts_atomically
 
 SEGMENTS_FOLDER = ".segments"
@@ -209,8 +209,8 @@ def write_results(
 def _print_summary(
     film: FilmResults, out: Path, too_long: Sequence[Data] | None, beside: Companions
 ) -> None:
-    pieces, moves = _count(film.bases, "piece"), _count(film.moves, "move")
-    rests = _count(film.rests, "moment")
+    pieces, moves = format_count(len(film.bases), "piece"), format_count(len(film.moves), "move")
+    rests = format_count(len(film.rests), "moment")
     say(f"{film.name}: {film.read_to_s:.1f} s, {pieces}, {moves}, {rests} of rest")
     for move in film.moves:
         say(f"  {move['start_s']:8.1f} s  {move['piece']}  {_describe_path(move)}")
@@ -223,10 +223,6 @@ def _print_summary(
         say(f"  {out / clip}")
     for problem in [*film.problems, *_shortened_notes(film)]:
         logger.warning("%s: %s", film.name, " ".join(problem.split()))
-
-
-def _count(things: Sized, name: str) -> str:
-    return f"{len(things)} {name}{'s' * (len(things) != 1)}"
 
 
 def _shortened_notes(film: FilmResults) -> list[str]:

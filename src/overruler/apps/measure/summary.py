@@ -16,7 +16,7 @@ from overruler.records import PieceRecord, TerrainRecord
 from overruler.report import Report
 from overruler.scene import Piece
 from overruler.taught import taught_sentences
-from overruler.units import MILLIMETRES, SIGMAS_95, format_nominal, format_number
+from overruler.units import MILLIMETRES, SIGMAS_95, format_count, format_nominal, format_number
 from overruler.verdict import Verdict
 
 NO_BASES_TEXT = "no bases were found; --game or --bases says which sizes to look for"
@@ -35,8 +35,7 @@ DIM_BELOW_VISIBLE_SHARE = 0.5
 def result_line(options: MeasureOptions, report: Report) -> str:
     """The result in one line: how many pieces, and the answers, or the first ruling."""
     shown = ruling_lines(report) if options.questions else ruling_lines(report)[:1]
-    count = len(report.scene.pieces)
-    pieces = f"{count} piece{'s' if count != 1 else ''}"
+    pieces = format_count(len(report.scene.pieces), "piece")
     told = taught_sentences(report.scene.extra)
     return "; ".join([pieces, *(line.plain for line in shown), *told])
 

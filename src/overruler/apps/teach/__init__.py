@@ -10,6 +10,7 @@ from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments, add_taught_argument
 from overruler.errors import BadInput, OverrulerError, printable
 from overruler.taught import CorrectedPhoto, Taught, Weighing
+from overruler.units import format_count
 from overruler.writing import check_writable
 
 SHOWN = (0.9, 0.99)
@@ -106,7 +107,8 @@ def _print(path: Path, taught: Taught) -> None:
     print(f"{path}: what {len(taught.photos)} corrected photos taught")
     for photo in taught.photos:
         pieces = sum(one.is_piece for one in photo.findings)
-        print(f"  {printable(photo.name)}: {pieces} pieces, {len(photo.findings) - pieces} others")
+        others = format_count(len(photo.findings) - pieces, "other")
+        print(f"  {printable(photo.name)}: {format_count(pieces, 'piece')}, {others}")
     for line in _kind_lines(taught):
         print(printable(line))
 
@@ -119,7 +121,8 @@ def _kind_lines(taught: Taught) -> Iterator[str]:
         if kind in taught.weighings:
             yield f"{kind}: {_in_words(taught.weighings[kind])}"
         elif len(by_photo) < MIN_PHOTOS:
-            yield f"{kind}: as it was (in {len(by_photo)} photos, {MIN_PHOTOS} are needed)"
+            shown_in = format_count(len(by_photo), "photo")
+            yield f"{kind}: as it was (in {shown_in}, {MIN_PHOTOS} are needed)"
         else:
             gain = left_out_gains(by_photo).sum()
             yield f"{kind}: as it was (photos that were left out gained too little: {gain:+.2f})"
