@@ -24,13 +24,24 @@ def corner_pictures(count: int, size: tuple[int, int]) -> list[Pixels]:
     return pictures
 
 
+def noisy_pictures(count: int) -> list[Pixels]:
+    """Pictures that take many bytes each, so that a part of the file is a part of the film."""
+    random = np.random.default_rng(1)
+    return [
+        pixels - random.integers(0, 60, pixels.shape, np.uint8)
+        for pixels in corner_pictures(count, (192, 128))
+    ]
+
+
 def write_film(
     path: Path, pictures: Sequence[Pixels], codec: str = "libx264", **stream_options: Any
 ) -> Path:
     """Write pictures as a film of `RATE` a second, with two B-frames between others."""
     import av
 
-    options = stream_options.pop("options", {"crf": "10", "bf": "2", "g": "10"})
+    options = stream_options.pop(
+        "options", {"crf": "10", "bf": "2", "g": "10", "sc_threshold": "0"}
+    )
     kind, asked = stream_options.pop("format", None), stream_options.pop("container", {})
     with av.open(str(path), "w", format=kind, options=asked) as container:
         stream: Any = container.add_stream(codec, rate=RATE, options=options)

@@ -1,5 +1,6 @@
 """Sources as they run: the newest picture wins, a lost one is said and tried again."""
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from overruler.frame import Shot
 from overruler.sources.live import LiveReader, Source, parse_source
 from overruler.sources.video import Film
 from overruler.sources.web_camera import shot_from_pixels
+from tests.sources.odd_films import noisy_pictures, write_film
 
 av = pytest.importorskip("av", reason="films need PyAV")
 
@@ -126,6 +128,29 @@ def test_a_stream_that_is_not_there_is_lost_and_says_why() -> None:
             assert time.monotonic() < end
     finally:
         live.stop()
+
+
+def served_once(data: bytes) -> str:
+    """Return the address at which the next caller gets these bytes, as from an encoder."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        with server, server.accept()[0] as caller:
+            caller.sendall(data)
+
+    threading.Thread(target=serve, daemon=True).start()
+    return f"tcp://127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_stream_shows_no_picture_made_from_bytes_that_were_lost(tmp_path: Path) -> None:
+    data = write_film(tmp_path / "a.ts", noisy_pictures(30)).read_bytes()
+    lost = slice(int(0.4 * len(data)), int(0.45 * len(data)))
+    sent = {shot.grey.tobytes() for shot in parse_source(served_once(data)).open_shots()}
+    damaged = data[: lost.start] + data[lost.stop :]
+    shown = [shot.grey.tobytes() for shot in parse_source(served_once(damaged)).open_shots()]
+    assert len(sent) == 30
+    assert 15 <= len(shown) < 29
+    assert set(shown) <= sent
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from overruler.sources.video import Film
 from overruler.vision.tracking.camera_motion import CameraMotionGuard
 
 
-def analyze(film: Path, minutes: float, threads: int) -> Table:
+def analyze(film: Path, minutes: float) -> Table:
     """Watching a film that is played over and over, against decoding it: the processors' time, and what a clock says.
 
     Every beginning anew is a cut, after which many pieces stand elsewhere at once. A game has none: so it is also
@@ -45,7 +45,7 @@ def analyze(film: Path, minutes: float, threads: int) -> Table:
         "×",
         "memory, MB",
     )
-    table = Table(*columns, title=f"{film.name}, {threads} threads")
+    table = Table(*columns, title=film.name)
     board = Board.load(film.with_suffix(".toml"))
     with tempfile.TemporaryDirectory() as folder:
         both = Path(folder) / "both.mp4"
@@ -60,24 +60,24 @@ def analyze(film: Path, minutes: float, threads: int) -> Table:
         )
         for name, played in (("there and back", both), ("over and over", film)):
             with ProcessPoolExecutor(1, get_context("spawn"), prepare_process) as alone:
-                for row in alone.submit(_played, played, board, minutes, threads).result():
+                for row in alone.submit(_played, played, board, minutes).result():
                     table.add_row(name, *(f"{value:.2f}" for value in row))
     return table
 
 
-def _played(film: Path, board: Board, minutes: float, threads: int) -> list[tuple[float, ...]]:
-    return list(_watched(film, board, minutes, threads))
+def _played(film: Path, board: Board, minutes: float) -> list[tuple[float, ...]]:
+    return list(_watched(film, board, minutes))
 
 
-def _watched(film: Path, board: Board, minutes: float, threads: int) -> Iterator[tuple[float, ...]]:
+def _watched(film: Path, board: Board, minutes: float) -> Iterator[tuple[float, ...]]:
     watch, log = CameraMotionGuard(Referee(board).watching(patient=True)), EventLog(0.0)
     decoding, watching, played_s = np.zeros(2), np.zeros(2), 0.0
     marks = [minutes * share for share in (0.1, 0.5, 1.0)]
     while marks:
         begin = _clocks()
-        length_s = decoded_s(film, threads)
+        length_s = decoded_s(film)
         middle = _clocks()
-        with Film(film, threads=threads) as opened, prefetch_items(opened) as shots:
+        with Film(film) as opened, prefetch_items(opened) as shots:
             for shot in shots:
                 log.record_tick(watch.look(replace(shot, time_s=played_s + shot.time_s)))
         decoding, watching = decoding + middle - begin, watching + _clocks() - middle
@@ -94,11 +94,11 @@ def _clocks() -> NDArray[np.float64]:
     return np.array([time.process_time(), time.perf_counter()])
 
 
-def decoded_s(film: Path, threads: int) -> float:
+def decoded_s(film: Path) -> float:
     """Decode every picture of a film as PyAV does it; the time of the last one."""
     with av.open(str(film)) as container:
         stream = container.streams.video[0]
-        stream.thread_type, stream.codec_context.thread_count = "AUTO", threads
+        stream.codec_context.thread_count = 1
         return max(
             float(picture.time) for picture in container.decode(stream) if picture.time is not None
         )

@@ -300,7 +300,6 @@ def main() -> int:
     of_film.add_argument(
         "--minutes", type=float, default=2.0, help="how long it is played, over and over"
     )
-    of_film.add_argument("--threads", type=int, default=1)
     of_live = what.add_parser("live", help="a film as if it were a camera")
     of_live.add_argument(
         "film", type=Path, help="NAME.mp4 with NAME.toml and its truth, NAME.json, beside it"
@@ -326,7 +325,7 @@ def main() -> int:
     elif args.what == "analyze":
         from bench.film import analyze
 
-        Console().print(analyze(args.film, args.minutes, args.threads))
+        Console().print(analyze(args.film, args.minutes))
     elif args.what == "doubt":
         from bench.doubt import doubt_tasks
 

@@ -149,7 +149,7 @@ def read_file(path: Path, is_film: bool) -> None:
         return
     from overruler.sources.video import Film
 
-    with Film(path, threads=1) as film:
+    with Film(path) as film:
         for shot in film:
             shot.colours(None)
         film.problems()

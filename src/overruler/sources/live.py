@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra, OverrulerError
 from overruler.frame import Frame, PixelBox, Shot
+from overruler.sources.damage import DamageWatch, PacketDecoder, sound_packets
 from overruler.sources.decoded_picture import shot_from_picture
 from overruler.sources.display_transform import read_pixel_aspect
 from overruler.sources.film_file import choose_stream
@@ -33,6 +34,8 @@ FIRST_RETRY_S = 0.5
 """Wait before a source is first opened again; it doubles each time."""
 LONGEST_RETRY_S = 8.0
 """Longest wait before a source is opened again."""
+LONGEST_DAMAGE_S = 10.0
+"""After damage, no picture of a stream is shown before the next key picture, or for this long."""
 PHOTO_INTERVAL_S = 0.2
 """Time between the pictures of a photo that stands in for a camera: nothing moves on it."""
 CAMERA_SIZE_PX = (1920, 1080)
@@ -115,8 +118,14 @@ def _stream_shots(address: str) -> Iterator[Shot]:
             stream = choose_stream(container, address).stream
             aspect = read_pixel_aspect(stream, address)
             stream.thread_type = "AUTO"
-            for picture in container.decode(stream):
-                yield shot_from_picture(picture, time.monotonic() - start, address, aspect)
+            damage = DamageWatch(LONGEST_DAMAGE_S)
+            errors = (av.error.FFmpegError, ValueError)
+            decoder = PacketDecoder(stream, errors)
+            for packet in sound_packets(container.demux(stream), are_counted=False):
+                for picture in decoder.decode(packet):
+                    now_s = time.monotonic() - start
+                    if damage.trusts(picture, now_s):
+                        yield shot_from_picture(picture, now_s, address, aspect)
     except (av.error.FFmpegError, ValueError, OSError) as error:
         problem = f"{address}: {getattr(error, 'strerror', None) or error}"
         raise CannotMeasure(f"{problem}: is the address right, and is it on air?") from None

@@ -16,6 +16,7 @@ import numpy as np
 
 from overruler.errors import CannotMeasure
 from overruler.frame import Shot
+from overruler.sources.damage import DamageWatch, PacketDecoder, sound_packets
 from overruler.sources.decoded_picture import shot_from_picture
 from overruler.sources.display_transform import read_pixel_aspect
 from overruler.sources.film_file import ChosenStream, choose_stream, import_av, open_container
@@ -64,10 +65,6 @@ class Film:
     """Time from which pictures are shown."""
     to_s: float = float("inf")
     """Time before which they are shown."""
-    threads: int = 0
-    """Threads to decode with; 0 leaves it to the decoder."""
-    damaged_count: int = 0
-    """Packets that could not be decoded, and pictures that came out damaged."""
     read_to_s: float = 0.0
     """The time of the last picture read."""
     gaps_s: list[tuple[float, float]] = field(default_factory=list)
@@ -76,6 +73,7 @@ class Film:
     """Stretches between two pictures that are so long that pieces may have moved in them."""
     corrected_count: int = 0
     """Pictures that had no time of their own, or one that stepped back."""
+    _damage: DamageWatch = field(init=False, repr=False)
     _container: Any = field(default=None, repr=False)
     _stream: Any = field(default=None, repr=False)
     _chosen: ChosenStream = field(init=False, repr=False)
@@ -84,6 +82,7 @@ class Film:
 
     def __post_init__(self) -> None:
         """Raises `BadInput` if there is no such file, `CannotMeasure` if it is no readable film."""
+        self._damage = DamageWatch(MAX_CORRUPTED_S, partial(self._note_gap, self.gaps_s))
         self._container = open_container(self.path)
         try:
             self._open_stream()
@@ -96,9 +95,8 @@ class Film:
         self._stream = self._chosen.stream
         self._pixel_aspect = read_pixel_aspect(self._stream, str(self.path))
         self._times = TimeBase.probe(self.path, self._stream.index)
-        self._stream.thread_type = "AUTO"
-        if self.threads:
-            self._stream.codec_context.thread_count = self.threads
+        # With more threads a decoder may pass on a damaged picture before it is marked as such.
+        self._stream.codec_context.thread_count = 1
 
     def __enter__(self) -> "Film":
         return self
@@ -129,6 +127,11 @@ class Film:
         """The declared mean rate; None if there is none."""
         return float(self._stream.average_rate) if self._stream.average_rate else None
 
+    @property
+    def damaged_count(self) -> int:
+        """Packets that could not be decoded, and pictures that came out damaged."""
+        return self._damage.damaged_count
+
     # --- pictures ---
 
     def __iter__(self) -> Iterator[Shot]:
@@ -158,26 +161,17 @@ class Film:
         if self.from_s > 0 and self._times.is_timed:
             self._seek_start(first)
         clock = PictureClock(first, self._assumed_frames_per_s())
-        corrupted_from_s = np.inf
         decoded = self._decode_packets(first)
         for picture, stamp in stamped_pictures(decoded, self._times.in_decoding_order):
-            is_damaged = picture is None or picture.is_corrupt
-            self.damaged_count += is_damaged
             before_s = clock.last_s
             if picture is not None:
                 clock.advance(stamp if self._times.is_timed else None)
             if clock.last_s - before_s > max(MIN_PAUSE_S, 3 / self.looks_per_s) and before_s >= 0:
                 self._note_gap(self.pauses_s, before_s, clock.last_s)
-            last_s, self.corrected_count = clock.last_s, clock.corrected_count
-            if is_damaged:
-                corrupted_from_s = min(corrupted_from_s, max(last_s, 0.0))
-                continue
-            until_s = corrupted_from_s + MAX_CORRUPTED_S
-            if last_s < corrupted_from_s or last_s > until_s or picture.key_frame:
-                self._note_gap(self.gaps_s, corrupted_from_s, last_s)
-                corrupted_from_s = np.inf
-                yield last_s, picture
-        self._note_gap(self.gaps_s, corrupted_from_s, clock.last_s)
+            self.corrected_count = clock.corrected_count
+            if self._damage.trusts(picture, clock.last_s):
+                yield clock.last_s, picture
+        self._note_gap(self.gaps_s, self._damage.since_s, clock.last_s)
 
     def _assumed_frames_per_s(self) -> float:
         return self.frames_per_s or DEFAULT_FRAMES_PER_S
@@ -193,16 +187,14 @@ class Film:
         """Yield the decoder's pictures, and None for each packet that it cannot decode."""
         av, context = import_av(), self._stream.codec_context
         may_skip = knows_nonreference(context) and not self._times.in_decoding_order
-        for packet, wanted in mark_wanted(self._demux_packets(), partial(self._look_slot, first)):
+        decoder = PacketDecoder(self._stream, (av.error.FFmpegError, ValueError))
+        are_counted = self._container.format.name not in UNINDEXED_FORMATS
+        packets = sound_packets(self._demux_packets(), are_counted)
+        for packet, wanted in mark_wanted(packets, partial(self._look_slot, first)):
             if self.damaged_count > MAX_DAMAGED_PACKETS:
                 return
             context.skip_frame = "NONREF" if may_skip and not wanted else "DEFAULT"
-            try:
-                yield from packet.decode() if packet is not None else [None]
-            except av.error.EOFError:
-                return
-            except (av.error.FFmpegError, ValueError):
-                yield None
+            yield from decoder.decode(packet)
 
     def _look_slot(self, first: Fraction, packet: Any) -> LookSlot | None:
         """Return the time slot of a packet's picture, and its time with its delay."""

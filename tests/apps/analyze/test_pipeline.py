@@ -18,7 +18,6 @@ from overruler.apps import cli
 from overruler.apps.analyze import clips, overlay, pipeline, segment, segment_task
 from overruler.apps.analyze import video as drawn
 from overruler.apps.analyze.engines import dask_engine
-from overruler.board import Board
 from overruler.referee import Referee
 from overruler.writing import WriteFailed
 
@@ -28,7 +27,6 @@ from overruler.apps.analyze.merge import FilmResults, merge_segments  # noqa: E4
 from overruler.apps.analyze.segment import load_segment  # noqa: E402
 from overruler.picture.films.film_encoding import write_mp4  # noqa: E402
 from overruler.picture.raster import render_layer  # noqa: E402
-from overruler.sources.video import Film as Opened  # noqa: E402
 from tests.apps.analyze import film as table  # noqa: E402
 from tests.tables import SIZE_PX, camera_over  # noqa: E402
 
@@ -72,26 +70,6 @@ def test_the_move_is_found_where_and_when_it_was(unbroken: Path) -> None:
     straight = float(np.hypot(*np.subtract(table.ENDS, table.STARTS)))
     assert move["distance_mm"] == pytest.approx(straight, abs=0.5)
     assert move["path_mm"] == pytest.approx(straight, abs=0.7)
-
-
-def test_a_film_is_decoded_alike_wherever_it_is(
-    video: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What a decoder makes of damage may hang on its threads: as many on every engine, however many cores it has."""
-    asked = []
-
-    def noted(*args: object, **named: object) -> object:
-        asked.append(named.get("threads", 0))
-        return Opened(*args, **named)  # type: ignore[arg-type]
-
-    part = segment.Segment(
-        str(video), "", Referee(Board.load(video.with_suffix(".toml"))), 0.0, 0.1
-    )
-    monkeypatch.setattr("overruler.apps.analyze.segment.Film", noted)
-    monkeypatch.setattr(segment, "watch_shots", lambda *_: None)
-    segment.analyze_segment(part)
-    assert asked == [segment.DECODER_THREADS]
-    assert segment.DECODER_THREADS > 0
 
 
 def test_the_process_of_a_segment_has_settled_in_on_whatever_machine(

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from overruler.apps.analyze.segment import DECODER_THREADS, BesideFilm, file_digest
+from overruler.apps.analyze.segment import BesideFilm, file_digest
 from overruler.apps.process.memory import give_back_memory
 from overruler.errors import BadInput, CannotMeasure
 from overruler.geometry.pose import Array
@@ -72,7 +72,7 @@ def _find_offset(film: Path, first: Path, reference: Array) -> float:
 
 def _motion(film: Path) -> Array:
     with (
-        Film(film, to_s=ALIGNED_S, threads=DECODER_THREADS) as opened,
+        Film(film, to_s=ALIGNED_S) as opened,
         prefetch_items(opened) as shots,
     ):
         motion = motion_of(shots)

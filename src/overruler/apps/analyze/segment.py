@@ -33,8 +33,6 @@ LEAD_S = 15.0
 """Seconds that are read before a segment."""
 TAIL_S = 15.0
 """Seconds that are read after a segment."""
-DECODER_THREADS = 2
-"""Threads of the decoder. They do not change what it decodes, except perhaps for a damaged film."""
 _STILL_PATTERN = re.compile(rb'"still":("(?:[^"\\]|\\.)*")')
 
 
@@ -131,7 +129,7 @@ def analyze_segment(
     begin_s, end_s = segment.read_s
     log = EventLog(begin_s)
     watch = CameraMotionGuard(segment.referee.watching(patient=True))
-    film = Film(Path(segment.video), from_s=begin_s, to_s=end_s, threads=DECODER_THREADS)
+    film = Film(Path(segment.video), from_s=begin_s, to_s=end_s)
     with film, prefetch_items(film) as shots:
         refusal = watch_shots(log, watch, shots, lambda tick: on_progress(tick.time_s))
         return log.data() | _frame_of(segment, film.read_to_s, film.problems(), refusal)
@@ -159,7 +157,7 @@ def _analyze_together(segment: Segment, on_progress: Callable[[float], None]) ->
         films, shots = [], []
         for path, offset_s in zip(paths, offsets_s, strict=True):
             from_s = max(0.0, begin_s - offset_s)
-            film = Film(path, from_s=from_s, to_s=end_s - offset_s, threads=DECODER_THREADS)
+            film = Film(path, from_s=from_s, to_s=end_s - offset_s)
             films.append(opened.enter_context(film))
             shots.append(opened.enter_context(prefetch_items(film)))
         refusal = _watch_moments(log, watch, paired_moments(shots, offsets_s), on_progress)
