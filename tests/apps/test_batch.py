@@ -14,6 +14,7 @@ from overruler.apps.cli import main
 from overruler.apps.measure import MeasureOptions, batch, measuring
 from overruler.apps.measure.batch import measure_all, watch_photos
 from overruler.apps.measure.photo_paths import FolderWatch, expand_patterns, photos_of
+from overruler.apps.measure.summary import ruling_lines
 from overruler.errors import BadInput, CannotMeasure
 from overruler.report import Report
 from tests.reports import report
@@ -78,6 +79,18 @@ def test_a_single_photo_gives_its_name_too(folder: Path) -> None:
     assert main(["measure", str(photo), "--marker-mm=60", "-q", *told]) == 0
     assert (folder / "turn2.json").exists()
     assert f" INFO {photo}: {len(report().scene.pieces)} pieces" in log.read_text()
+
+
+def test_quiet_photos_still_answer_what_was_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photos = [str(folder / "turn2.JPG"), str(folder / "turn10.jpg")]
+    asked = ["--ask", "range p01 p02"]
+    assert main(["measure", "--each", "-q", *photos, *SCALE, *asked]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == photos
+    assert main(["measure", photos[0], "--marker-mm=60", "-q", *asked]) == 0
+    assert capsys.readouterr().out == "".join(f"{line.plain}\n" for line in ruling_lines(report()))
 
 
 def test_json_is_a_line_a_photo(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

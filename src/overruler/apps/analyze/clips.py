@@ -6,7 +6,7 @@ from pathlib import Path
 
 from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.apps.analyze.overlay import Overlay
-from overruler.apps.analyze.video import draw_overlays, even_size
+from overruler.apps.analyze.video import draw_overlays, film_size
 from overruler.errors import BadInput
 from overruler.frame import Shot
 from overruler.picture.films import check_film_ending
@@ -75,7 +75,7 @@ def _encode_clip(
         first = next(shots, None)
         if first is None:
             return None
-        size = even_size(first.size_px, MAX_WIDTH_PX[ending])
+        size = film_size(first.size_px, MAX_WIDTH_PX[ending])
         overlay = Overlay(film, size, MAGNIFICATION[ending])
         pictures = _from_zero(draw_overlays(chain([first], shots), overlay), first)
         if ending == ".gif":

@@ -15,7 +15,7 @@ from overruler.apps.analyze.merge import FilmResults, PackedRests
 from overruler.apps.analyze.overlay import Drawing, Overlay
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Shot
-from overruler.picture.films.film_encoding import write_mp4
+from overruler.picture.films.film_encoding import even_size, write_mp4
 from overruler.picture.raster import Pixels, alpha_composite, render_layer, resize_by_area
 from overruler.sources.prefetch import prefetch_items
 from overruler.sources.video import Film
@@ -59,7 +59,7 @@ def write_video(video: Path, film: FilmResults, out: Path) -> str:
             raise CannotMeasure(
                 f"{video}: holds no picture that can be read; record or export it again"
             )
-        size = even_size(first.size_px, MAX_WIDTH_PX)
+        size = film_size(first.size_px, MAX_WIDTH_PX)
         drawn = draw_overlays(chain([first], shots), Overlay(film, size), on_progress)
         frames_per_s = recording.frames_per_s or ASSUMED_FRAMES_PER_S
         with prefetch_items(drawn) as pictures:
@@ -83,11 +83,9 @@ def as_seen_in(film: FilmResults, video: str) -> FilmResults:
     return replace(film, rests=seen)
 
 
-def even_size(size_px: tuple[int, int], max_width_px: int) -> tuple[int, int]:
-    """Size of a film: even, as its codec needs, and no wider than `max_width_px`."""
-    scale = min(1.0, max_width_px / size_px[0])
-    width, height = (max(2, round(length * scale / 2) * 2) for length in size_px)
-    return width, height
+def film_size(size_px: tuple[int, int], max_width_px: int) -> tuple[int, int]:
+    """Size of a film no wider than `max_width_px`."""
+    return even_size(size_px, min(1.0, max_width_px / size_px[0]))
 
 
 def _ignore_progress(time_s: float) -> None:

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_batch_arguments(parser)
     _add_lens_arguments(parser)
     _add_output_arguments(output)
-    add_log_arguments(parser, quiet=f"{QUIET_HELP}; --json still prints")
+    add_log_arguments(parser, quiet=f"{QUIET_HELP} and, if asked, the answers")
 
 
 def _add_output_arguments(output: "argparse._ArgumentGroup") -> None:
@@ -114,7 +114,9 @@ def run(args: argparse.Namespace) -> int:
         from overruler.apps.measure.summary import result_line
 
         logger.info("%s: %s", options.photo, result_line(options, report))
-    if options.json or not args.quiet:
+    if args.quiet and not options.json:
+        _print_answers(options, report)
+    else:
         _print_report(options, report)
     return 0
 
@@ -122,6 +124,15 @@ def run(args: argparse.Namespace) -> int:
 def is_batch(args: argparse.Namespace) -> bool:
     """Whether each photo shows a table of its own."""
     return bool(args.each or args.watch or any(path.is_dir() for path in args.photo))
+
+
+def _print_answers(options: MeasureOptions, report: "Report") -> None:
+    """Print the answers to what was asked, and nothing else."""
+    if options.questions:
+        from overruler.apps.measure.summary import ruling_lines
+
+        for line in ruling_lines(report):
+            print(line.plain)
 
 
 def _print_report(options: MeasureOptions, report: "Report") -> None:

@@ -68,7 +68,7 @@ def run_batch(args: argparse.Namespace) -> int:
     base = read_request(argparse.Namespace(**{**vars(args), "photo": [Path()], "csv": None}))
     check_name_fields([(f"--{name}", getattr(base, name)) for name in PER_PHOTO_OUTPUTS], photos)
     load_options(request_for(base, photos[0] if photos else Path("photo.jpg")))
-    results = Results(args.json, args.csv)
+    results = Results(args.json, args.csv, bool(args.quiet and args.ask))
     requests = [request_for(base, photo) for photo in photos]
     jobs = job_count(args.jobs, len(requests))
     for outcome in track_progress(
@@ -193,6 +193,8 @@ class Results:
 
     as_json: bool
     csv: Path | None
+    answers_only: bool = False
+    """Whether nothing is printed but the answers to what was asked."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     measured: int = 0
     failed: int = 0
@@ -211,9 +213,9 @@ class Results:
         others = [row for row in self.rows if row["photo"] != str(outcome.photo)]
         self.rows = others + outcome.rows  # it may have been replaced, and measured again
         line = f"{outcome.photo}: {outcome.line}"
-        if self.as_json:
+        if self.as_json or self.answers_only:
             logger.info("%s", line)
-            print(outcome.scene, flush=True)
+            print(outcome.scene if self.as_json else line, flush=True)
         else:
             say(line)
         if self.csv:

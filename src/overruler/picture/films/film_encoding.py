@@ -37,6 +37,12 @@ TimedPictures = Iterable[tuple[float, NDArray[np.uint8]]]
 """Pictures (H, W, 3), blue green red, of even sides, each with its time in s."""
 
 
+def even_size(size_px: tuple[int, int], scale: float) -> tuple[int, int]:
+    """A size times `scale`, of even sides, as codecs need; no side becomes longer than that."""
+    width, height = (max(2, int(length * scale / 2) * 2) for length in size_px)
+    return width, height
+
+
 def import_av() -> ModuleType:
     """Return PyAV; raises `MissingExtra` where it is not installed."""
     try:

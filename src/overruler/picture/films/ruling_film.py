@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.picture import report_drawing
-from overruler.picture.films.film_encoding import encode_opaque_webm
+from overruler.picture.films.film_encoding import encode_opaque_webm, even_size
 from overruler.picture.films.gif import encode_gif
 from overruler.picture.films.line_wipe import wipe_along
 from overruler.picture.raster import (
@@ -60,7 +60,7 @@ def encode_ruling(report: Report, ending: str) -> bytes:
 
 def _render_stage(report: Report, longest_px: int) -> _Stage:
     drawing = report_drawing.draw_on_photo(report)
-    size = _even_size(drawing.size_px, longest_px)
+    size = even_size(drawing.size_px, min(1.0, longest_px / max(drawing.size_px)))
     scale = size[0] / drawing.size_px[0]
 
     def render(*parts: str) -> Pixels:
@@ -73,13 +73,6 @@ def _render_stage(report: Report, longest_px: int) -> _Stage:
         ends_px=tuple(ends * scale for ends in drawing.ends_px),
         words=render(*drawing.words),
     )
-
-
-def _even_size(size_px: tuple[int, int], longest_px: int) -> tuple[int, int]:
-    """A size of even sides, as codecs need, the longer one at most `longest_px`."""
-    scale = min(1.0, longest_px / max(size_px))
-    width, height = (max(2, int(length * scale / 2) * 2) for length in size_px)
-    return width, height
 
 
 def _render_frames(stage: _Stage, per_s: float, length_s: float) -> Iterator[tuple[float, Pixels]]:
