@@ -4,8 +4,8 @@
     uv run tools/evaluate/endure.py game.mkv --kills 20 --worker-kills 5 --segment-s 5
 
 Beside the film lies its board file (.toml). The command is killed (SIGKILL) at random moments and started again, until
-it has been killed so often and may end; then again and again on two of Dask's workers, of which one is killed each time. Tables
-and scenes must be the same to the byte.
+it has been killed so often and may end; then, as often as asked, on two of Dask's workers, of which one is killed.
+Tables and scenes must be the same to the byte.
 """
 
 import argparse
