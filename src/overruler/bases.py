@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from overruler.errors import BadInput
 from overruler.games import GAMES, facts_of
+from overruler.reading import Node
 
 LARGEST_BASE_MM = 500.0
 """Largest width or length of a base, in mm."""
@@ -111,6 +112,12 @@ class Base:
         sizes = {"width_mm": self.width_mm, "length_mm": self.length_mm}
         rounding = {"corner_radius_mm": self.corner_radius_mm} if self.corner_radius_mm else {}
         return {"shape": self.shape, **sizes, **rounding}
+
+
+def read_base_size(node: Node) -> str:
+    """Read the size of a base as people write it: a text, or the number of a diameter."""
+    is_number = type(node.value) in (int, float)
+    return f"{node.number():g}" if is_number else node.text()
 
 
 RECTANGLE_SIDES_MM: tuple[tuple[float, float], ...] = (

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
-from overruler.reading import Node
+from overruler.reading import MAX_LENGTH_MM, Node, read_coordinate, read_length
 from overruler.writing import write_atomically
 
 SCHEMA = "overruler/board/1"
@@ -31,6 +31,8 @@ MAX_SIDE_ERROR = 0.02
 """Largest difference between a marker's side and `size_mm` in a board file, as a share of `size_mm`."""
 MIN_BOARD_MM = 150.0
 """Least longer side of a board, in mm: half a sheet of paper. A smaller one is in another unit."""
+MAX_ID_DIGITS = 9
+"""Most digits of a marker's id; dictionaries have at most 1000 markers."""
 MIN_APART_SHARE = 0.9
 """Least distance between two markers' centres, in sides: nearer, their squares overlap."""
 COVARIANCE_TOLERANCE = 1e-9
@@ -66,21 +68,16 @@ class PrintMeasurement:
     def from_node(cls, node: Node) -> "PrintMeasurement":
         """Read the table `[markers.print]` of a board file."""
         keys = ("printed_mm", "across_mm", "along_mm", "doubt_mm")
-        printed, across, along, doubt = (node[key].positive() for key in keys)
+        printed, across, along, doubt = (read_length(node[key]) for key in keys)
         for key, length in (("across_mm", across), ("along_mm", along)):
             if abs(length / printed - 1) > MAX_PRINT_SCALE_ERROR:
                 node[key].fail(f"{length:g} mm is not what {printed:g} mm can have been printed as")
         return cls(printed, across, along, doubt, node.get("flush", Node.boolean, False))
 
     def to_toml(self) -> str:
-        return (
-            "[markers.print]  # measured with a steel rule; the sizes above are those that were meant\n"
-            f"printed_mm = {self.printed_mm}\n"
-            f"across_mm = {self.across_mm}\n"
-            f"along_mm = {self.along_mm}\n"
-            f"doubt_mm = {self.doubt_mm}\n"
-            f"flush = {json.dumps(self.flush)}\n"
-        )
+        about = "measured with a steel rule; the sizes above are those that were meant"
+        values = [f"{key.name} = {json.dumps(getattr(self, key.name))}\n" for key in fields(self)]
+        return f"[markers.print]  # {about}\n{''.join(values)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,12 +137,12 @@ class Board:
         node = Node.of_toml(Path(path))
         node["schema"].choice((SCHEMA,))
         markers = node["markers"]
-        size = markers["size_mm"].positive()
+        size = read_length(markers["size_mm"])
         corners = markers.get("corners_mm", _read_corners, None)
         if corners is not None:
             for marker, points in corners.items():
                 _check_square(points, size, markers["corners_mm"][str(marker)])
-        width_mm, height_mm = (node[key].positive() for key in ("width_mm", "height_mm"))
+        width_mm, height_mm = (read_length(node[key]) for key in ("width_mm", "height_mm"))
         _check_unit(node, width_mm, height_mm)
         if corners is not None:
             _check_places(corners, size, (width_mm, height_mm), markers["corners_mm"])
@@ -243,9 +240,9 @@ def _edge_contact_mm(center_mm: float, size_mm: float) -> float:
 def _read_corners(node: Node) -> dict[int, Array]:
     corners: dict[int, Array] = {}
     for key in node.keys():  # noqa: SIM118 - a Node is no dict
-        if not key.isdecimal():
+        if not (key.isdecimal() and len(key) <= MAX_ID_DIGITS):
             node[key].fail("a marker's id is a whole number")
-        corners[int(key)] = np.array(node[key].matrix(4, 3))
+        corners[int(key)] = np.array(node[key].matrix(4, 3, read_coordinate))
     if not corners:
         node.fail("has no markers; leave the table out for markers that lie anywhere")
     return corners
@@ -255,6 +252,8 @@ def _read_covariance(node: Node, count: int) -> Array:
     if not count:
         node.fail("goes with corners_mm")
     covariance = np.array(node.matrix(3 * count, 3 * count))
+    if np.abs(covariance).max() > MAX_LENGTH_MM**2:
+        node.fail(f"holds more than {MAX_LENGTH_MM**2:g} mm²")
     asymmetry = np.abs(covariance - covariance.T).max()
     smallest_eigenvalue = np.linalg.eigvalsh(covariance).min()
     if asymmetry > COVARIANCE_TOLERANCE or smallest_eigenvalue < -COVARIANCE_TOLERANCE:

@@ -120,8 +120,12 @@ def explain_import_error(error: ImportError) -> MissingExtra | None:
     return None
 
 
-def describe_json_error(error: Exception) -> str:
-    """What is wrong with a text that is not JSON, in a line."""
+def describe_syntax_error(error: Exception) -> str:
+    """What is wrong with a text that is not JSON or TOML, in a line."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if "integer string conversion" in str(error):  # Python's limit
+        return "a number in it has thousands of digits"
     if isinstance(error, JSONDecodeError) and error.msg == "Extra data":
         place = f"line {error.lineno} column {error.colno}"
         return f"more text follows it at {place}; of JSON Lines give one line"

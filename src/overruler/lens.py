@@ -36,6 +36,8 @@ Fits of wide lenses fold over beyond what they were fitted to, but not in the mi
 MAX_SIGMA_SHARES = (1.0, 1.0, 1.0, 1.0, 100.0, 100.0, 100.0, 100.0, 100.0)
 """Largest σ of fx and fy as shares of them, of cx and cy as shares of the longer side, and of the
 distortion. What is less sure is no knowledge of a lens."""
+MAX_COVARIANCE = 1e18
+"""Largest number in a covariance, in px²: far beyond the doubt of any lens, and far from overflow."""
 COEFFICIENTS_BY_AXIS = (7, 6)
 """Index of the coefficient that mirroring along u or v negates: p2 goes with u, p1 with v."""
 
@@ -183,7 +185,7 @@ def _check_sigmas(covariance: Array, matrix: Array, size_px: tuple[int, int], no
     """Refuse a covariance so large that the file says nothing of its lens."""
     longer_px = max(size_px)
     units = np.array([matrix[0, 0], matrix[1, 1], longer_px, longer_px, 1, 1, 1, 1, 1])
-    if np.any(np.sqrt(np.diag(covariance)) > units * MAX_SIGMA_SHARES):
+    if np.any(np.diag(covariance) > (units * MAX_SIGMA_SHARES) ** 2):
         node["covariance"].fail("says nothing of the lens, so large it is: leave --lens out")
 
 
@@ -197,6 +199,8 @@ def _read_intrinsic_matrix(node: Node) -> Array:
 
 def _read_covariance(node: Node) -> Array:
     covariance = np.array(node.matrix(9, 9))
+    if np.abs(covariance).max() > MAX_COVARIANCE:
+        node.fail("says nothing of the lens, so large it is: leave --lens out")
     variances = np.diag(covariance)
     scale = np.sqrt(np.abs(np.outer(variances, variances))) + 1e-30
     asymmetry = np.abs((covariance - covariance.T) / scale).max()

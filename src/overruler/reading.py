@@ -6,19 +6,21 @@ node["pieces"].items()[0]["x_mm"].number()  # BadInput: scene.json: pieces[0].x_
 
 import codecs
 import json
-import math
 import os
 import select
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from overruler.errors import BadInput, describe_json_error, did_you_mean
+from overruler.errors import BadInput, describe_syntax_error, did_you_mean
 
 T = TypeVar("T")
+Numbers = tuple[float, ...]
+Reader = Callable[["Node"], float]
 
 _TYPE_NAMES = {
     dict: "an object", list: "an array", str: "text", bool: "true or false", type(None): "null"
@@ -50,7 +52,7 @@ def parse_json(text: str, name: str) -> Any:
     try:
         return json.loads(text.removeprefix(BYTE_ORDER_MARK), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{name}: not JSON: {describe_json_error(error)}") from None
+        raise BadInput(f"{name}: not JSON: {describe_syntax_error(error)}") from None
 
 
 # --- files ---
@@ -115,8 +117,9 @@ def _read_pipe(handle: int, most_bytes: int) -> bytes:
         end_s = time.monotonic() + PIPE_WAIT_S
         while not poll.poll(1000 * max(0.0, end_s - time.monotonic())):
             if time.monotonic() >= end_s:
-                problem = f"it is a pipe, and nothing came out of it for {PIPE_WAIT_S:g} s"
-                raise TimeoutError(problem)
+                raise TimeoutError(
+                    f"it is a pipe, and nothing came out of it for {PIPE_WAIT_S:g} s"
+                )
         part = os.read(handle, _PIPE_READ_BYTES)
         if not part:
             break
@@ -145,10 +148,11 @@ class Node:
     def of_toml(cls, path: Path) -> "Node":
         import tomllib  # most files are JSON
 
+        text = read_text(path)
         try:
-            return cls(tomllib.loads(read_text(path)), str(path))
-        except tomllib.TOMLDecodeError as error:
-            raise BadInput(f"{path}: not TOML: {error}") from None
+            return cls(tomllib.loads(text), str(path))
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"{path}: not TOML: {describe_syntax_error(error)}") from None
 
     def fail(self, problem: str) -> NoReturn:
         """Raise `BadInput` about this value."""
@@ -156,7 +160,8 @@ class Node:
 
     def _fail_expected(self, expected: str) -> NoReturn:
         found = _TYPE_NAMES.get(type(self.value), "a number")
-        if isinstance(self.value, str | int | float):
+        is_long = isinstance(self.value, int) and abs(self.value) > sys.float_info.max
+        if isinstance(self.value, str | int | float) and not is_long:
             found += f" {json.dumps(self.value)}"[:_MAX_SHOWN_CHARS]
         self.fail(f"expected {expected}, found {found}")
 
@@ -195,19 +200,16 @@ class Node:
 
     def items(self) -> list["Node"]:
         """The nodes of an array."""
-        if not isinstance(self.value, list):
-            self._fail_expected("an array")
-        return [Node(value, self.name, f"{self.path}[{i}]") for i, value in enumerate(self.value)]
+        values = self.value if isinstance(self.value, list) else self._fail_expected("an array")
+        return [Node(value, self.name, f"{self.path}[{i}]") for i, value in enumerate(values)]
 
     def number(self) -> float:
         """A finite number; `true` and `false` are not numbers."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             self._fail_expected("a number")
-        try:
-            value = float(self.value)
-        except OverflowError:
-            value = math.inf
-        return value if math.isfinite(value) else self.fail("is not a finite number")
+        if not -sys.float_info.max <= self.value <= sys.float_info.max:
+            self.fail("is not a finite number")
+        return float(self.value)
 
     def positive(self) -> float:
         value = self.number()
@@ -233,14 +235,14 @@ class Node:
             self.fail(f"unknown {text!r}; known: {', '.join(known)}{hint}")
         return text
 
-    def vector(self, length: int) -> tuple[float, ...]:
-        values = tuple(item.number() for item in self.items())
+    def vector(self, length: int, read: "Reader" = number) -> Numbers:
+        values = tuple(map(read, self.items()))
         if len(values) != length:
             self.fail(f"expected {length} numbers, found {len(values)}")
         return values
 
-    def matrix(self, rows: int, columns: int) -> tuple[tuple[float, ...], ...]:
-        values = tuple(item.vector(columns) for item in self.items())
+    def matrix(self, rows: int, columns: int, read: "Reader" = number) -> tuple[Numbers, ...]:
+        values = tuple(item.vector(columns, read) for item in self.items())
         if len(values) != rows:
             self.fail(f"expected {rows} rows, found {len(values)}")
         return values

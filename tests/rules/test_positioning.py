@@ -295,6 +295,12 @@ def passes(start: Array, end: Array, other: Array) -> Array:
     return norm(start + share[:, None] * line - other)
 
 
+def test_a_terrain_placed_far_from_all_that_is_in_doubt_is_sure() -> None:
+    found = scene([disc("a", 0, 0)], joint(1, 2), terrain=[box("wall", 300, 0, 320, 90)])
+    answer = ask(found, {"question": "place", "piece": "wall", "x_mm": 317.4, "y_mm": 0})
+    assert answer.probability == {"true": 1.0, "false": 0.0}
+
+
 @pytest.mark.parametrize(("apart", "size"), [(30.1, 1), (30 + INCH_MM - 0.2, 2)])
 def test_contact_agrees_with_a_million_draws(apart: float, size: int) -> None:
     found = scene(

@@ -91,9 +91,23 @@ def run_crowd(
         if time.monotonic() > next_s:
             faults[number % len(faults)](crowd)
             number += 1
+            crowd.loads.append(os.getloadavg()[0])
+            if number % (5 * len(faults)) == 0:
+                print_progress(crowd)
             next_s = max(next_s + period_s / len(faults), time.monotonic() + 1)
     for job in jobs:
         job.join()
+
+
+def print_progress(crowd: Crowd) -> None:
+    """Print where the run is."""
+    taps = sorted(crowd.taps_s)
+    print(
+        f"  {len(taps)} taps, p95 {1000 * taps[len(taps) * 95 // 100]:.0f} ms, "
+        f"load {crowd.loads[-1]:.1f}, {crowd.counts['kills']} kills, "
+        f"{crowd.counts['photo done']} photos, {crowd.server.tracebacks()} tracebacks",
+        flush=True,
+    )
 
 
 @contextmanager
@@ -120,6 +134,9 @@ def print_figures(crowd: Crowd, args: argparse.Namespace) -> bool:
         f"  {len(taps)} taps: p50 {1000 * statistics.median(taps):.0f} ms, "
         f"p95 {1000 * p95_s:.0f} ms, slowest {1000 * taps[-1]:.0f} ms"
     )
+    if crowd.loads:
+        mean = statistics.fmean(crowd.loads)
+        print(f"  load of the machine: {mean:.1f} on average, {os.cpu_count()} processors")
     print(f"  {dict(sorted(crowd.counts.items()))}", flush=True)
     states = wait_for(list(crowd.accepted), MAX_RESULT_S)
     late = crowd.counts["photo late"]

@@ -18,6 +18,7 @@ import random
 import sys
 import time
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -211,25 +212,24 @@ class Outcome:
 def outcome(case: Case) -> Outcome:
     """What the engine makes of a scene and a question, held against the law."""
     document, question = case
+    return lawful(lambda: checked(ask(Scene.from_json(document), question)))
+
+
+def lawful(answer: Callable[[], Outcome]) -> Outcome:
+    """What `answer` gives, or what became of its error; a warning is one, too."""
     try:
-        verdict = ask(Scene.from_json(document), question)
-        return checked(verdict)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return answer()
     except OverrulerError as error:
         line = str(error)
         fine = line.strip() and len(line.splitlines()) == 1
         return Outcome("refused", line) if fine else Outcome("crashed", f"not one line: {line!r}")
     except Exception as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        ours = [
-            each
-            for each in traceback.extract_tb(error.__traceback__)
-            if "overruler" in each.filename
-        ]
-        where = (
-            f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
-            if ours
-            else f"{frame.filename}:{frame.lineno}"
-        )
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [frame for frame in frames if "overruler" in frame.filename]
+        frame = (ours or frames)[-1]
+        where = f"{Path(frame.filename).name}:{frame.lineno}"
         return Outcome("crashed", f"{where}: {type(error).__name__}: {str(error)[:90]}")
 
 

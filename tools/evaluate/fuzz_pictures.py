@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 import traceback
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -37,8 +38,12 @@ MAX_S = 30.0
 """Longest time that a file may take, in s."""
 BATCH = 1000
 """Files that a process reads in one go."""
+PROGRESS = 5000
+"""After so many files a line says how far the run is."""
 SIZE_PX = (80, 64)
 """Width and height of the photos and films: small, for many of them."""
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+"""The bytes with which a PNG begins."""
 PICTURE_COUNT = 6
 """Pictures of each film."""
 
@@ -54,13 +59,14 @@ def rough_pixels(seed: int = 0) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return np.kron(blocks, np.ones((8, 8, 1), np.uint8))
 
 
-def photo_bytes(kind: str, **options: Any) -> bytes:
-    """A sound photo, with metadata."""
+def photo_bytes(kind: str, mode: str = "RGB", **options: Any) -> bytes:
+    """A sound photo, with metadata; a `mode` of Pillow's names its channels."""
     exif = Image.Exif()
     exif[0x0112] = 6
-    exif.get_ifd(0x8769)[0xA405] = 26
+    if "compression" not in options:  # libtiff writes none of these
+        exif.get_ifd(0x8769)[0xA405] = 26
     file = io.BytesIO()
-    picture = Image.fromarray(rough_pixels())
+    picture = Image.fromarray(rough_pixels()).convert(mode)
     if kind == "HEIF":
         from pillow_heif import from_pillow
 
@@ -70,50 +76,73 @@ def photo_bytes(kind: str, **options: Any) -> bytes:
     return file.getvalue()
 
 
-def film_bytes(ending: str, codec: str = "libx264") -> bytes:
-    """A sound film."""
+def film_bytes(
+    ending: str, codec: str = "libx264", pixels: str = "yuv420p", **options: str
+) -> bytes:
+    """A sound film; `options` are those of FFmpeg's muxers."""
     import av
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"a{ending}"
-        with av.open(str(path), "w") as container:
-            stream: Any = container.add_stream(codec, rate=10)
-            stream.width, stream.height, stream.pix_fmt = *SIZE_PX, "yuv420p"
+        with av.open(str(path), "w", options=options) as container:
+            stream: Any = container.add_stream(codec, rate=25)
+            stream.width, stream.height, stream.pix_fmt = *SIZE_PX, pixels
+            stream.options = {"x265-params": "log-level=none"} if codec == "libx265" else {}
             for number in range(PICTURE_COUNT):
                 frame = av.VideoFrame.from_ndarray(rough_pixels(number // 3), format="bgr24")
-                frame.pts, frame.time_base = number, Fraction(1, 10)
+                frame.pts, frame.time_base = number, Fraction(1, 25)
                 container.mux(stream.encode(frame))
             container.mux(stream.encode())
         return path.read_bytes()
 
 
+MAKERS: dict[str, Callable[[], bytes]] = {
+    ".jpg": partial(photo_bytes, "JPEG"),
+    ".progressive.jpg": partial(photo_bytes, "JPEG", progressive=True),
+    ".grey.jpg": partial(photo_bytes, "JPEG", "L"),
+    ".cmyk.jpg": partial(photo_bytes, "JPEG", "CMYK"),
+    ".png": partial(photo_bytes, "PNG"),
+    ".palette.png": partial(photo_bytes, "PNG", "P"),
+    ".16.png": partial(photo_bytes, "PNG", "I;16"),
+    ".alpha.png": partial(photo_bytes, "PNG", "RGBA"),
+    ".webp": partial(photo_bytes, "WEBP"),
+    ".lossless.webp": partial(photo_bytes, "WEBP", lossless=True),
+    ".tif": partial(photo_bytes, "TIFF"),
+    ".lzw.tif": partial(photo_bytes, "TIFF", compression="tiff_lzw"),
+    ".jpeg.tif": partial(photo_bytes, "TIFF", compression="jpeg"),
+    ".16.tif": partial(photo_bytes, "TIFF", "I;16"),
+    ".bmp": partial(photo_bytes, "BMP"),
+    ".gif": partial(photo_bytes, "GIF"),
+    ".heic": partial(photo_bytes, "HEIF"),
+    ".avif": partial(photo_bytes, "AVIF"),
+    ".mp4": partial(film_bytes, ".mp4"),
+    ".fragments.mp4": partial(film_bytes, ".mp4", movflags="frag_keyframe+empty_moov"),
+    ".hevc.mp4": partial(film_bytes, ".mp4", "libx265"),
+    ".mkv": partial(film_bytes, ".mkv"),
+    ".ffv1.mkv": partial(film_bytes, ".mkv", "ffv1"),
+    ".webm": partial(film_bytes, ".webm", "libvpx"),
+    ".ts": partial(film_bytes, ".ts"),
+    ".mpeg2.ts": partial(film_bytes, ".ts", "mpeg2video"),
+    ".avi": partial(film_bytes, ".avi"),
+    ".mpeg4.avi": partial(film_bytes, ".avi", "mpeg4"),
+    ".mjpeg.avi": partial(film_bytes, ".avi", "mjpeg", "yuvj420p"),
+    ".raw.avi": partial(film_bytes, ".avi", "rawvideo"),
+    ".mov": partial(film_bytes, ".mov"),
+}
+"""What makes a sound file of each kind, by its ending."""
+FILM_ENDINGS = (".mp4", ".mkv", ".webm", ".ts", ".avi", ".mov")
+
+
 @cache
 def sound_files() -> dict[str, bytes]:
     """Sound files by their endings."""
-    files = {
-        ".jpg": photo_bytes("JPEG"),
-        ".progressive.jpg": photo_bytes("JPEG", progressive=True),
-        ".png": photo_bytes("PNG"),
-        ".webp": photo_bytes("WEBP"),
-        ".tif": photo_bytes("TIFF"),
-        ".bmp": photo_bytes("BMP"),
-        ".gif": photo_bytes("GIF"),
-    }
-    makers: dict[str, Callable[[], bytes]] = {
-        ".heic": partial(photo_bytes, "HEIF"),
-        ".avif": partial(photo_bytes, "AVIF"),
-        **{ending: partial(film_bytes, ending) for ending in FILM_ENDINGS},
-        ".mpeg4.avi": partial(film_bytes, ".avi", "mpeg4"),
-    }
-    for ending, make in makers.items():
+    files: dict[str, bytes] = {}
+    for ending, make in MAKERS.items():
         try:
             files[ending] = make()
         except Exception as error:  # this installation lacks the part
             print(f"left out: {ending} ({type(error).__name__})", file=sys.stderr)
     return files
-
-
-FILM_ENDINGS = (".mp4", ".mkv", ".ts", ".avi", ".mov")
 
 
 def mutate(data: bytes, draw: random.Random) -> bytes:
@@ -138,6 +167,25 @@ def mutate(data: bytes, draw: random.Random) -> bytes:
         else:
             del broken[at:]
     return bytes(broken)
+
+
+def mend_checksums(data: bytes) -> bytes:
+    """Make the checksums of a PNG's chunks right again, so that what they hold is looked at."""
+    mended, at = bytearray(data), len(PNG_SIGNATURE)
+    while at + 12 <= len(mended):
+        end = at + 8 + int.from_bytes(mended[at : at + 4], "big")
+        if end + 4 > len(mended):
+            break
+        mended[end : end + 4] = zlib.crc32(mended[at + 4 : end]).to_bytes(4, "big")
+        at = end + 4
+    return bytes(mended)
+
+
+def damaged_file(data: bytes, draw: random.Random) -> bytes:
+    """A damaged file; most PNGs have right checksums again."""
+    broken = mutate(data, draw)
+    is_mended = broken.startswith(PNG_SIGNATURE) and draw.random() < 0.8
+    return mend_checksums(broken) if is_mended else broken
 
 
 def read_file(path: Path, is_film: bool) -> None:
@@ -179,7 +227,7 @@ def run_batch(seed: int, count: int, watched: bool = False) -> Iterator[tuple[st
         for _ in range(count):
             ending = draw.choice(sorted(files))
             path = Path(folder) / f"a{ending}"
-            path.write_bytes(mutate(files[ending], draw))
+            path.write_bytes(damaged_file(files[ending], draw))
             if watched:
                 faulthandler.dump_traceback_later(MAX_S, exit=True)
             yield ending, try_file(path, ending.endswith(FILM_ENDINGS))
@@ -242,6 +290,8 @@ def report(count: int, seed: int, workers: int) -> int:
         slowest_s = max(slowest_s, spent_s)
         if what == "broken":
             faults[trace] += 1
+        if (done := sum(counts.values())) % PROGRESS == 0:
+            print(f"{done} files, {sum(faults.values())} faults", flush=True)
     for (ending, what), number in sorted(counts.items()):
         print(f"{ending:18} {what:8} {number:7}")
     for trace, number in faults.most_common(20):

@@ -3,6 +3,7 @@
 import http.client
 import json
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -18,8 +19,17 @@ BOARD = SAMPLES / "legion_desert.toml"
 PHOTO = (SAMPLES / "legion_desert.jpg").read_bytes()
 QUESTION = json.dumps({"question": "range", "from": "p01", "to": "p02"}).encode()
 UPLOAD = "/api/measurements?game=legion&table=legion%20desert"
-PORT = 18_321
 HOST = "127.0.0.1"
+
+
+def free_port() -> int:
+    """A port that nobody uses just now: several of these programs may run at once."""
+    with socket.create_server((HOST, 0)) as door:
+        return int(door.getsockname()[1])
+
+
+PORT = free_port()
+"""The server's port, the same at each of its starts."""
 START_S = 60.0
 """Longest time that a server may take to start."""
 TIMEOUT_S = 30.0
@@ -68,7 +78,7 @@ class Server:
 
     def start_second(self) -> str:
         """Start another server on the same store; what it says before it ends."""
-        command = self.command(PORT + 1)
+        command = self.command(free_port())
         try:
             done = subprocess.run(
                 command, cwd=self.folder, capture_output=True, text=True, timeout=START_S

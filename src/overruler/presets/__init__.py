@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from overruler.bases import Base
+from overruler.bases import Base, read_base_size
 from overruler.errors import BadInput
 from overruler.games import GAMES, Ruler, read_ruler
 from overruler.reading import MAX_LENGTH_MM, Node
@@ -107,7 +107,7 @@ def _read_bases(node: Node) -> tuple[Base, ...]:
 
 
 def _read_base(node: Node) -> Base:
-    text = f"{node.value:g}" if type(node.value) in (int, float) else node.text()
+    text = read_base_size(node)
     try:
         return Base.parse(text)
     except BadInput as error:

@@ -35,7 +35,8 @@ def draw_displacements(
     size = 2 * len(scene.pieces)
     joint = scene.covariance.array if scene.covariance else np.zeros((size, size))
     covariance = difference_covariance(joint, [(None, index) for index in indices])
-    return draw_gaussian(covariance, count).reshape(-1, len(indices), 2)
+    drawn = draw_gaussian(covariance, count)
+    return drawn.reshape(len(drawn), len(indices), 2)
 
 
 def answer_probabilities(values: Iterable[Any]) -> dict[str, float]:

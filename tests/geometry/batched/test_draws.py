@@ -62,6 +62,7 @@ def test_draws_in_the_plane_fill_every_half_plane_evenly(angle: int) -> None:
 
 def test_nothing_to_draw_is_nothing() -> None:
     assert (draw_gaussian(np.zeros((4, 4)), 64) == 0).all()
+    assert draw_gaussian(np.zeros((0, 0)), 64).shape == (64, 0)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

@@ -53,6 +53,8 @@ class Crowd:
     accepted: dict[str, float] = field(default_factory=dict)
     """When each photo was taken whose result has not been seen yet."""
     counts: Counter[str] = field(default_factory=Counter)
+    loads: list[float] = field(default_factory=list)
+    """The machine's load, now and then: how many processes wanted a processor."""
     down: threading.Event = field(default_factory=threading.Event)
     """Set while the server is killed."""
 

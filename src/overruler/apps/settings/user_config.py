@@ -15,6 +15,7 @@ from typing import Any
 from overruler.apps.settings.config_path import CONFIG_VARIABLE, config_path
 from overruler.apps.settings.game_choice import choose_game
 from overruler.apps.settings.house_options import check_house_rule, parse_own_base
+from overruler.bases import read_base_size
 from overruler.errors import BadInput, did_you_mean
 from overruler.games import GAMES, find_game
 from overruler.house_rules import OWNER_SIGNS
@@ -187,16 +188,11 @@ def _read_dictionary(node: Node, key: str) -> str:
 
 
 def _read_bases(node: Node, key: str) -> str:
-    return ",".join(_read_base_size(item) for item in node.items())
-
-
-def _read_base_size(node: Node) -> str:
-    """Read the size of a base, as a text or a number."""
-    return f"{node.value:g}" if type(node.value) in (int, float) else node.text()
+    return ",".join(read_base_size(item) for item in node.items())
 
 
 def _read_base(node: Node, key: str) -> str:
-    size = _read_base_size(node)
+    size = read_base_size(node)
     parse_own_base(f"{node.name}: {node.path}", key, size)
     return size
 

@@ -60,7 +60,7 @@ def draw_gaussian(covariance: Array, count: int | None = None) -> Array:
     to 0.005.
     """
     values, vectors = np.linalg.eigh(covariance)
-    kept = values > RANK_TOLERANCE * max(values[-1], 0.0)
+    kept = values > RANK_TOLERANCE * values.max(initial=0.0)
     root = (vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1]  # the largest axis first
     rank = root.shape[1]
     if not count:
