@@ -210,7 +210,7 @@ def test_no_other_base_has_corners() -> None:
     assert read.to_json()["pieces"][0]["base"] == base
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(unknown_keys, unknown_keys, unknown_keys, unknown_keys)
 def test_unknown_keys_are_kept_at_every_level(
     top: Document, piece: Document, base: Document, hill: Document

@@ -96,7 +96,7 @@ def test_crossing_sides_are_named_by_the_points_of_the_file() -> None:
 spike_lengths = st.floats(-300, 300).map(lambda mm: round(mm, 3))  # no point a rounding error away
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     star,
     st.integers(0, 11),
@@ -120,7 +120,7 @@ def test_neither_order_nor_repeated_points_nor_spikes_change_an_outline(
     assert distance_to(disturbed, x=250) == pytest.approx(distance_to(ring, x=250), abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=9))
 def test_what_is_read_is_the_area_that_the_outline_encloses(points: Ring) -> None:
     try:

@@ -191,7 +191,7 @@ def test_every_family_of_markers_has_its_pattern(dictionary: str) -> None:
     st.floats(20, 60),
     st.sampled_from(DICTIONARIES[:8]),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_cards_lie_inside_the_board_with_their_tops_up(
     width: float, height: float, count: int, size: float, dictionary: str
 ) -> None:

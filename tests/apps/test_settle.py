@@ -72,9 +72,7 @@ def test_a_bundle_as_it_was_made_is_settled(
     assert bundles.fingerprint(WHOLE) in out
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, len(WHOLE) - 1), st.integers(1, 255))
 def test_one_byte_changed_anywhere_is_found(at: int, by: int) -> None:
     changed = bytearray(WHOLE)

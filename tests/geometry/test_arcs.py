@@ -26,7 +26,7 @@ from overruler.geometry.batched.arcs import (
 from overruler.geometry.shapes import Disc, Ellipse, Gap, Point, Polygon, Shape, gap, rectangle
 from tests.geometry.test_shapes import away, moved, outline
 
-FEW = settings(max_examples=120, deadline=None)
+FEW = settings(max_examples=120)
 EXACT = 1e-9
 FAR_MM = 5000.0
 
@@ -271,7 +271,7 @@ def test_an_attacker_grown_is_nearer_by_as_much(
 # --- many at once ---
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(regions, shapes, shapes, st.integers(0, 1000))
 def test_many_at_once_are_each_one_alone(region: Region, a: Shape, b: Shape, seed: int) -> None:
     shifts = np.random.default_rng(seed).normal(size=(12, 2)) * 6
@@ -286,7 +286,7 @@ def test_many_at_once_are_each_one_alone(region: Region, a: Shape, b: Shape, see
             assert found == pytest.approx(far(gap_inside_region(region, a, target)), abs=2e-4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(shapes, shapes, st.integers(0, 1000))
 def test_the_closest_points_of_many(a: Shape, b: Shape, seed: int) -> None:
     shifts = np.random.default_rng(seed).normal(size=(12, 2)) * 6

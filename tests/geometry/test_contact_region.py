@@ -32,7 +32,7 @@ def apart(a: str, b: str, turn: float, gap_mm: float) -> tuple[Shape, Shape]:
     return first, second
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.floats(0.05, 20), st.floats(0, 100), st.floats(0, 6.3), st.floats(0, 60))
 def test_two_discs_follow_the_noncentral_chi_square(
     sigma: float, between: float, turn: float, line: float

@@ -13,7 +13,7 @@ from overruler.geometry.covariance import (
     is_positive_semidefinite,
 )
 
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=40)
 
 
 def joint(seed: int, points: int, rank: int) -> np.ndarray:

@@ -102,7 +102,7 @@ def test_a_doubt_larger_than_the_bases_reaches_past_them() -> None:
         assert found == pytest.approx(np.mean(drawn <= CONTACT_TOLERANCE_MM), abs=0.006)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.floats(0.01, 4),
     st.floats(0.01, 4),

@@ -45,7 +45,7 @@ def test_parts_make_up_the_outline(points: list[Point]) -> None:
     _check_parts(points)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(star, st.booleans())
 def test_parts_make_up_any_star(points: list[Point], clockwise: bool) -> None:
     _check_parts(points[::-1] if clockwise else points)
@@ -79,7 +79,7 @@ def test_crossing_sides_are_named(points: list[Point], sides: tuple[int, int]) -
     assert first_self_intersection(points) == sides
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=3, max_size=8, unique=True)
 )

@@ -33,7 +33,7 @@ def out_by(pairs: list[ShapePair], reach_mm: float, shifts: np.ndarray) -> np.nd
     return np.asarray(np.min([gaps_at_shifts(b, a, shifts) for a, b in pairs], 0) - reach_mm)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(shapes, shapes, reaches)
 def test_out_of_one_the_way_is_what_is_short(a: Shape, b: Shape, reach_mm: float) -> None:
     way = shortest_separating_shift([(a, b)], reach_mm)
@@ -41,7 +41,7 @@ def test_out_of_one_the_way_is_what_is_short(a: Shape, b: Shape, reach_mm: float
     assert is_separated([(a, b)], way, reach_mm - 1e-8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(discs, min_size=1, max_size=3), st.lists(discs, min_size=1, max_size=4), reaches)
 def test_out_of_several_discs_nothing_shorter_leads(
     few: list[Disc], others: list[Disc], reach_mm: float
@@ -55,7 +55,7 @@ def test_out_of_several_discs_nothing_shorter_leads(
     )
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.lists(shapes, min_size=1, max_size=2), st.lists(shapes, min_size=1, max_size=2), reaches)
 def test_out_of_several_shapes_nothing_much_shorter_leads(
     few: list[Shape], others: list[Shape], reach: float

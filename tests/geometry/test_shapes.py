@@ -22,7 +22,7 @@ from overruler.geometry.shapes import (
     stadium,
 )
 
-FEW = settings(max_examples=120, deadline=None)
+FEW = settings(max_examples=120)
 EXACT = 1e-9
 
 along = st.floats(-150, 150) | st.integers(-20, 20).map(float)

@@ -172,7 +172,7 @@ def test_depth_is_the_shortest_way_apart() -> None:
 # --- laws ---
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(shapes, shapes, lines)
 def test_at_both_ends_of_a_stretch_the_shapes_just_touch(a: Shape, b: Shape, line: Point) -> None:
     met = contact_interval(a, b, *line)
@@ -184,7 +184,7 @@ def test_at_both_ends_of_a_stretch_the_shapes_just_touch(a: Shape, b: Shape, lin
         assert signed_gap_mm(at(a, line, along - outwards), b) < 0
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(shapes, shapes, lines, st.floats(0, 200))
 def test_a_sweep_agrees_with_shapely(a: Shape, b: Shape, line: Point, length: float) -> None:
     met = contact_interval(a, b, *line)
@@ -195,7 +195,7 @@ def test_a_sweep_agrees_with_shapely(a: Shape, b: Shape, line: Point, length: fl
         assert not meets_on_the_way
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(shapes, shapes)
 def test_separation_agrees_with_shapely(a: Shape, b: Shape) -> None:
     apart = signed_gap_mm(a, b)
@@ -205,7 +205,7 @@ def test_separation_agrees_with_shapely(a: Shape, b: Shape) -> None:
     assert overlaps(a, b) == (apart < -1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shapes, shapes, offsets, lines)
 def test_depth_is_how_far_one_must_move_to_be_apart(
     a: Shape, far: Shape, offset: tuple[float, float], line: Point
@@ -224,7 +224,7 @@ def test_depth_is_how_far_one_must_move_to_be_apart(
     assert least <= depth * 1.02 + 0.05
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(shapes, shapes, lines, st.floats(0, math.tau), places)
 def test_turned_and_moved_together_nothing_changes(
     a: Shape, b: Shape, line: Point, turn: float, by: tuple[float, float]
@@ -256,7 +256,7 @@ def test_turned_and_moved_together_nothing_changes(
         assert moved == pytest.approx(met, abs=1e-7)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shapes, shapes, st.integers(0, 2**32 - 1), st.floats(0, 150))
 def test_many_at_once_say_what_each_says(a: Shape, b: Shape, seed: int, length: float) -> None:
     rng = np.random.default_rng(seed)
@@ -288,7 +288,7 @@ def _or_inf(along: float | None) -> float:
     return math.inf if along is None else along
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(shapes, shapes, st.integers(0, 2**32 - 1))
 def test_the_direction_that_parts_them_best_does(a: Shape, b: Shape, seed: int) -> None:
     shifts = np.random.default_rng(seed).normal(size=(20, 2)) * 40

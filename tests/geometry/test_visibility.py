@@ -15,7 +15,7 @@ from overruler.geometry.tangents import Hull, inner_tangents, outer_tangents, wi
 from overruler.geometry.visibility import ObstructedView
 from tests.geometry.test_shapes import moved, outline, shapes
 
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=60)
 A, B = Disc((0, 0), 15), Disc((300, 0), 15)
 
 
@@ -151,7 +151,7 @@ def test_sight_is_mutual_and_the_same_wherever_the_table_stands(
     assert ObstructedView(turned[0], turned[1], tuple(turned[2:])).is_clear == view.is_clear
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(views)
 def test_a_clear_view_has_a_line_and_another_has_none(
     given: tuple[Shape, Shape, list[Shape]],
@@ -228,7 +228,7 @@ def test_a_chord_ends_on_the_rim(shape: Shape, turn_deg: float, share: float) ->
 # --- many at once ---
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(views, st.integers(0, 9))
 def test_each_displacement_is_looked_at_as_if_alone(
     given: tuple[Shape, Shape, list[Shape]], seed: int

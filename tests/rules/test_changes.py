@@ -87,7 +87,7 @@ def prove(a: list[Any], b: list[Any], question: dict[str, Any], turn: float) -> 
         assert ask(scene(after(pieces, "a", aside, -SHORT_MM)), question).value == verdict.value
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(bodies(discs, 3), bodies(discs, 4), st.sampled_from(QUESTIONS), st.floats(0, 7))
 def test_between_units_on_discs(
     a: list[Any], b: list[Any], question: dict[str, Any], turn: float
@@ -95,7 +95,7 @@ def test_between_units_on_discs(
     prove(a, b, question, turn)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     bodies(discs | others, 1),
     bodies(discs | others, 1),
@@ -108,7 +108,7 @@ def test_between_two_pieces(
     prove(a, b, question, turn)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(bodies(discs | others, 2), bodies(others, 2), st.sampled_from(QUESTIONS), st.floats(0, 7))
 def test_between_units_on_any_bases(
     a: list[Any], b: list[Any], question: dict[str, Any], turn: float
@@ -116,7 +116,7 @@ def test_between_units_on_any_bases(
     prove(a, b, question, turn)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(discs | others, discs | others, places, places, st.integers(0, 180))
 def test_of_one_pair_it_is_the_way_to_the_line(
     a: dict[str, Any], b: dict[str, Any], p: tuple[int, int], q: tuple[int, int], heading: int

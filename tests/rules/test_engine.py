@@ -250,7 +250,7 @@ def test_terrain_of_any_outline_is_measured_to_its_edge() -> None:
     assert ask(inside, {"question": "distance", "from": "hill", "to": "solo"}).distance_mm == 0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.integers(60, 200), min_size=5, max_size=12),
     st.integers(-300, 300),

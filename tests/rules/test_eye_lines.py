@@ -44,7 +44,7 @@ def is_clear(scene: Scene, a: str = "a", b: str = "b") -> bool:
 HEIGHTS = st.tuples(st.integers(0, 80), st.integers(0, 80))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(HEIGHTS, st.lists(WALLS, min_size=1, max_size=3), st.integers(1, 60))
 def test_sight_is_mutual_and_a_taller_wall_never_opens_it(
     z: tuple[int, int], boxes: list[tuple[int, ...]], more: int
@@ -56,7 +56,7 @@ def test_sight_is_mutual_and_a_taller_wall_never_opens_it(
     assert clear or not is_clear(table(z, taller))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(WALLS, min_size=1, max_size=3))
 def test_with_equal_heights_it_is_the_flat_answer(boxes: list[tuple[int, ...]]) -> None:
     walls = [wall(f"w{k}", (*box[:4], 0, 30)) for k, box in enumerate(boxes)]
@@ -64,7 +64,7 @@ def test_with_equal_heights_it_is_the_flat_answer(boxes: list[tuple[int, ...]]) 
     assert is_clear(table((0, 0), walls)) is is_clear(flat)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(HEIGHTS, st.lists(WALLS, min_size=1, max_size=3))
 def test_rays_that_are_cast_agree(z: tuple[int, int], boxes: list[tuple[int, ...]]) -> None:
     """No ray of many is free where sight is shut; where many rays are free it is open."""
@@ -88,7 +88,7 @@ def table_margin(z: tuple[int, int], boxes: list[tuple[int, ...]]) -> float:
     return 99 if margin is None else margin
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(HEIGHTS, st.lists(WALLS, min_size=1, max_size=2), st.floats(0, 6.28))
 def test_turning_the_table_changes_nothing(
     z: tuple[int, int], boxes: list[tuple[int, ...]], turn: float

@@ -203,7 +203,7 @@ def test_bases_of_any_shape_are_swept_as_they_are() -> None:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.floats(0, 360),
     st.floats(-500, 500),

@@ -14,7 +14,7 @@ from overruler.scene import Scene
 from overruler.verdict import Verdict
 from tests.rules.scenes import scene_of
 
-FEW = settings(max_examples=25, deadline=None)
+FEW = settings(max_examples=25)
 SIGMA_MM = 0.5
 ARCS = ("front", "rear", "left", "right", "full_front", "full_rear", "bullseye")
 

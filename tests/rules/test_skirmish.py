@@ -203,7 +203,7 @@ def by_choice(foes: list[dict[str, Any]]) -> set[str]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(kinds, max_size=6))
 def test_valid_targets_are_those_of_some_choice(foes: list[dict[str, Any]]) -> None:
     pieces = [shooter() | {"z_mm": 60}]

@@ -50,7 +50,7 @@ def three(heights: dict[str, tuple[float, float]]) -> list[dict[str, Any]]:
 HEIGHTS = st.tuples(st.integers(0, 90).map(float), st.integers(1, 60).map(float))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(a=HEIGHTS, b=HEIGHTS, c=HEIGHTS, lift=st.integers(1, 400).map(float))
 @pytest.mark.parametrize(("game", "question"), QUESTIONS)
 def test_a_table_lifted_as_a_whole_rules_the_same(
@@ -67,7 +67,7 @@ def test_a_table_lifted_as_a_whole_rules_the_same(
     assert ask(high, question).answer == ask(low, question).answer
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(a=HEIGHTS, b=HEIGHTS)
 def test_contact_is_that_of_the_spans(a: tuple[float, float], b: tuple[float, float]) -> None:
     meets = a[0] <= b[0] + b[1] and b[0] <= a[0] + a[1]

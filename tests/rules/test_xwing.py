@@ -17,7 +17,7 @@ from overruler.scene import Scene
 from overruler.verdict import Verdict
 from tests.rules.scenes import scene_of
 
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=60)
 DRAWS = 1_000_000
 AGREED = 0.005
 MAIN = {"name": "main", "apex_mm": [0, 0], "from_deg": -45, "to_deg": 45}

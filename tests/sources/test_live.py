@@ -65,9 +65,11 @@ def test_who_comes_late_gets_the_newest() -> None:
 
 
 def test_what_breaks_off_is_said_and_opened_again() -> None:
-    opened, hold = [], threading.Event()
+    opened, seen, hold = [], threading.Event(), threading.Event()
 
     def shots() -> Iterator[Shot]:
+        if opened:
+            seen.wait(60)
         opened.append(1)
         yield shot(len(opened))
         if len(opened) == 1:
@@ -81,11 +83,13 @@ def test_what_breaks_off_is_said_and_opened_again() -> None:
         while live.loss_reason() is None:
             assert time.monotonic() < end
         assert live.loss_reason() == "the cable is out"
+        seen.set()
         again = live.newest_shot(1, 5)
         assert again is not None
         assert again[1].grey[0, 0] == 2
         assert live.loss_reason() is None
     finally:
+        seen.set()
         hold.set()
         live.stop()
 

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("websockets", reason="OBS is spoken to by websockets")
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from websockets.sync.server import ServerConnection, serve
 
@@ -168,7 +168,7 @@ class Line:
         return self.texts.pop()
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 @given(
     JSON
     | st.builds(

@@ -33,7 +33,7 @@ TOKENS = [(0.8, False)] * 4
 """A photo whose small findings are all tokens."""
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(findings)
 def test_few_corrections_move_little(judged: list[JudgedFinding]) -> None:
     """Each finding moves a weight by at most the prior's variance times its feature."""
@@ -44,7 +44,7 @@ def test_few_corrections_move_little(judged: list[JudgedFinding]) -> None:
     assert abs(how.slope - 1) <= slope_variance * steepness + 1e-3
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(findings)
 def test_no_other_re_weighing_is_likelier(judged: list[JudgedFinding]) -> None:
     """The fit is a maximum: a step to any side loses, the prior counted."""
@@ -77,7 +77,7 @@ def test_photos_that_contradict_each_other_teach_nothing() -> None:
     assert learn_weighings(photos) == {}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000))
 def test_what_is_right_as_it_is_seldom_moves(seed: int) -> None:
     """Truth that is drawn by the probabilities themselves: what is kept all the same moves little."""

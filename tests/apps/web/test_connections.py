@@ -53,14 +53,15 @@ def ended(line: socket.socket, most_s: float) -> bool:
     return True
 
 
-def test_205_half_sent_headers_leave_the_door_open(home: str) -> None:
+def test_205_half_sent_headers_leave_the_door_open(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "HEADERS_TIMEOUT_S", 3600.0)  # the answer waits for no end
     with ExitStack() as lines:
         for _ in range(205):
             line = lines.enter_context(call(home))
             line.sendall(HALF)
-        begin = time.monotonic()
         assert about(home)["games"]
-        assert time.monotonic() - begin < 2
 
 
 def test_who_has_waited_longest_makes_room(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,11 +106,14 @@ def test_where_all_are_at_work_the_next_is_asked_to_come_again(
     home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "MAX_CONNECTIONS", 2)
-    head = b"POST /api/measurements?marker_mm=60 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
+    head = (
+        b"POST /api/measurements?marker_mm=60 HTTP/1.1\r\nHost: localhost\r\n"
+        b"Content-Length: 9\r\nExpect: 100-continue\r\n\r\n"
+    )
     with call(home) as one, call(home) as two:
-        one.sendall(head)
-        two.sendall(head)
-        time.sleep(0.3)
+        for line in (one, two):
+            line.sendall(head)
+            assert b" 100 " in line.recv(4096)  # it is at work on it
         with call(home) as third:
             answer = third.recv(4096)
     assert answer.startswith(b"HTTP/1.1 503 ")

@@ -30,9 +30,7 @@ def lan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[TestClient]
         yield found
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=40) | st.sampled_from([KEY[:-1], KEY.lower(), KEY + " x", KEY * 2]))
 def test_no_guess_but_the_key_opens_anything(lan: TestClient, guess: str) -> None:
     answer = lan.get("/api/measurements", params={"key": guess})

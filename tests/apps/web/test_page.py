@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from PIL import Image
 
 from bench.phone_server import SAMPLES, phone, server
+from tests.apps.web.live_table import until
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
 
@@ -355,9 +355,8 @@ def test_a_dragged_base_is_measured_again(page: "Page", opened: Opened) -> None:
     page.wait_for_selector("#editing >> text=Remove")
     x, y = on_screen(page, one["center_px"])
     drag(page, [(x, y), (x + 3, y), (x + 6, y), (x + 8, y)], held="#loupe:not([hidden])")
-    time.sleep(0.1)
+    until(lambda: told(page)["fixes"])
     settled(page)
-    page.wait_for_function("document.getElementById('progress').hidden")
     found = told(page)
     assert [fix["do"] for fix in found["fixes"]] == ["move"]
 

@@ -20,7 +20,7 @@ def one_by_one(several: list[Shape]) -> Array:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(shapes, min_size=1, max_size=9))
 def test_every_gap_is_that_of_the_two_alone(several: list[Shape]) -> None:
     assert np.abs(gap_matrix(several) - one_by_one(several)).max() <= EXACT
@@ -70,7 +70,7 @@ def test_polygons_that_are_no_rectangles_are_measured_too() -> None:
     assert np.abs(gap_matrix(several) - one_by_one(several)).max() <= EXACT
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(shapes, min_size=2, max_size=6), st.floats(-360, 360), places)
 def test_turning_and_shifting_all_changes_nothing(
     several: list[Shape], turn_deg: float, shift: tuple[float, float]
@@ -79,7 +79,7 @@ def test_turning_and_shifting_all_changes_nothing(
     assert np.abs(gap_matrix(rigid) - gap_matrix(several)).max() <= EXACT
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(shapes, shapes, st.floats(0, 360))
 @example(rectangle((0.0, 0.0), 40.0, 40.0), Ellipse((0.0, 0.0), 60.0, 20.0, 45.0), 45.0)
 def test_shapes_that_are_moved_into_contact_touch_there_and_part_beyond(

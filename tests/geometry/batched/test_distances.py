@@ -19,7 +19,7 @@ from overruler.geometry.farthest import farthest_gap
 from overruler.geometry.shapes import Disc, Ellipse, Point, Polygon, Shape, gap, rectangle
 from tests.geometry.test_shapes import moved, places, shapes
 
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=40)
 
 
 @FEW
@@ -43,13 +43,13 @@ def test_points_about_a_sliver_are_as_far_from_it_as_one_by_one() -> None:
     assert distance_matrix([sliver], points)[0] == pytest.approx(alone, abs=1e-9)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(shapes, shapes)
 def test_one_shape_alone_is_the_nearest(a: Shape, b: Shape) -> None:
     assert farthest_from_all([a], b) == pytest.approx(farthest_gap(a, b).distance_mm, abs=2e-9)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(shapes, min_size=2, max_size=4), shapes)
 def test_farthest_from_all_is_the_most_over_dense_points(several: list[Shape], b: Shape) -> None:
     points = _points_of(b)
@@ -101,7 +101,7 @@ def test_farthest_from_all_by_hand(several: list[Shape], b: Shape, distance: flo
     assert farthest_from_all(several, b) == pytest.approx(distance, abs=2e-9)
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(st.lists(shapes, min_size=2, max_size=3), shapes, places)
 def test_the_rim_s_farthest_part_is_found_for_each_displacement(
     several: list[Shape], b: Shape, shift: Point
@@ -119,7 +119,7 @@ def test_the_rim_s_farthest_part_is_found_for_each_displacement(
         assert rim == pytest.approx(exact, abs=1e-5) or exact > inside - place.bounding_radius_mm
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 9999), st.integers(2, 6), st.floats(5, 60))
 def test_the_farthest_part_of_a_disc_from_points_is_that_of_the_search(
     seed: int, count: int, radius: float

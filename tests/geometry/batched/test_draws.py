@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from overruler.geometry.batched.draws import difference_covariance, draw_gaussian, fuse_measurements
 
-FEW = settings(max_examples=25, deadline=None)
+FEW = settings(max_examples=25)
 
 
 def covariance(seed: int, size: int, rank: int) -> np.ndarray:

@@ -104,7 +104,7 @@ def test_points_lie_where_distances_say(name: str) -> None:
     assert (wrong, of_all > 0.6 * count) == (0, True)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.sampled_from(["u1", "u", "oval", "plate", "edge", "ruin"]),
     st.floats(0.5, 300),

@@ -53,7 +53,7 @@ def other_pieces(seed: int) -> list[dict[str, Any]]:
     return [disc(f"d{k}", x, y, 40) for k, (x, y) in enumerate(places.tolist())]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(ANY_AREA, st.integers(0, 10_000))
 def test_lists_are_what_points_say(area: dict[str, Any], seed: int) -> None:
     found = scene_of(

@@ -41,7 +41,7 @@ def piece(shape: Shape, x_mm: float, y_mm: float, heading_deg: float) -> Piece:
 
 
 @given(st.sampled_from(SHAPES), st.sampled_from(SHAPES), coordinates, coordinates, angles, angles)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_two_points_of_two_rims_are_nearer_than_the_distance(
     a: Shape, b: Shape, x: float, y: float, turn_a: float, turn_b: float
 ) -> None:
@@ -57,7 +57,7 @@ def test_no_two_points_of_two_rims_are_nearer_than_the_distance(
 
 
 @given(st.sampled_from(SHAPES), st.floats(0, 30), angles)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_gap_along_the_heading_is_what_it_was_set_to(
     shape: Shape, gap: float, turn: float
 ) -> None:
@@ -124,7 +124,7 @@ def test_the_whole_board_is_in_the_picture() -> None:
 
 
 @given(st.floats(0.2, 1), st.integers(0, 50))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_smaller_picture_shows_the_same(share: float, seed: int) -> None:
     view = camera.over_board("hd", (914.4, 914.4), 10, np.random.default_rng(seed))
     points = np.random.default_rng(seed).uniform(0, 900, (20, 3)) * [1, 1, 0.1]

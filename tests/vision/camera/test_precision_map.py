@@ -201,7 +201,7 @@ def test_a_lens_file_is_worth_what_it_turns_out_to_be_worth(
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6))
 def test_learning_adds_information(seed: int, measures: int) -> None:
     random = np.random.default_rng(seed)

@@ -44,7 +44,7 @@ def test_the_middle_stands_highest_and_the_edges_lie_on_the_plane() -> None:
     assert float(bow.z_mm(np.array([0.0, BOARD_MM / 2]))) == pytest.approx(0.3)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 40), st.floats(150, 750), st.floats(150, 750)
 )

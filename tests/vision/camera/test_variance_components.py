@@ -46,7 +46,7 @@ def prior_of(random: np.random.Generator) -> tuple[Array, Array]:
     return (root @ root.T + 0.1 * np.eye(UNKNOWNS)) * apart, random.normal(size=UNKNOWNS)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.tuples(*[st.floats(0.3, 5)] * 3))
 def test_a_scale_is_as_likely_as_the_residuals_under_it(
     seed: int, scales: tuple[float, float, float]

@@ -136,7 +136,7 @@ def test_many_are_fitted_as_each_would_be() -> None:
             assert (one.profile, one.upper) == (other.profile, other.upper)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     x=st.floats(60, BOARD_MM[0] - 60),
     y=st.floats(60, BOARD_MM[1] - 60),

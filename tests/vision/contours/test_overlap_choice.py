@@ -50,7 +50,7 @@ def test_what_nothing_contests_is_as_sure_as_it_is_by_itself() -> None:
     assert likeliest_compatible_set([], [], 0.5) == {}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(st.floats(-40, 40), st.floats(-40, 40), st.floats(0, 3), st.booleans()),

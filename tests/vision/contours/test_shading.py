@@ -67,7 +67,7 @@ def table(lamp_mm: Array, long_mm: float, dark: float, seed: int = 1) -> Orthoph
     return replace(view, pixels=np.repeat(grey[..., None], 3, -1).astype(np.uint8))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.floats(0, 360), st.floats(900, 2200), st.integers(0, 99))
 def test_the_lamp_is_found_whatever_else_is_dark(
     turn_deg: float, away_mm: float, seed: int

@@ -31,7 +31,7 @@ def same_turn(one: Array, other: Array) -> Array:
     return np.abs((one - other + np.pi / 2) % np.pi - np.pi / 2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(place=PLACE, half=HALF, turn=ANGLE, tilt=st.floats(0, 40))
 def test_the_unit_circle_is_the_oval(
     place: tuple[float, float], half: tuple[float, float], turn: float, tilt: float
@@ -42,7 +42,7 @@ def test_the_unit_circle_is_the_oval(
     assert (along / half[0]) ** 2 + (across / half[1]) ** 2 == pytest.approx(np.ones(len(rim)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(place=PLACE, half=HALF, turn=ANGLE, tilt=st.floats(3, 40))
 def test_what_has_height_leans_up_in_the_cutout(
     place: tuple[float, float], half: tuple[float, float], turn: float, tilt: float
@@ -59,7 +59,7 @@ def test_what_has_height_leans_up_in_the_cutout(
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(place=PLACE, radius=st.floats(12, 80), turn=ANGLE, tilt=st.floats(0, 40))
 def test_an_oval_that_is_round_is_cut_out_as_a_circle(
     place: tuple[float, float], radius: float, turn: float, tilt: float
@@ -80,7 +80,7 @@ def test_an_oval_that_is_round_is_cut_out_as_a_circle(
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(place=PLACE, radius=st.floats(12, 80), tilt=st.floats(0, 40))
 def test_an_unrolled_ring_shows_what_lies_round_the_rim(
     place: tuple[float, float], radius: float, tilt: float
@@ -108,7 +108,7 @@ def reach_of(centre: Array, stretch: Array) -> Array:
 SMALL = st.floats(-0.04, 0.04)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(x=SMALL, y=SMALL, size=SMALL, p=SMALL, q=SMALL, hidden=st.integers(0, 14))
 def test_an_exact_rim_gives_its_ellipse(
     x: float, y: float, size: float, p: float, q: float, hidden: int
@@ -121,7 +121,7 @@ def test_an_exact_rim_gives_its_ellipse(
     assert fitted.deviation[0] == pytest.approx([x, y, size, p, q], abs=0.012)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(place=PLACE, half=HALF, turn=ANGLE, x=SMALL, y=SMALL, size=SMALL, p=SMALL, q=SMALL)
 def test_a_deviation_becomes_the_oval_it_describes(
     place: tuple[float, float],

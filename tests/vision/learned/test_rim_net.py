@@ -276,7 +276,7 @@ def test_candidates_off_the_picture_do_no_harm() -> None:
 # --- patches ---
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tilt=st.floats(0, 35), x=st.floats(60, 440), y=st.floats(60, 340), k1=st.floats(-0.2, 0.1))
 def test_up_is_away_from_the_camera(tilt: float, x: float, y: float, k1: float) -> None:
     camera = look(tilt, (k1, 0, 0, 0, 0))
@@ -290,7 +290,7 @@ def test_up_is_away_from_the_camera(tilt: float, x: float, y: float, k1: float) 
     assert up @ away == pytest.approx(np.linalg.norm(away))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     tilt=st.floats(0, 35), x=st.floats(60, 440), y=st.floats(60, 340), radius=st.floats(12, 80), k1=st.floats(-0.2, 0.1)
 )  # fmt: skip
@@ -338,7 +338,7 @@ def test_a_disc_ends_in_the_middle_of_its_ring(radius: float) -> None:
     assert edge.mean() == pytest.approx(1, abs=0.008)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(dx=st.floats(-0.15, 0.15), dy=st.floats(-0.15, 0.15), size=st.floats(0.88, 1.12))
 def test_columns_of_a_ring_go_round_from_the_right(dx: float, dy: float, size: float) -> None:
     """Pixels of the photo that hold their own place on the board: a ring's columns are where their angles say."""
@@ -367,7 +367,7 @@ def reach_of(x: float, y: float, size: float) -> Array:
     return along + np.sqrt(size**2 - x * x - y * y + along**2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     x=st.floats(-0.2, 0.2),
     y=st.floats(-0.2, 0.2),
@@ -414,7 +414,7 @@ def test_the_circles_doubt_is_that_of_its_spread() -> None:
 
 
 @given(gain=st.floats(0.5, 1.5), offset=st.integers(0, 40))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_brightness_and_contrast_hardly_matter(gain: float, offset: int) -> None:
     noise = np.random.default_rng(0).uniform(40, 130, (1, 64, 64, 3))
     side = np.zeros((1, 3), np.float32)

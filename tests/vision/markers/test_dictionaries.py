@@ -38,7 +38,7 @@ def picture(name: str, number: int, turns: int) -> tuple[GreyPicture, Array]:
     return grey, np.array([(40, 40), (160, 40), (160, 160), (40, 160)], float) - 0.5
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.sampled_from(NAMES), st.integers(0, 10**6), st.integers(0, 3))
 def test_a_family_reads_its_own_markers_turned_any_way(name: str, number: int, turns: int) -> None:
     grey, quad = picture(name, number % len(load_dictionary(name).bytesList), turns)

@@ -187,7 +187,7 @@ def test_a_face_that_leans_far_aside_moves_the_square(
 
 
 @given(st.integers(0, len(SHIPS) - 1), st.floats(0, 2 * np.pi), st.floats(0, 8))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_from_beside_a_guess_plates_are_seen_that_lie_far_off_it(
     number: int, way: float, off_mm: float
 ) -> None:

@@ -80,7 +80,7 @@ def test_strips_lie_on_the_card_whatever_the_tilt() -> None:
     )  # the part of the strips that is well inside
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.floats(-5, 5), st.floats(-0.1, 0.1), st.integers(0, 3))
 def test_sides_that_lie_somewhere_are_likeliest_there(shift: float, turn: float, side: int) -> None:
     along = np.tile(stretch_samples_mm(40.0).mean(-1), (4, 1))
@@ -101,7 +101,7 @@ def test_stretches_divide_each_side_without_its_corners() -> None:
     np.testing.assert_allclose(np.diff(places.ravel()), np.diff(places.ravel())[0])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.floats(-4, 4), st.floats(-0.1, 0.1), st.integers(0, STRETCHES_PER_SIDE - 1))
 def test_what_stretches_say_is_read_between_bins_and_turned(
     shift: float, turn: float, stretch: int

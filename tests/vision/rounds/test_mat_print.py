@@ -35,7 +35,7 @@ def _disc(picture: NDArray[np.uint8], radius: float, colour: tuple[int, ...]) ->
 
 
 @given(st.floats(0.4, 2.0), st.floats(-0.12, 0.12), st.floats(0.93, 1.07))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_ring_is_printed_in_any_light_even_if_it_is_a_little_off(
     gain: float, off: float, grown: float
 ) -> None:

@@ -49,7 +49,7 @@ def reach(ring: Array) -> Array:
 
 
 @given(places, places, st.floats(0, 38), st.sampled_from(PROFILES))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_an_oval_as_wide_as_long_is_a_round_base(
     x: float, y: float, tilt_deg: float, profile: Profile
 ) -> None:
@@ -64,7 +64,7 @@ def test_an_oval_as_wide_as_long_is_a_round_base(
 
 
 @given(places, places, turns, st.sampled_from(BASES), st.floats(0, 38))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_half_a_turn_changes_nothing(
     x: float, y: float, turn: float, base: Base, tilt_deg: float
 ) -> None:
@@ -76,7 +76,7 @@ def test_half_a_turn_changes_nothing(
 
 
 @given(places, places, turns, st.floats(20, 100), st.floats(20, 100))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_quarter_turn_swaps_length_and_width(
     x: float, y: float, turn: float, a: float, b: float
 ) -> None:
@@ -89,7 +89,7 @@ def test_a_quarter_turn_swaps_length_and_width(
 
 
 @given(places, places, turns, st.sampled_from(BASES), st.floats(0, 38))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_no_part_of_the_base_is_seen_outside_its_contour(
     x: float, y: float, turn: float, base: Base, tilt_deg: float
 ) -> None:

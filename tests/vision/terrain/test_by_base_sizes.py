@@ -154,7 +154,7 @@ def test_evidence_for_a_hill_is_honest() -> None:
     assert hill[~unsure].mean() == pytest.approx(chance[~unsure].mean(), abs=0.04)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(shift=st.floats(-0.3, 0.3), seed=st.integers(0, 1000))
 def test_what_all_bases_have_in_common_is_no_height(shift: float, seed: int) -> None:
     seen = looks(np.random.default_rng(seed), 30.0)

@@ -72,7 +72,7 @@ def test_from_right_above_they_tell_next_to_nothing() -> None:
     assert unsure[1] / unsure[0] > 1.4 * sure[1] / sure[0]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(
     height_mm=st.floats(12, 45), share=st.floats(0.2, 0.7)
 )  # beyond, the heights tried end in the doubt

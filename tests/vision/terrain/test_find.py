@@ -5,7 +5,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -220,7 +220,6 @@ def test_the_lean_says_where_high_things_are_seen(xy: tuple[float, float], tilt:
     assert away == pytest.approx(lean * [1, -1], abs=1e-4)
 
 
-@settings(deadline=None)
 @given(scale=st.floats(0.7, 4.0))
 def test_another_resolution_shows_the_same_place(scale: float) -> None:
     pixels = np.zeros((300, 400, 3), np.uint8)

@@ -71,7 +71,7 @@ def unseen(corners: Array) -> MovePath:
     return way
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.floats(-150, 150), st.floats(60, 110), st.floats(40, 90))
 def test_the_hands_way_is_the_pieces(turn_deg: float, first: float, second: float) -> None:
     turn = np.radians(turn_deg)

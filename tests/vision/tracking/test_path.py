@@ -43,7 +43,7 @@ def way(corners: Array, rise_mm: float = 0.0, noise_mm: float = 0.0, seed: int =
     return estimate_path(carried(corners, rise_mm, noise_mm, seed), corners[0], corners[-1], EYE)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.floats(0, 2 * np.pi), st.floats(40, 300), st.floats(0, 6), st.integers(0, 100))
 def test_a_straight_way_is_as_long_as_it_is(
     angle: float, length: float, rise_mm: float, seed: int
@@ -55,7 +55,7 @@ def test_a_straight_way_is_as_long_as_it_is(
     assert found.length_mm == pytest.approx(length, abs=0.7)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     st.floats(25, 155), st.floats(50, 150), st.floats(50, 150), st.floats(0, 5), st.integers(0, 100)
 )
@@ -188,7 +188,7 @@ def test_a_way_of_which_the_trail_says_less_than_nothing_is_taken_as_straight() 
     assert found.sigma_mm > 0.2 * found.length_mm
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.floats(40, 140), st.integers(6, 9), st.integers(0, 100))
 def test_what_was_hidden_of_a_way_is_in_its_doubt(turn_deg: float, hidden: int, seed: int) -> None:
     turn, corner = np.radians(turn_deg), np.array([300.0, 600.0])
@@ -203,7 +203,7 @@ def test_what_was_hidden_of_a_way_is_in_its_doubt(turn_deg: float, hidden: int, 
     assert found.sigma_mm > 5 * estimate_path(trail, corners[0], corners[-1], EYE).sigma_mm
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.floats(-40, 40), st.integers(0, 100))
 def test_what_turned_aside_out_of_sight_is_in_the_doubt(aside_mm: float, seed: int) -> None:
     middle = np.array([260.0, 600.0])
@@ -218,7 +218,7 @@ def test_what_turned_aside_out_of_sight_is_in_the_doubt(aside_mm: float, seed: i
     )  # nobody goes faster
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.floats(0, 2 * np.pi), st.floats(20, 40), st.integers(0, 100))
 def test_a_shade_that_was_followed_in_place_of_the_piece_is_in_the_doubt(
     angle: float, far_mm: float, seed: int
@@ -231,7 +231,7 @@ def test_a_shade_that_was_followed_in_place_of_the_piece_is_in_the_doubt(
     assert abs(found.length_mm - 120.0) < 3.5 * found.sigma_mm
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.floats(170, 190), st.floats(45, 120), st.floats(0.3, 0.7), st.integers(0, 100))
 def test_a_way_there_and_back_was_both(
     turn_deg: float, first: float, back: float, seed: int
@@ -247,7 +247,7 @@ def test_a_way_there_and_back_was_both(
     assert abs(found.length_mm - first * (1 + back)) < 2.5 * found.sigma_mm
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.floats(90, 130), st.floats(0.35, 0.6), st.floats(-3, 3), st.integers(0, 100))
 def test_a_way_that_comes_back_along_itself_and_goes_on_has_all_its_legs_or_was_not_seen(
     first: float, back: float, aside: float, seed: int
@@ -263,7 +263,7 @@ def test_a_way_that_comes_back_along_itself_and_goes_on_has_all_its_legs_or_was_
     assert abs(found.length_mm - true) < 3 * found.sigma_mm
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 7), st.integers(1, 4), st.integers(0, 1000))
 def test_places_are_put_on_legs_in_their_order_as_trying_them_all_would(
     rows: int, columns: int, seed: int
@@ -282,7 +282,7 @@ def test_places_are_put_on_legs_in_their_order_as_trying_them_all_would(
     )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.floats(95, 150), st.floats(35, 60), st.floats(45, 80), st.integers(0, 100))
 def test_a_quick_way_back_is_no_straight_one(
     turn_deg: float, first: float, second: float, seed: int
@@ -297,7 +297,7 @@ def test_a_quick_way_back_is_no_straight_one(
     assert abs(found.length_mm - first - second) < max(3.5 * found.sigma_mm, 2.0)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.floats(4, 15), st.floats(-np.pi, np.pi))
 def test_a_piece_that_seems_to_rest_beside_where_it_stands_went_no_further_for_that(
     off_mm: float, angle: float

@@ -165,7 +165,7 @@ def test_what_stood_there_all_along_is_no_piece_that_has_come() -> None:
 
 
 @given(st.floats(100, 700), st.floats(100, 400), st.floats(12, 50))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_base_is_covered_by_what_hides_it_and_not_by_what_lies_round_it(
     x: float, y: float, radius: float
 ) -> None:

@@ -11,6 +11,7 @@ from overruler.apps.calibrate.photos import LeftOut, fit_or_explain, most_common
 from overruler.board import AUTO_DICTIONARY, DICTIONARIES, Board
 from overruler.errors import BadInput, CannotMeasure, UnknownName
 from overruler.lens import Lens
+from overruler.reading import Node, read_length
 
 if TYPE_CHECKING:
     from overruler.frame import Frame
@@ -46,8 +47,7 @@ def _read_board_without_layout(args: argparse.Namespace) -> Board:
             "or --board BOARD.toml"
         )
     if args.board is None:
-        if not 0 < args.marker_mm < float("inf"):
-            raise BadInput(f"--marker-mm: must be greater than 0, is {args.marker_mm:g}")
+        read_length(Node(args.marker_mm, "--marker-mm"))
         if args.dictionary is not None and args.dictionary not in DICTIONARIES:
             raise UnknownName("--dictionary", args.dictionary, DICTIONARIES)
         return Board.free(args.marker_mm, args.dictionary or AUTO_DICTIONARY)

@@ -1,7 +1,6 @@
 """The options of `overruler measure`, read and checked before the slow work begins."""
 
 import argparse
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.picture import ALL_ENDINGS, ENDINGS, endings_rule
 from overruler.picture.films import check_film_ending
+from overruler.reading import MAX_LENGTH_MM, Node, read_length
 from overruler.rules import game_of, read_question
 from overruler.taught import Taught
 from overruler.writing import check_writable
@@ -134,8 +134,7 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
 
 def read_free_markers(marker_mm: float, dictionary: str | None) -> Board:
     """The board of `--marker-mm` and `--dictionary`."""
-    if not 0 < marker_mm < math.inf:
-        raise BadInput(f"--marker-mm: must be greater than 0, is {marker_mm:g}")
+    read_length(Node(marker_mm, "--marker-mm"))
     known = (AUTO_DICTIONARY, *DICTIONARIES)
     if dictionary and dictionary not in known:
         raise UnknownName("--dictionary", dictionary, known)
@@ -251,8 +250,8 @@ def _parse_point(text: str) -> PointCorrespondence:
     except ValueError:
         expected = "U,V=X,Y (a pixel = its place in mm)"
         raise BadInput(f"--point: expected {expected}, found {text!r}") from None
-    if not all(map(math.isfinite, (u, v, x, y))):
-        raise BadInput(f"--point: {text!r} holds a number that is not finite")
+    if not all(abs(value) <= MAX_LENGTH_MM for value in (u, v, x, y)):
+        raise BadInput(f"--point: {text!r} holds a number that no photo or table has")
     return u, v, x, y
 
 

@@ -19,7 +19,7 @@ from overruler.bases import read_base_size
 from overruler.errors import BadInput, did_you_mean
 from overruler.games import GAMES, find_game
 from overruler.house_rules import OWNER_SIGNS
-from overruler.reading import Node, read_text
+from overruler.reading import Node, read_length, read_text
 from overruler.rules import game_of
 from overruler.units import UNITS, find_unit
 
@@ -210,7 +210,7 @@ def _read_rule(node: Node, key: str) -> bool | str:
 _TABLE_READERS: Mapping[str, Callable[[Node, str], Any]] = {
     "game": lambda node, key: _read_game(node),
     "board": _read_file_path,
-    "marker_mm": lambda node, key: node.positive(),
+    "marker_mm": lambda node, key: read_length(node),
     "dictionary": _read_dictionary,
     "lens": _read_file_path,
     "bases": _read_bases,

@@ -217,7 +217,7 @@ def test_a_ruling_comes_back_though_the_table_is_not_at_rest_elsewhere(
     table.places["p02"] = (330.0, 150.0)
     time.sleep(0.5)
     table.hand = False
-    until(lambda: call(f"{ruled}/api/live")["ruling"], 5)
+    until(lambda: call(f"{ruled}/api/live")["ruling"])
     assert call(f"{ruled}/api/live")["ruling"]["distance_mm"] != pytest.approx(before, abs=1)
 
 

@@ -137,7 +137,7 @@ def test_on_the_desk_nothing_lies_over_anything_and_all_is_in_sight(
         assert overlaps(controls, controls) == [], f"under key {mode}"
         assert controls[:, 3].max() <= size[1], f"below the fold under key {mode}"
         assert controls[:, 2].max() <= size[0]
-        until(lambda: not small_letters(page), 5)  # labels are placed anew
+        until(lambda: not small_letters(page))  # labels are placed anew
         assert small_targets(page) == []
     assert barriers(page) == []
     assert complained == []

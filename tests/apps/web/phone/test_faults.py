@@ -23,6 +23,8 @@ from overruler.apps.web.phone.store import DONE, QUEUED, Measurement, Store
 from overruler.errors import BadInput
 from tests.apps.web.desk import Ready, client, ended, jpeg, measured
 
+LONG_S = 60.0
+"""Longest wait for what must come, in s."""
 WISH = {"game": "legion", "marker_mm": "60"}
 Write = Callable[..., Any]
 
@@ -76,9 +78,20 @@ def send(found: TestClient) -> Any:
     return found.post("/api/measurements", params=WISH, content=jpeg())
 
 
+def until_told(found: TestClient, name: str, words: str) -> None:
+    """Wait until a photo that is not measured yet says these words."""
+    end_s = time.monotonic() + LONG_S
+    while words not in (state := found.get(f"/api/measurements/{name}").json()).get("step", ""):
+        assert state["state"] in ("queued", "measuring")
+        assert time.monotonic() < end_s, f"it says {state}"
+        time.sleep(0.02)
+
+
 def until_stored(store: Path, name: str, state: str) -> None:
     """Wait until a row has a state, as another program reads it."""
-    for _ in range(200):
+    end_s = time.monotonic() + LONG_S
+    row = None
+    while time.monotonic() < end_s:
         with closing(sqlite3.connect(store / "measurements.sqlite")) as other:
             row = other.execute("SELECT state FROM measurements WHERE id = ?", (name,)).fetchone()
         if row == (state,):
@@ -195,10 +208,7 @@ def test_a_photo_whose_results_found_no_room_is_measured_again(
     monkeypatch.setattr(Store, "probe_disk", probe)
     with client(monkeypatch, tmp_path / "store") as found:
         name = send(found).json()["id"]
-        time.sleep(0.2)
-        state = found.get(f"/api/measurements/{name}").json()
-        assert state["state"] == "measuring"
-        assert "as soon as there is room" in state["step"]
+        until_told(found, name, "as soon as there is room")
         has_room.set()
         assert ended(found, name)["state"] == "done"
         has_room.clear()

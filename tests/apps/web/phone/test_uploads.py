@@ -201,7 +201,7 @@ def test_what_is_no_photo_or_a_trap_is_refused(name: str) -> None:
     assert refusal.value.status == status
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_a_photo_cut_off_anywhere_is_refused(data: st.DataObject) -> None:
     whole = SMALL[data.draw(st.sampled_from(sorted(SMALL)))]
@@ -210,7 +210,6 @@ def test_a_photo_cut_off_anywhere_is_refused(data: st.DataObject) -> None:
         strip_metadata(whole[: data.draw(st.integers(0, ends))])
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=400), st.integers(0, 3))
 def test_whatever_comes_is_cleaned_or_refused(noise: bytes, start: int) -> None:
     heads = (b"", b"\xff\xd8\xff\xe0", b"\x89PNG\r\n\x1a\n", b"RIFF\0\0\0\0WEBP")
@@ -220,7 +219,7 @@ def test_whatever_comes_is_cleaned_or_refused(noise: bytes, start: int) -> None:
         return
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_a_photo_with_bytes_changed_is_cleaned_or_refused(data: st.DataObject) -> None:
     photo = bytearray(SMALL[data.draw(st.sampled_from(sorted(SMALL)))])

@@ -16,9 +16,10 @@ from overruler.apps.settings.known_boards import USUAL_TABLES_FT, mm_from_feet
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import UploadRefused
 from overruler.apps.web.phone.worker_tasks import OTHER_BOARD_FILE
-from overruler.errors import UnknownName
+from overruler.errors import BadInput, UnknownName
 from overruler.games import GAMES
 from overruler.picture.sheets.marker_cards import CardSet
+from overruler.reading import Node, read_length
 
 BOARD_FILE = "board.toml"
 """Name of the board file beside a photo."""
@@ -147,7 +148,9 @@ def _other_board_files(chosen: str, boards: Mapping[str, str]) -> dict[str, str]
 
 def _parse_marker_mm(text: str) -> float:
     try:
-        return float(text)
+        return read_length(Node(float(text), "marker_mm"))
+    except BadInput as error:
+        raise UploadRefused(str(error), 422) from None
     except ValueError:
         raise UploadRefused(f"marker_mm: expected a number, found {text!r}", 422) from None
 
