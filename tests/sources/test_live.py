@@ -63,7 +63,8 @@ def test_who_comes_late_gets_the_newest() -> None:
 
 
 def test_what_breaks_off_is_said_and_opened_again() -> None:
-    opened, seen, hold = [], threading.Event(), threading.Event()
+    opened: list[int] = []
+    seen, hold = threading.Event(), threading.Event()
 
     def shots() -> Iterator[Shot]:
         if opened:
