@@ -27,7 +27,7 @@ def shot(level: int) -> Shot:
 def film(path: Path, frames: int = 10) -> Path:
     """Each picture brighter than the last, ten a second."""
     with av.open(str(path), "w") as out:
-        stream = out.add_stream("mpeg4", rate=10)
+        stream = out.add_stream("mpeg4", rate=10, options={"threads": "1"})
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
         for number in range(frames):
             pixels = np.full((48, 64, 3), 20 + 20 * number, np.uint8)

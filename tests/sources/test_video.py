@@ -19,7 +19,7 @@ def written(path: Path, times_s: tuple[float, ...] = EVENLY, size: tuple[int, in
     """A film whose pictures have these times and get brighter by one level each."""
     with av.open(str(path), "w") as container:
         stream = container.add_stream(
-            "libx264", rate=1000, options={"crf": "12", "g": "10", "bf": "2"}
+            "libx264", rate=1000, options={"crf": "12", "g": "10", "bf": "2", "threads": "1"}
         )
         stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
         stream.time_base = stream.codec_context.time_base = Fraction(1, 1000)
@@ -97,7 +97,9 @@ def textured(path: Path) -> Path:
     rough = np.random.default_rng(3).integers(0, 255, (SIZE[1] * 2, SIZE[0] * 2), np.uint8) // 8 * 4
     with av.open(str(path), "w") as container:
         stream = container.add_stream(
-            "libx264", rate=25, options={"crf": "20", "g": "25", "bf": "0", "preset": "fast"}
+            "libx264",
+            rate=25,
+            options={"crf": "20", "g": "25", "bf": "0", "preset": "fast", "threads": "1"},
         )
         stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
         for k in range(200):
@@ -172,7 +174,7 @@ def drifting(path: Path, codec: str, options: dict[str, str]) -> Path:
     """Rough blotches that drift, so that most pictures are made from others."""
     rough = np.random.default_rng(5).integers(0, 255, (SIZE[1] * 2, SIZE[0] * 2), np.uint8)
     with av.open(str(path), "w") as container:
-        stream = container.add_stream(codec, rate=30, options=options)
+        stream = container.add_stream(codec, rate=30, options={"threads": "1", **options})
         stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
         for k in range(90):
             pixels = np.repeat(

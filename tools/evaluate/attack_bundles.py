@@ -43,6 +43,8 @@ SWALLOWED = "should not have failed"
 """What a check says of an error that nobody foresaw."""
 SLOW_S = 30.0
 """A bundle that takes longer, in the processor's time, counts as one that hangs."""
+PROGRESS = 500
+"""After so many bundles a line says how far the run is."""
 STUCK_S = 300.0
 """The same by the clock: other programs may keep the processor busy."""
 
@@ -170,6 +172,8 @@ def run(
             problem = "the working folder is another"
         if problem:
             problems.setdefault(problem, data)
+        if (done := counts.total()) % PROGRESS == 0:
+            print(f"{done} bundles, {len(problems)} problems", flush=True)
     return counts, problems, slowest_s
 
 

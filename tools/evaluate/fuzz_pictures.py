@@ -87,7 +87,9 @@ def film_bytes(
         with av.open(str(path), "w", options=options) as container:
             stream: Any = container.add_stream(codec, rate=25)
             stream.width, stream.height, stream.pix_fmt = *SIZE_PX, pixels
-            stream.options = {"x265-params": "log-level=none"} if codec == "libx265" else {}
+            quiet = {"x265-params": "log-level=none:pools=none"} if codec == "libx265" else {}
+            # one thread: the same bytes on every machine
+            stream.options = {"threads": "1", **quiet}
             for number in range(PICTURE_COUNT):
                 frame = av.VideoFrame.from_ndarray(rough_pixels(number // 3), format="bgr24")
                 frame.pts, frame.time_base = number, Fraction(1, 25)

@@ -41,7 +41,7 @@ def write(path: Path, size_px: Shape, pictures: Iterable[Picture], crf: str = "1
     """Pictures (H, W, 3) of each step, red green blue, as a film; `crf` says how coarsely H.264 codes it."""
     with av.open(str(path), "w") as container:
         stream: Any = container.add_stream(
-            "libx264", rate=FPS, options={"crf": crf, "preset": "veryfast"}
+            "libx264", rate=FPS, options={"crf": crf, "preset": "veryfast", "threads": "1"}
         )
         stream.width, stream.height, stream.pix_fmt = *size_px, "yuv420p"
         for step, picture in enumerate(pictures):

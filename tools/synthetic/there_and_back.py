@@ -48,7 +48,7 @@ def there_and_back(film: Path, out: Path) -> None:
         rate, size = given.average_rate or Fraction(30), (given.width, given.height)
     with av.open(str(out), "w") as container:
         stream: Any = container.add_stream(
-            "libx264", rate=rate, options={"crf": "18", "preset": "veryfast"}
+            "libx264", rate=rate, options={"crf": "18", "preset": "veryfast", "threads": "1"}
         )
         stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
         for number, picture in enumerate(_both(film)):

@@ -75,7 +75,9 @@ def written(
     shown = islice(pictures(camera), round(late_s * SHOTS_PER_S), round(until_s * SHOTS_PER_S))
     with av.open(str(path), "w") as container:
         stream = container.add_stream(
-            "libx264", rate=SHOTS_PER_S, options={"crf": "16", "g": "10", "preset": "fast"}
+            "libx264",
+            rate=SHOTS_PER_S,
+            options={"crf": "16", "g": "10", "preset": "fast", "threads": "1"},
         )
         stream.width, stream.height, stream.pix_fmt = *SIZES_PX[camera], "yuv420p"
         for step, pixels in enumerate(shown):

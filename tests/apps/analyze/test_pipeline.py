@@ -234,7 +234,7 @@ def test_films_of_one_picture_and_of_none(
 def shortened(video: Path, path: Path, count: int) -> Path:
     """The first pictures of a film as a film."""
     with av.open(str(video)) as whole, av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=10, options={"crf": "16"})
+        stream = container.add_stream("libx264", rate=10, options={"crf": "16", "threads": "1"})
         stream.width, stream.height, stream.pix_fmt = *SIZE_PX, "yuv420p"
         for picture in [next(whole.decode(video=0)) for _ in range(count)]:
             container.mux(stream.encode(picture))

@@ -40,7 +40,7 @@ def breathing() -> Iterator[Pixels]:
 def analyzed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("breathing")
     with av.open(str(folder / "film.mkv"), "w") as container:
-        options = {"crf": "16", "preset": "fast"}
+        options = {"crf": "16", "preset": "fast", "threads": "1"}
         stream = container.add_stream("libx264", rate=SHOTS_PER_S, options=options)
         stream.width, stream.height, stream.pix_fmt = *SIZE_PX, "yuv420p"
         for step, pixels in enumerate(breathing()):
