@@ -100,7 +100,7 @@ def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
     hypotheses = associate(photos, board_mm)
     levels = measure_levels(join_levels(photos), hypotheses)
     findings = [Decided.of(one, levels) for one in hypotheses]
-    findings = _decide_sizes(findings, radii_mm, photos)
+    findings = merge_repeated(_decide_sizes(findings, radii_mm, photos))
     findings = _look_again_everywhere(photos, findings)
     findings = merge_repeated(findings)
     moves = find_moves([one.as_finding() for one in findings], photos)

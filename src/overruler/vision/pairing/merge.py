@@ -57,9 +57,13 @@ def is_same_spot(one: Sighting, other: Sighting) -> bool:
 
 
 def do_overlap(one: Decided, other: Decided) -> bool:
-    """Whether two findings overlap more than two bases can."""
+    """Whether two findings overlap more than two bases can.
+
+    Only one on a known top stands over another: what floats over a base is the figure on it.
+    """
     apart_mm, higher_mm = _apart(one, other)
-    if higher_mm >= SAME_HEIGHT_MM:
+    higher = max(one, other, key=lambda each: float(each.xyz_mm[2]))
+    if higher_mm >= SAME_HEIGHT_MM and higher.level is not None:
         return False
     width = min(one.base.width_mm, other.base.width_mm)
     reach = (one.base.width_mm + other.base.width_mm) / 2
