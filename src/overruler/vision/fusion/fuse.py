@@ -11,6 +11,7 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
+from overruler.vision.fusion.disagreement import MEDIAN_CHI2, growth_mm2, infer_factors, kind_of
 from overruler.vision.fusion.joint_fit import JointFit, fit_jointly
 from overruler.vision.fusion.noise import PlacedBase
 from overruler.vision.fusion.outliers import without_outliers
@@ -42,8 +43,6 @@ MIN_SIGHTINGS_TO_COMPARE = 8
 """Least number of sightings by which photos are compared."""
 MIN_SIGHTINGS_OF_PHOTO = 4
 """Least number of sightings of a photo by which it is held against the others."""
-MEDIAN_CHI2 = 1.386
-"""Median of a squared distance in σ in the plane, where all is as stated: 2 ln 2."""
 MAX_USUAL_RATIO = 2.0
 """Largest usual ratio of the median to that: rendered tables have 0.2 to 0.9."""
 OUTLIER_ROUNDS = 3
@@ -101,7 +100,7 @@ def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
     hypotheses = associate(photos, board_mm)
     levels = measure_levels(join_levels(photos), hypotheses)
     findings = [Decided.of(one, levels) for one in hypotheses]
-    findings = _decide_sizes(findings, radii_mm, photos)
+    findings = merge_repeated(_decide_sizes(findings, radii_mm, photos))
     findings = _look_again_everywhere(photos, findings)
     findings = merge_repeated(findings)
     moves = find_moves([one.as_finding() for one in findings], photos)
@@ -202,16 +201,26 @@ def _fit_table(
 
 def fit_and_check(placed: Sequence[PlacedBase]) -> CheckedFit:
     """Fit bases jointly, without the sightings that contradict the others."""
+    factors = infer_factors(placed, LEVEL_SIGMA_MM)
     fit = fit_jointly(placed, LEVEL_SIGMA_MM)
     before = _chi2_by_photo(placed, fit)
     for _ in range(OUTLIER_ROUNDS):
-        placed, changed = without_outliers(placed, fit.chi2, fit.residuals_mm)
+        placed, changed = without_outliers(placed, fit.chi2, fit.residuals_mm, factors)
         if not changed:
             break
         fit = fit_jointly(placed, LEVEL_SIGMA_MM)
     after = _chi2_by_photo(placed, fit)
     excess = _excess_of([chi2 for values in after.values() for chi2 in values])
-    fit = replace(fit, usual_mm2=excess * fit.usual_mm2, rare_mm2=excess * fit.rare_mm2)
+    larger = {kind: max(1.0, factor / excess) for kind, factor in factors.items()}
+    if max(larger.values(), default=1.0) > 1.0:
+        grown = [larger[kind_of(one)] for base in placed for one in base.sightings]
+        fit = fit_jointly(placed, LEVEL_SIGMA_MM, grown)
+    growth = growth_mm2(placed, fit)
+    fit = replace(
+        fit,
+        usual_mm2=excess * (fit.usual_mm2 + growth),
+        rare_mm2=excess * (fit.rare_mm2 + growth),
+    )
     medians = {
         photo: float(np.median(values))
         for photo, values in before.items()

@@ -46,6 +46,14 @@ class JointFit:
     """(M, 2): what each sighting is off its prediction."""
     chi2: Array
     """(M,): its squared distance, in σ, from what the other sightings predict."""
+    place_gain: Array
+    """(2 N, R): how the places follow the R measurements and priors."""
+    residual_gain: Array
+    """(2 M, R): how the residuals follow them."""
+    noise_mm2: Array
+    """(R, R): their usual covariance."""
+    own_mm2: Array
+    """(M, 2, 2): the part of it that is each sighting's own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,29 +82,38 @@ class _Solution:
     """(R, S): that times the design."""
 
 
-def fit_jointly(bases: Sequence[PlacedBase], level_sigma_mm: float) -> JointFit:
+def fit_jointly(
+    bases: Sequence[PlacedBase],
+    level_sigma_mm: float,
+    factors: Sequence[float] | None = None,
+    rounds: int = STUDENT_ROUNDS,
+) -> JointFit:
     """Fit N bases to all their sightings; bases on one level differ by `level_sigma_mm` in height.
 
-    A sighting that contradicts the others counts less, as Student's t says: the covariance of its
-    own error grows.
+    The sightings' own variances are larger than stated by `factors` (M,). A sighting that contradicts
+    the others counts less, as Student's t says: its own covariance grows in each of the rounds.
     """
     sightings = [(k, one) for k, base in enumerate(bases) for one in base.sightings]
     rows = _stack_rows(bases, sightings)
     usual = noise_of(bases, sightings, level_sigma_mm, rare=False)
     rare = noise_of(bases, sightings, level_sigma_mm, rare=True)
     noise = (1 - RARE_WEIGHT) * usual + RARE_WEIGHT * rare
-    own = _own_blocks(sightings)
-    factors = np.ones(len(sightings))
-    for _ in range(STUDENT_ROUNDS):
-        added = _added(factors, own, len(noise))
+    stated = _usual_blocks(sightings)
+    grown = stated * (np.reshape(factors or len(sightings) * [1.0], (-1, 1, 1)) - 1)
+    own, outlying = _own_blocks(sightings) + grown, np.zeros_like(stated)
+    for left in range(rounds, -1, -1):
+        added = _on_diagonal(grown + outlying, len(noise))
         solution = _solve(noise + added, rows)
-        chi2 = _left_out_chi2(solution, rows.design, own * (factors - 1)[:, None, None])
-        factors = np.maximum(1.0, (STUDENT_FREEDOM + chi2) / (STUDENT_FREEDOM + 2))
+        chi2 = _left_out_chi2(solution, rows.design, outlying)
+        if left:
+            larger = np.maximum(0.0, (chi2 - 2) / (STUDENT_FREEDOM + 2))
+            outlying = own * larger[:, None, None]
     count, sights = len(bases), len(sightings)
     places = np.reshape(solution.state, (count, 3))
     xy = _places_only(count)
     covariances = [solution.gain @ (each + added) @ solution.gain.T for each in (usual, rare)]
     heights = np.sqrt(np.diag(covariances[1])[2::3])
+    projected = rows.design[: 2 * sights] @ solution.gain
     return JointFit(
         xy_mm=places[:, :2],
         z_mm=places[:, 2],
@@ -105,7 +122,17 @@ def fit_jointly(bases: Sequence[PlacedBase], level_sigma_mm: float) -> JointFit:
         rare_mm2=_symmetric(covariances[1][np.ix_(xy, xy)]),
         residuals_mm=solution.residuals[: 2 * sights].reshape(-1, 2),
         chi2=chi2,
+        place_gain=solution.gain[xy],
+        residual_gain=np.eye(*projected.shape) - projected,
+        noise_mm2=usual + added,
+        own_mm2=stated + grown + outlying,
     )
+
+
+def _usual_blocks(sightings: Sequence[tuple[int, Sighting]]) -> Array:
+    """(M, 2, 2): usual covariances of the sightings' own errors."""
+    blocks = [one.own_covariance_mm2(one.photo.is_off) for _, one in sightings]
+    return np.reshape(blocks, (-1, 2, 2))
 
 
 def _own_blocks(sightings: Sequence[tuple[int, Sighting]]) -> Array:
@@ -117,13 +144,13 @@ def _own_blocks(sightings: Sequence[tuple[int, Sighting]]) -> Array:
     return np.reshape(blocks, (-1, 2, 2))
 
 
-def _added(factors: Array, own: Array, size: int) -> Array:
-    """(size, size): what own errors that are larger by a factor add to the noise."""
-    added = np.zeros((size, size))
-    for m, (factor, block) in enumerate(zip(factors, own, strict=True)):
+def _on_diagonal(blocks: Array, size: int) -> Array:
+    """(size, size): M blocks (2, 2) on the diagonal of the sightings, and zeros."""
+    matrix = np.zeros((size, size))
+    for m, block in enumerate(blocks):
         two = slice(2 * m, 2 * m + 2)
-        added[two, two] = (factor - 1) * block
-    return added
+        matrix[two, two] = block
+    return matrix
 
 
 def _solve(noise: Array, rows: _Rows) -> _Solution:

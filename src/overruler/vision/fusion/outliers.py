@@ -1,11 +1,12 @@
 """Sightings that contradict the others of their base."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from overruler.geometry.pose import Array
+from overruler.vision.fusion.disagreement import kind_of
 from overruler.vision.fusion.noise import PlacedBase
 from overruler.vision.pairing.sighting import Sighting
 
@@ -14,11 +15,12 @@ OUTLIER_CHI2 = 20.0
 
 
 def without_outliers(
-    placed: Sequence[PlacedBase], chi2: Array, residuals_mm: Array
+    placed: Sequence[PlacedBase], chi2: Array, residuals_mm: Array, of_kinds: Mapping[str, float]
 ) -> tuple[list[PlacedBase], bool]:
     """The bases without sightings that contradict the others; also whether there were any.
 
     Of three sightings or more the worst goes. Two that contradict each other are both doubted.
+    Where all of a kind err more than stated, by a factor on their variance, each may err as much.
     """
     changed, first = False, 0
     result = []
@@ -27,7 +29,8 @@ def without_outliers(
         own_chi2 = chi2[first : first + count]
         own_residuals = residuals_mm[first : first + count]
         first += count
-        if count < 2 or own_chi2.max() < OUTLIER_CHI2:
+        usual = of_kinds[kind_of(base.sightings[0])]
+        if count < 2 or own_chi2.max() < usual * OUTLIER_CHI2:
             result.append(base)
             continue
         changed = True

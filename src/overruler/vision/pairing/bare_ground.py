@@ -18,6 +18,12 @@ from overruler.vision.pairing.sighting import SeenPhoto
 
 RING_RADII = (1.25, 2.3)
 """Ring round a base, in radii, that shows the ground it stands on."""
+PLATE_RING_FACTOR = 1.15
+"""Factor on the ring round a plate, whose corners reach out."""
+ELSEWHERE_RADII = 1.25
+"""Radius of what is left out where the same base stands elsewhere, in radii."""
+MIN_DISC_SHARE = 0.1
+"""Least share of the disc beside that: a crescent that one place does not share with the other."""
 DISC_RADII = 0.9
 """Radius of the disc that shows the ground where no base stands, in radii."""
 GRID_STEPS = 41
@@ -29,14 +35,16 @@ MIN_RING_SHARE = 0.5
 MAX_COLOUR_STEP_LAB = 10.0
 """Largest difference in L*a*b* of the ground in two photos, each against its board's usual colour. On
 seven rendered tables 95 of 100 bare places had less than 6.6, trees up to 20."""
-MAX_APART_LAB = 3.0
-"""Largest median difference of the same marks in two photos, beside that. Bare places had 1.2 to 2.1
-in the middle, trees 3.6 to 14."""
-PLAIN_APART_LAB = 1.5
+GROUND_SHARE = 0.6
+"""Share of the ring, its most alike marks, that is taken for ground: figures hide the rest."""
+MAX_APART_LAB = 2.7
+"""Largest median difference of these marks in two photos, beside that. On 19 rendered tables bare
+places had 0.9 to 2.5, hidden ones 2.3 to 10, one in twelve less than 2.7."""
+PLAIN_APART_LAB = 1.3
 """Below this difference the ground may be plain: it needs no marks."""
-MIN_CORRELATION = 0.6
-"""Least correlation of the ground's lightness in two photos. 95 of 100 bare places had 0.8 or more,
-trees up to 0.56."""
+MIN_CORRELATION = 0.9
+"""Least correlation of these marks' lightness in two photos. Bare places that are not plain had 0.94
+or more; what hid others 0.0 to 0.78, one in four more."""
 SAME_MARK_LAB = 4.0
 """Marks that differ by less show the ground: a figure hides some of it."""
 MIN_COMMON_SHARE = 0.3
@@ -67,18 +75,31 @@ class _Square:
     """Spacing of the samples."""
 
 
-def is_bare(photo: SeenPhoto, base: Base, xyz_mm: Array, beside: SeenPhoto) -> bool:
-    """Whether a photo shows at a base's place the ground that `beside` shows around the base."""
+def is_bare(
+    photo: SeenPhoto,
+    base: Base,
+    xyz_mm: Array,
+    beside: SeenPhoto,
+    elsewhere_mm: Array | None = None,
+) -> bool:
+    """Whether a photo shows at a base's place the ground that `beside` shows around the base.
+
+    The same base stands at `elsewhere_mm` (2,) in one of them: that place is left out.
+    """
     radius_mm = base.length_mm / 2
+    if base.shape == "rectangle":
+        radius_mm *= PLATE_RING_FACTOR
     reach = np.linspace(-RING_RADII[1], RING_RADII[1], GRID_STEPS)
     grid = np.stack(np.meshgrid(reach, reach), -1)
     one, other = (_cut_out(each, grid * radius_mm, xyz_mm) for each in (photo, beside))
     if one is None or other is None:
         return False
     radii = np.linalg.norm(grid, axis=-1)
-    ring = radii > RING_RADII[0]
+    free = _is_free(grid * radius_mm + xyz_mm[:2], elsewhere_mm, radius_mm)
+    ring, disc = free & (radii > RING_RADII[0]), free & (radii < DISC_RADII)
     both = ring & one.inside & other.inside
-    if both.sum() < MIN_RING_SHARE * ring.sum():
+    is_seen = both.sum() >= MIN_RING_SHARE * ring.sum()
+    if not is_seen or disc.sum() < MIN_DISC_SHARE * (radii < DISC_RADII).sum():
         return False
     blur_steps = max(MIN_BLUR_MM, one.mm_per_px, other.mm_per_px) / one.mm_per_step
     here, there = (cv2.GaussianBlur(each.lab, (0, 0), blur_steps) for each in (one, other))
@@ -86,7 +107,15 @@ def is_bare(photo: SeenPhoto, base: Base, xyz_mm: Array, beside: SeenPhoto) -> b
     if apart is None:
         return False
     common = apart < max(SAME_MARK_LAB, float(np.quantile(apart, MIN_COMMON_SHARE)))
-    return _looks_like(here[radii < DISC_RADII], here[both][common])
+    return _looks_like(here[disc], here[both][common])
+
+
+def _is_free(places_mm: Array, elsewhere_mm: Array | None, radius_mm: float) -> NDArray[np.bool_]:
+    """Which places (..., 2) lie off the base where it stands elsewhere."""
+    if elsewhere_mm is None:
+        return np.ones(places_mm.shape[:-1], np.bool_)
+    apart = np.linalg.norm(places_mm - elsewhere_mm, axis=-1)
+    return np.asarray(apart > ELSEWHERE_RADII * radius_mm)
 
 
 def _cut_out(photo: SeenPhoto, steps_mm: Array, xyz_mm: Array) -> _Square | None:
@@ -107,10 +136,12 @@ def _apart(here: Array, there: Array) -> Array | None:
     step = here - there
     usual = np.median(step, 0)
     apart = np.asarray(np.linalg.norm(step - usual, axis=1))
-    middle = float(np.median(apart))
+    ground = apart <= np.quantile(apart, GROUND_SHARE)
+    middle = float(np.median(apart[ground]))
     if np.linalg.norm(usual) > MAX_COLOUR_STEP_LAB or middle > MAX_APART_LAB:
         return None
-    if middle > PLAIN_APART_LAB and _correlation(here[:, 0], there[:, 0]) < MIN_CORRELATION:
+    correlation = _correlation(here[ground, 0], there[ground, 0])
+    if middle > PLAIN_APART_LAB and correlation < MIN_CORRELATION:
         return None
     return apart
 

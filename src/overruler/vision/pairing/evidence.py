@@ -10,8 +10,9 @@ from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 MAX_LOGIT = 5.0
 """Largest log odds by the surest photo: what deceives it once deceives it all over."""
-AGREEING_NATS = (-1.2, 2.7)
-"""Least and largest log-likelihood ratio of one more photo that sees something there."""
+AGREEING_NATS = (0.0, 2.7)
+"""Least and largest log-likelihood ratio of one more photo that sees something there. Of 73 findings
+that both of two photos saw, however weakly, on 21 rendered tables all were pieces."""
 EVEN_LOGIT = 0.7
 """Log odds of a score that speaks neither for nor against, where another photo sees a base: false
 findings look a little like bases from other sides too."""

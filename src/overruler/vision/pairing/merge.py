@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.moved import MIN_MOVED_SCORE, is_surely_apart
 from overruler.vision.pairing.sighting import Sighting
 
 SAME_PLACE_SHARE = 0.6
@@ -42,11 +43,21 @@ def _apart(one: Decided, other: Decided) -> tuple[float, float]:
     return float(np.hypot(*step[:2])), abs(float(step[2]))
 
 
-def is_one_base(one: Decided, other: Decided) -> bool:
-    """Whether two findings stand in one place."""
-    apart_mm, higher_mm = _apart(one, other)
-    width = min(one.base.width_mm, other.base.width_mm)
-    return apart_mm < SAME_PLACE_SHARE * width and higher_mm < SAME_HEIGHT_MM
+def is_one_base(stronger: Decided, weaker: Decided) -> bool:
+    """Whether two findings stand in one place; false where the weaker one may be a base that moved."""
+    apart_mm, higher_mm = _apart(stronger, weaker)
+    width = min(stronger.base.width_mm, weaker.base.width_mm)
+    is_near = apart_mm < SAME_PLACE_SHARE * width and higher_mm < SAME_HEIGHT_MM
+    return is_near and not _may_have_moved(stronger, weaker)
+
+
+def _may_have_moved(stronger: Decided, weaker: Decided) -> bool:
+    """Whether one photo is sure of the same base a little aside, where the others do not see it."""
+    own, more = stronger.as_finding(), weaker.as_finding()
+    is_sure = min(one.detection.score for one in weaker.sightings) >= MIN_MOVED_SCORE
+    is_alone = len(more.photos) == 1 and not own.photos & more.photos
+    is_same = stronger.base == weaker.base and not stronger.is_raised and not weaker.is_raised
+    return is_sure and is_alone and is_same and is_surely_apart(own, more)
 
 
 def is_same_spot(one: Sighting, other: Sighting) -> bool:
@@ -57,9 +68,13 @@ def is_same_spot(one: Sighting, other: Sighting) -> bool:
 
 
 def do_overlap(one: Decided, other: Decided) -> bool:
-    """Whether two findings overlap more than two bases can."""
+    """Whether two findings overlap more than two bases can.
+
+    Only one on a known top stands over another: what floats over a base is the figure on it.
+    """
     apart_mm, higher_mm = _apart(one, other)
-    if higher_mm >= SAME_HEIGHT_MM:
+    higher = max(one, other, key=lambda each: float(each.xyz_mm[2]))
+    if higher_mm >= SAME_HEIGHT_MM and higher.level is not None:
         return False
     width = min(one.base.width_mm, other.base.width_mm)
     reach = (one.base.width_mm + other.base.width_mm) / 2

@@ -1,7 +1,9 @@
 """What moved between the photos: a base that one photo shows elsewhere than the others.
 
 A photo that does not see a base where others do may have it hidden. A base moved where the photo shows
-bare ground in its place, shows a base of its size elsewhere, and the others show bare ground there.
+bare ground in its place, shows a base of its size elsewhere, and another shows bare ground there.
+Figures hide places; so one photo's word for each place is enough. Where the two places overlap, the
+crescents count that they do not share.
 """
 
 from collections.abc import Sequence
@@ -17,7 +19,7 @@ from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 MIN_MOVED_SCORE = 0.98
 """Least score of a base at the place to which it moved, and at its place in a single other photo."""
 MIN_STEP_SIGMAS = 8.0
-"""Least distance of a move, in σ of the places, where the two places overlap."""
+"""Least distance of a move, in σ of the places."""
 MIN_STEP_MM = 3.0
 """The same in mm."""
 MAX_MOVE_MM = 400.0
@@ -74,20 +76,29 @@ def _may_have_moved(here: Finding, there: Finding, photos: Sequence[SeenPhoto]) 
         return False
     if len(here.photos) == 1 and not _is_first_of_two(here, there):
         return False
-    apart_mm = float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2]))
-    if apart_mm > MAX_MOVE_MM:
+    if float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2])) > MAX_MOVE_MM:
+        return False
+    if not is_surely_apart(here, there):
         return False
     (strayed,) = there.photos
-    if apart_mm < here.base.width_mm:
-        sigma_mm = float(np.hypot(here.sigma_mm, there.sigma_mm))
-        return apart_mm > max(MIN_STEP_MM, MIN_STEP_SIGMAS * sigma_mm)
     by_index = {photo.index: photo for photo in photos}
-    lacks_here = [(by_index[strayed], by_index[min(here.photos)], here)]
-    lack_there = [(by_index[k], by_index[strayed], there) for k in here.photos]
-    return all(
-        is_bare(photo, one.base, one.xyz_mm, beside)
-        for photo, beside, one in (*lacks_here, *lack_there)
+    agreeing = [by_index[k] for k in sorted(here.photos)]
+    is_gone = any(_is_bare_of(here, by_index[strayed], beside, there) for beside in agreeing)
+    return is_gone and any(
+        _is_bare_of(there, photo, by_index[strayed], here) for photo in agreeing
     )
+
+
+def is_surely_apart(here: Finding, there: Finding) -> bool:
+    """Whether two places differ by more than errors of fits."""
+    apart_mm = float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2]))
+    sigma_mm = float(np.hypot(here.sigma_mm, there.sigma_mm))
+    return apart_mm > max(MIN_STEP_MM, MIN_STEP_SIGMAS * sigma_mm)
+
+
+def _is_bare_of(one: Finding, photo: SeenPhoto, beside: SeenPhoto, elsewhere: Finding) -> bool:
+    """Whether a photo shows bare ground where `beside` shows the base."""
+    return is_bare(photo, one.base, one.xyz_mm, beside, elsewhere.xyz_mm[:2])
 
 
 def _is_first_of_two(here: Finding, there: Finding) -> bool:

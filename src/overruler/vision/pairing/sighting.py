@@ -22,6 +22,8 @@ ALONG_SIGMA_FACTOR = 0.7
 likeliest together for the errors of 540 sightings on seven rendered tables and a film of a walk."""
 ACROSS_SIGMA_FACTOR = 0.35
 """The same across the view."""
+PLATE_SIGMA_FACTOR = 0.75
+"""The same for a plate."""
 LEAST_SIGMA_PX = 0.23
 """1 σ of a place that no fit states, in px: what stands on the base, and the ground's own edges."""
 USUAL_SHADE_SHARE = 0.6
@@ -120,6 +122,8 @@ class Sighting:
         along = self._along_view()
         projection = np.outer(along, along)
         stretch = ALONG_SIGMA_FACTOR * projection + ACROSS_SIGMA_FACTOR * (np.eye(2) - projection)
+        if self.detection.base.shape == "rectangle":
+            stretch = PLATE_SIGMA_FACTOR * np.eye(2)
         own = self.detection.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade
         return np.asarray(stretch @ own @ stretch + self._least_mm2())
 

@@ -30,7 +30,12 @@ UNSURE_SIZE = 0.65
 OTHER_SIZE = 0.003
 """Probability of a size that it does not name."""
 ON_LEVEL_MM = 3.0
-"""Bases that stand higher are weighed apart: they are often of other kinds than those below."""
+"""Bases that stand higher say nothing of the sizes of those below: heights blur their radii. Those
+below tell which sizes are on the table."""
+
+MAX_HEIGHT_STEP_MM = 15.0
+"""A size that a photo names at a height farther from the base's counts for nothing: 15 mm make 0.4 mm
+of 28, half a step between sizes."""
 
 SizeShares = dict[Base, float]
 """The sizes that a base may have, with their probabilities, the likeliest first."""
@@ -42,12 +47,19 @@ def weigh_sizes(findings: Sequence[Decided], radii_mm: Array) -> list[SizeShares
     rounds = [k for k, each in enumerate(findings) if _measured(each)]
     offsets_mm = _find_offsets_mm([findings[k] for k in rounds])
     low = [k for k in rounds if findings[k].xyz_mm[2] < ON_LEVEL_MM]
-    for members in (low, [k for k in rounds if k not in low]):
-        if members:
-            chosen = _weigh_rounds([findings[k] for k in members], radii_mm, offsets_mm)
-            for k, row in zip(members, chosen, strict=True):
-                shares[k] = _combine(row, shares[k])
+    for members, wanted in ((low, low), (rounds, [k for k in rounds if k not in low])):
+        rows = _weigh_rounds([findings[k] for k in members], radii_mm, offsets_mm) if wanted else []
+        by_radius = dict(zip(members, rows, strict=False))
+        for k in wanted:
+            shares[k] = _combine(by_radius[k], _votes_at_height(findings[k]))
     return shares
+
+
+def _votes_at_height(finding: Decided) -> SizeShares:
+    """The sizes that photos name at the base's height: taken to lie on the board it seems larger."""
+    z_mm = float(finding.xyz_mm[2])
+    detections = [one.detection for one in finding.sightings]
+    return _named_sizes([one for one in detections if abs(one.z_mm - z_mm) < MAX_HEIGHT_STEP_MM])
 
 
 def _combine(by_radius: SizeShares, by_votes: SizeShares) -> SizeShares:
@@ -56,6 +68,8 @@ def _combine(by_radius: SizeShares, by_votes: SizeShares) -> SizeShares:
     The two are not independent, but together they erred on 1 of 140 bases on rendered tables, each
     alone on 2 and 5.
     """
+    if not by_votes:
+        return by_radius
     least = min(by_votes.values())
     weights = {base: share * by_votes.get(base, least) for base, share in by_radius.items()}
     total = sum(weights.values())
@@ -154,6 +168,8 @@ def _named_sizes(detections: Sequence[Detection]) -> SizeShares:
     for detection in detections:
         for base in (detection.base, *detection.alternative_bases):
             named.setdefault(base, 0.0)
+    if not named:
+        return {}
     for base in named:
         chances = [_size_chance(one.base, one.alternative_bases, base) for one in detections]
         named[base] = float(np.sum(np.log(chances)))

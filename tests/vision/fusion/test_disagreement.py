@@ -1,0 +1,94 @@
+"""Where photos disagree beyond their stated doubt, the covariance grows as far as they do."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evaluate.drawn.views import BOARD_MM, FIT_SIGMA_MM, Truth, camera_from, see
+from overruler.bases import Base
+from overruler.calibration import Covariances
+from overruler.geometry.pose import Array
+from overruler.vision.fusion import noise
+from overruler.vision.fusion.fuse import fit_and_check
+from overruler.vision.fusion.noise import PlacedBase
+from overruler.vision.pairing import sighting
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+
+pytestmark = pytest.mark.usefixtures("fits_as_stated")
+
+SIDES_DEG = (0.0, 120.0, 240.0)
+SEEDS = range(5)
+PLATE = Base.rectangle(40.0, 40.0)
+
+
+@pytest.fixture(autouse=True)
+def _as_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sighting, "PLATE_SIGMA_FACTOR", 1.0)
+    monkeypatch.setattr(noise, "SAME_PLATE_CORRELATION", 0.0)
+
+
+def draw(random: np.random.Generator, factors: Array, is_plate: Array) -> tuple[Array, Array]:
+    """Errors (N, 2) and covariance (2 N, 2 N) of bases whose fits err by `factors` (N,) as stated."""
+    places = random.uniform([60, 60], np.array(BOARD_MM) - 60, (len(factors), 2))
+    bases: list[Truth] = [(float(x), float(y), 0.0, 40.0) for x, y in places]
+    photos = [_see_exactly(k, side, bases) for k, side in enumerate(SIDES_DEG)]
+    placed = [
+        PlacedBase(
+            tuple(_misread(photo, k, factors[k], bool(is_plate[k]), random) for photo in photos),
+            0.0,
+            0.02,
+        )
+        for k in range(len(bases))
+    ]
+    fit = fit_and_check(placed).fit
+    return fit.xy_mm - places, fit.usual_mm2
+
+
+def _see_exactly(k: int, side_deg: float, bases: list[Truth]) -> SeenPhoto:
+    """A photo whose camera is known."""
+    photo = see(k, camera_from(side_deg), bases)
+    known = Covariances.same(1e-6 * photo.calibration.covariances.usual)
+    return replace(photo, calibration=replace(photo.calibration, covariances=known))
+
+
+def _misread(
+    photo: SeenPhoto, k: int, factor: float, is_plate: bool, random: np.random.Generator
+) -> Sighting:
+    one = photo.detections[k]
+    off = random.normal(0, factor * FIT_SIGMA_MM, 2)
+    return Sighting(
+        photo, replace(one, base=PLATE if is_plate else one.base, xy_mm=one.xy_mm + off)
+    )
+
+
+def share_inside(factors: Array, is_plate: Array, chosen: Array) -> float:
+    """Share of the coordinates of chosen bases that err by less than 1.96 σ."""
+    inside = []
+    for seed in SEEDS:
+        errors, covariance = draw(np.random.default_rng(seed), factors, is_plate)
+        sigmas = np.sqrt(np.diag(covariance)).reshape(-1, 2)
+        inside.append((np.abs(errors) < 1.96 * sigmas)[chosen])
+    return float(np.mean(inside))
+
+
+@pytest.mark.parametrize(
+    ("of_plates", "of_rounds"), [(1.0, 1.0), (3.0, 1.0), (1.0, 1.5), (3.0, 4.0)]
+)
+def test_the_stated_95_percent_hold_whatever_the_factor(
+    of_plates: float, of_rounds: float
+) -> None:
+    is_plate = np.arange(20) % 2 == 1
+    factors = np.where(is_plate, of_plates, of_rounds)
+    for chosen in (is_plate, ~is_plate):
+        assert 0.91 < share_inside(factors, is_plate, chosen) < 0.99
+
+
+def test_a_base_whose_own_photos_disagree_is_doubted_more() -> None:
+    factors = np.ones(10)
+    factors[3] = 4.0
+    sigmas = np.zeros(10)
+    for seed in SEEDS:
+        _, covariance = draw(np.random.default_rng(seed), factors, np.ones(10, bool))
+        sigmas += np.sqrt(np.diag(covariance).reshape(-1, 2).sum(1))
+    assert sigmas[3] > 1.4 * np.median(sigmas)
