@@ -22,14 +22,17 @@ HELD_OUT = 10
 
 
 class Fresh(Generic[Thing]):
-    """So many drawn things, of which each look replaces one by a new one: none is learnt by heart."""
+    """So many drawn things, of which one look in `every` replaces one by a new one: none is learnt by heart."""
 
-    def __init__(self, draw: Callable[[int], Thing], count: int) -> None:
+    def __init__(self, draw: Callable[[int], Thing], count: int, every: int = 1) -> None:
         self._draw, self._things, self._next = draw, [draw(k) for k in range(count)], count
+        self._every, self._looks = every, 0
 
     def look(self) -> Sequence[Thing]:
-        self._things[self._next % len(self._things)] = self._draw(self._next)
-        self._next += 1
+        if self._looks % self._every == 0:
+            self._things[self._next % len(self._things)] = self._draw(self._next)
+            self._next += 1
+        self._looks += 1
         return self._things
 
 

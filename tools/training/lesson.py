@@ -81,6 +81,8 @@ class Drawn(Generic[Thing]):
     """Tables that are learnt from at a time."""
     share: float
     """Of all samples."""
+    every: int = 1
+    """One in so many batches comes with a new table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,9 @@ class FromTables(Generic[Thing]):
         )
 
         def fresh(kind: Drawn[Thing]) -> Callable[[], Sequence[Thing]]:
-            return Fresh(lambda k: kind.draw([options.seed, which, k], tiles), kind.count).look
+            return Fresh(
+                lambda k: kind.draw([options.seed, which, k], tiles), kind.count, kind.every
+            ).look
 
         looks = [lambda: traced, *map(fresh, self.drawn)]
         shares = [kind.share for kind in self.drawn]

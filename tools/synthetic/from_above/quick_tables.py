@@ -56,7 +56,7 @@ def drawn_photo(
 ) -> tuple[Picture, Array]:
     """A photo of one piece of a table, and its bases (N, 7), as `Sheet` has them."""
     scene = make_scene(rng, reach_mm, tiles)
-    made = [_reshaped(rng, plate, shapes) for plate in scene.plates]
+    made = [reshaped(rng, plate, shapes) for plate in scene.plates]
     scene = replace(scene, plates=[plate for plate, _ in made])
     photo, owners = photo_of(rng, scene, view, finer, tiles)
     rows = [
@@ -71,7 +71,7 @@ Size = tuple[float, float, float, int]
 """Length and width in mm, heading in radians, kind."""
 
 
-def _reshaped(rng: Rng, plate: Plate, shapes: Shapes) -> tuple[Plate, Size | None]:
+def reshaped(rng: Rng, plate: Plate, shapes: Shapes) -> tuple[Plate, Size | None]:
     """A base as it is, or as an oval or a rectangle that fits into it; odd flat things always are one."""
     bare = plate.glyph is None and not plate.is_base and not plate.is_clutter
     odd = bare and plate.height_mm < HIGH_MM

@@ -10,7 +10,7 @@ from synthetic.develop import LIGHT
 from synthetic.painted.art import ink
 from synthetic.painted.plates import Plate, rounded, spun
 from synthetic.painted.prints import Print
-from synthetic.things.figures import any_colour, figure
+from synthetic.things.figures import any_colour, figure, trooper
 from synthetic.things.solids import Solid, ball, box, capsule, cone, turned
 
 MOULDED = 0.25
@@ -69,17 +69,52 @@ def is_moulded(base: Plate) -> bool:
 
 def posed(rng: Rng, base: Plate, paints: Floats) -> list[Solid]:
     """A figure that may lean far out over its base, and what is strewn over the edge."""
-    if is_moulded(base) and rng.random() < 0.8:
-        tones = rng.uniform(0.6, 1.4, (len(paints), 1)).astype(np.float32)
-        paints = np.asarray(base.rim[None] * tones, np.float32)
-    elif rng.random() < 0.35:
-        paints = np.asarray(paints * np.float32(rng.uniform(0.05, 0.4)), np.float32)
+    paints = _worn(rng, base, paints)
     lean = rng.normal(size=2) * 0.2 * base.radius_mm
     foot = np.array([*base.center_mm + lean, base.top_mm])
     parts = figure(rng, foot, base.radius_mm * rng.uniform(0.8, 1.5), paints)
     if rng.random() < 0.45:
         parts += _leaning_out(rng, foot, base.radius_mm, paints)
     return parts + (_strewn(rng, base) if rng.random() < 0.4 else [])
+
+
+def mounted(rng: Rng, base: Plate, half_mm: Array, paints: Floats) -> list[Solid]:
+    """A beast along an oval base of half such a length and width, its rider, and what they carry."""
+    paints = _worn(rng, base, paints)
+    (long, wide), turn = half_mm.tolist(), turned(base.turn_rad)
+    foot = np.array([*base.center_mm, base.top_mm])
+
+    def at(x: float, y: float, z: float) -> Array:
+        return np.asarray(foot + turn @ [x * long, y * wide, z])
+
+    high, thick = rng.uniform(0.5, 1.3) * wide, rng.uniform(0.3, 0.6) * wide
+    parts = [
+        capsule(at(x, y, 0), at(0.8 * x, 0.5 * y, high), 0.09 * wide, paints[0])
+        for x in (-0.6, 0.6)
+        for y in (-0.4, 0.4)
+    ]
+    body = [rng.uniform(0.55, 0.95) * long, thick, thick]
+    parts.append(ball(at(0, 0, high + 0.5 * thick), body, paints[0], turn))
+    head = at(rng.uniform(0.8, 1.4), rng.uniform(-0.4, 0.4), high + rng.uniform(0.2, 1.3) * wide)
+    parts.append(capsule(at(0.6, 0, high + 0.5 * thick), head, 0.5 * thick, paints[0]))
+    parts.append(ball(head, 0.6 * thick * np.array([1.6, 1, 1]), paints[1], turn))
+    tail = at(rng.uniform(-1.5, -0.9), rng.uniform(-0.5, 0.5), rng.uniform(0.2, 1.2) * high)
+    parts.append(capsule(at(-0.6, 0, high), tail, 0.3 * thick, paints[0]))
+    if rng.random() < 0.8:
+        parts += trooper(rng, at(-0.1, 0, high + thick), wide / 20, paints)
+    if rng.random() < 0.4:
+        parts += _leaning_out(rng, foot, wide, paints)
+    return parts
+
+
+def _worn(rng: Rng, base: Plate, paints: Floats) -> Floats:
+    """The paints of a figure on a base: those of moulded plastic are the base's own, others are often dark."""
+    if is_moulded(base) and rng.random() < 0.8:
+        tones = rng.uniform(0.6, 1.4, (len(paints), 1)).astype(np.float32)
+        return np.asarray(base.rim[None] * tones, np.float32)
+    if rng.random() < 0.35:
+        return np.asarray(paints * np.float32(rng.uniform(0.05, 0.4)), np.float32)
+    return paints
 
 
 def _leaning_out(rng: Rng, foot: Array, radius: float, paints: Floats) -> list[Solid]:

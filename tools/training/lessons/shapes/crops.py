@@ -23,6 +23,11 @@ NEAR_CELLS = 1.3
 AROUND_CELLS = 4
 """Bases whose middle lies this far outside the crop still count."""
 
+COARSER, COARSER_SHARES = 0.3, (0.6, 0.95)
+"""The share of crops that are shown with fewer pixels, and how many of each side's are left."""
+SQUEEZED, JPEG_QUALITIES = 0.4, (35, 90)
+"""The share of crops that are coded as JPEG once more, and the qualities."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -59,6 +64,9 @@ class Cropping:
     magnified: float = 1.0
     """How much larger the network sees the table than the whole-table networks do."""
 
+    messaged: bool = False
+    """Whether some crops are shown as coarser photos and messengers show them."""
+
     def batch(self, rng: Rng, sheets: Sequence[Sheet], count: int) -> tuple[Floats, Floats]:
         """So many crops of any sheets."""
         some = (sheets[int(rng.integers(len(sheets)))] for _ in range(count))
@@ -69,7 +77,8 @@ class Cropping:
         """What the network sees (5, 128, 128), and the truth of its cells."""
         pixels, lean, truth = self.piece(rng, sheet)
         there = np.broadcast_to(lean, (SIDE, SIDE, 2)).astype(np.float32)
-        return picture_input(recoloured(rng, pixels), there), truth
+        shown = recoloured(rng, pixels)
+        return picture_input(sent(rng, shown) if self.messaged else shown, there), truth
 
     def piece(self, rng: Rng, sheet: Sheet) -> tuple[Picture, Array, Floats]:
         """The pixels (128, 128, 3), how what is high leans there (2,), and the truth of its cells."""
@@ -132,6 +141,19 @@ def recoloured(rng: Rng, pixels: Picture) -> Picture:
         light = light + np.float32(rng.uniform(0.2, 0.8)) * halo
     light = light + np.float32(rng.uniform(0, 0.03)) * rng.standard_normal(light.shape, np.float32)
     return np.asarray(np.clip(light, 0, 1) * 255, np.uint8)
+
+
+def sent(rng: Rng, pixels: Picture) -> Picture:
+    """The crop as a coarser photo shows it, or one that a messenger sent."""
+    if rng.random() < COARSER:
+        share = rng.uniform(*COARSER_SHARES)
+        small = cv2.resize(pixels, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
+        pixels = np.asarray(cv2.resize(small, (SIDE, SIDE)), np.uint8)
+    if rng.random() < SQUEEZED:
+        quality = [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(*JPEG_QUALITIES))]
+        _, coded = cv2.imencode(".jpg", pixels, quality)
+        pixels = np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR), np.uint8)
+    return pixels
 
 
 # --- cells ---

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from overruler.geometry.camera import Camera
 from overruler.vision.learned.disc_net import REFERENCE_SIZE_MM
 from synthetic.arrays import Floats
+from synthetic.from_above.crowds import crowd_sheet
 from synthetic.from_above.quick_tables import ROUND, drawn_sheet
 from synthetic.from_above.sheet import Sheet, Truth, on_board, read_sheet
 from training.lesson import Drawn, FromTables, Lesson
@@ -84,8 +85,11 @@ def loss(answer: Tensor, truth: Tensor) -> Tensor:
     return total
 
 
-CROPPING = Cropping(scales=0.2, near=0.6, label=label)
-DRAWN = (Drawn(partial(drawn_sheet, shapes=ROUND), 60, 0.6),)
+CROPPING = Cropping(scales=0.2, near=0.6, label=label, favour=0.5, messaged=True)
+DRAWN = (
+    Drawn(partial(drawn_sheet, shapes=ROUND), 60, 0.2, every=6),
+    Drawn(crowd_sheet, 120, 0.5, every=4),
+)
 FEED = FromTables(CROPPING.batch, loss, DRAWN, read_discs)
 NETWORK = partial(OverviewNet, channels=CHANNELS, heats=HEATS)
 LESSONS = {"discs": Lesson(NETWORK, loss, FEED, Interface(), batch=16, rate=3e-3)}

@@ -3,7 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-import cv2
 import numpy as np
 import torch
 from torch import nn
@@ -17,7 +16,7 @@ from synthetic.tiles import library
 from training.blocks import Arrays, Drawing
 from training.lesson import FromBlocks, Lesson
 from training.lessons.shapes.angular import label, loss, read_angular
-from training.lessons.shapes.crops import SIDE, Cropping, recoloured
+from training.lessons.shapes.crops import SIDE, Cropping, recoloured, sent
 from training.lessons.shapes.network import OverviewNet
 from training.loop import Interface, device_of
 
@@ -29,10 +28,6 @@ TRACED_SHARE = 0.35
 """The share of samples that are of traced tables."""
 CHECKED = 160
 """Crops that the check looks at."""
-COARSER, COARSER_SHARES = 0.3, (0.6, 0.95)
-"""The share of crops that are shown with fewer pixels, and how many of each side's are left."""
-SQUEEZED, JPEG_QUALITIES = 0.4, (35, 90)
-"""The share of crops that are coded as JPEG once more, and the qualities."""
 CROPPING = Cropping(
     scales=0.06,
     near=0.75,
@@ -70,19 +65,6 @@ def batch(crops: Arrays, rng: Rng, count: int) -> tuple[Floats, Floats]:
     shown = [sent(rng, recoloured(rng, crops["pixels"][k])) for k in chosen]
     inputs = [_input(pixels, crops["leans"][k]) for pixels, k in zip(shown, chosen, strict=True)]
     return np.stack(inputs), crops["truths"][chosen].astype(np.float32)
-
-
-def sent(rng: Rng, pixels: Picture) -> Picture:
-    """The crop as a coarser photo shows it, or one that a messenger sent."""
-    if rng.random() < COARSER:
-        share = rng.uniform(*COARSER_SHARES)
-        small = cv2.resize(pixels, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
-        pixels = np.asarray(cv2.resize(small, (SIDE, SIDE)), np.uint8)
-    if rng.random() < SQUEEZED:
-        quality = [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(*JPEG_QUALITIES))]
-        _, coded = cv2.imencode(".jpg", pixels, quality)
-        pixels = np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR), np.uint8)
-    return pixels
 
 
 def _input(pixels: Picture, lean: Floats) -> Floats:
