@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from math import ceil
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,8 @@ FINGERPRINT_DIGITS = 12
 """Hexadecimal digits of the weights' fingerprint."""
 LOG_SEVERITY_ERROR = 3
 """ONNX Runtime's level for logging errors only."""
+_ONE_AT_A_TIME = Lock()
+"""Held while the networks' common memory is set up."""
 
 
 @cache
@@ -95,4 +98,21 @@ def load_session(network: Path) -> "InferenceSession":
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = LOG_SEVERITY_ERROR
+    with _ONE_AT_A_TIME:
+        _share_memory()
+    options.add_session_config_entry("session.use_env_allocators", "1")
     return InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def _share_memory() -> None:
+    """Let all networks take their memory from one store: what one has freed serves the next."""
+    from onnxruntime import (
+        OrtAllocatorType,
+        OrtMemoryInfo,
+        OrtMemType,
+        create_and_register_allocator,
+    )
+
+    kind = OrtAllocatorType.ORT_ARENA_ALLOCATOR
+    create_and_register_allocator(OrtMemoryInfo("Cpu", kind, 0, OrtMemType.DEFAULT), None)

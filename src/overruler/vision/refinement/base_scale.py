@@ -8,12 +8,14 @@ differences between bases carry information.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from overruler.calibration import CAMERA_SIZE, Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
+from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.camera.measurement_update import (
     Measurements,
@@ -83,7 +85,25 @@ class RimMeasurement:
 def measure_rim(
     frame: Frame, calibration: Calibration, detection: Detection
 ) -> RimMeasurement | None:
-    """Measure the rim of one base; None if too little of its lower edge is visible."""
+    """Measure the rim of one base; None if too little of its lower edge is visible.
+
+    The answers for the last photo are kept: several steps ask for the same rims.
+    """
+    known, asked = _known_rims(frame), (calibration.camera, detection)
+    if asked not in known:
+        known[asked] = _measure_rim(frame, calibration, detection)
+    return known[asked]
+
+
+@lru_cache(maxsize=1)
+def _known_rims(frame: Frame) -> dict[tuple[Camera, Detection], RimMeasurement | None]:
+    """Return what was measured in a photo, by camera and base."""
+    return {}
+
+
+def _measure_rim(
+    frame: Frame, calibration: Calibration, detection: Detection
+) -> RimMeasurement | None:
     lower = visible_lower_rim(frame, calibration, detection)
     if lower is None:
         return None

@@ -79,8 +79,9 @@ def find_ovals(
     `starts` (N, 6) are candidates: x, y, half length and half width in mm on the plane z = 0,
     heading in rad, and probability.
     """
-    traced = _trace_candidates(frame, camera, starts)
-    fitted = _fit_catalogue_sizes(frame, camera, bases, traced)
+    sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
+    traced = _trace_candidates(frame, camera, starts, sizes)
+    fitted = _fit_catalogue_sizes(frame, camera, bases, sizes, traced)
     fits = [fit for fit, _ in fitted]
     scores = [score for _, score in fitted]
     chosen = likeliest_compatible_set(fits, scores, MIN_SCORE)
@@ -92,8 +93,11 @@ def _make_detection(camera: Camera, fit: OvalFit, score: float) -> Detection:
     return make_detection(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, visible)
 
 
-def _trace_candidates(frame: Frame, camera: Camera, starts: Array) -> TracedOvals:
-    """Trace the rims of the candidates that look like ovals, one for each oval."""
+def _trace_candidates(frame: Frame, camera: Camera, starts: Array, sizes: Array) -> TracedOvals:
+    """Trace the rims of the candidates that look like ovals, one for each oval.
+
+    Left out are those that are no base of half `sizes` (C, 2), nor a part of one.
+    """
     pyramid = photo_pyramid(frame)
     ovals, from_above = starts[:, :5], starts[:, 5]
     for _ in range(2):
@@ -104,32 +108,42 @@ def _trace_candidates(frame: Frame, camera: Camera, starts: Array) -> TracedOval
     traced = TracedOvals(scored.score[is_likely], ovals, sigma, from_above)
     traced = _suppress_overlaps(traced)
     ovals, sigma = trace_ovals(pyramid, camera, traced.ovals)
-    score = average_augmented_scores(pyramid, camera, ovals)
-    traced = replace(traced, score=score, ovals=ovals, sigma=sigma)
+    traced = replace(traced, ovals=ovals, sigma=sigma)
+    traced = traced[_may_matter(traced, sizes)]
+    traced = replace(traced, score=average_augmented_scores(pyramid, camera, traced.ovals))
     return _suppress_overlaps(traced[traced.score > MIN_TRACED_SCORE])
+
+
+def _may_matter(traced: TracedOvals, sizes: Array) -> NDArray[np.bool_]:
+    """Tell which traces (N,) have a size of a base, or of a part of one, or take such a one's place."""
+    is_base = _size_chi2(sizes, traced).min(1, initial=np.inf) < MAX_SIZE_CHI2
+    may_be = is_base | _may_be_parts(traced.ovals, sizes).any(1)
+    return np.asarray((_are_one_oval(traced.ovals, traced.ovals) & may_be).any(1))
+
+
+def _are_one_oval(ovals: Array, others: Array) -> NDArray[np.bool_]:
+    """Tell which of the ovals (N, 5) and others (M, 5) have one place (N, M)."""
+    distances = np.hypot(*(ovals[:, None, :2] - others[:, :2]).transpose(2, 0, 1))
+    half_widths = np.minimum(ovals[:, None, 3], others[:, 3])
+    return np.asarray(distances <= SAME_OVAL_HALF_WIDTHS * half_widths)
 
 
 def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
     """Keep the best of the candidates of each oval."""
     kept: list[int] = []
     for k in np.argsort(-traced.score, kind="stable"):
-        oval = traced.ovals[k]
-        others = traced.ovals[kept]
-        distances = np.hypot(*(others[:, :2] - oval[:2]).T)
-        half_widths = np.minimum(others[:, 3], oval[3])
-        if np.all(distances > SAME_OVAL_HALF_WIDTHS * half_widths):
+        if not _are_one_oval(traced.ovals[[k]], traced.ovals[kept]).any():
             kept.append(int(k))
     return traced[np.array(kept, int)]
 
 
 def _fit_catalogue_sizes(
-    frame: Frame, camera: Camera, bases: Sequence[Base], traced: TracedOvals
+    frame: Frame, camera: Camera, bases: Sequence[Base], sizes: Array, traced: TracedOvals
 ) -> list[tuple[OvalFit, float]]:
-    """Fit the sizes that the traced ovals likely have; return fits and probabilities.
+    """Fit the half `sizes` of `bases` that the traced ovals likely have; return fits and probabilities.
 
     Each is traced again as one of that size, and scored there.
     """
-    sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
     chi2 = _size_chi2(sizes, traced)
     pyramid = photo_pyramid(frame)
     which, size = _plausible_sizes(chi2)
@@ -165,8 +179,7 @@ def _grow_parts(
 
     Returns part, size and oval (M, 5). The network moves each by up to half its length.
     """
-    growth = sizes[None] / parts[:, None, 2:4]
-    part, size = np.nonzero(((growth > LEAST_GROWTH) & (growth < LARGEST_GROWTH)).all(2))
+    part, size = np.nonzero(_may_be_parts(parts, sizes))
     grown = _resized(parts[part], sizes[size])
     for _ in range(2):
         if not len(grown):
@@ -176,6 +189,12 @@ def _grow_parts(
         part, size = part[is_likely], size[is_likely]
         grown = _resized(seen.ovals[is_likely], sizes[size])
     return part, size, grown
+
+
+def _may_be_parts(ovals: Array, sizes: Array) -> NDArray[np.bool_]:
+    """Tell which ovals (N, 5) may be a part of those of half `sizes` (C, 2): (N, C)."""
+    growth = sizes / ovals[:, None, 2:4]
+    return np.asarray(((growth > LEAST_GROWTH) & (growth < LARGEST_GROWTH)).all(2))
 
 
 def _may_be_bases(traced: TracedOvals, chi2: Array) -> NDArray[np.bool_]:
