@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from overruler.frame import Shot
 from overruler.report import Report
 from overruler.track import Tick
@@ -14,11 +16,14 @@ class FakeWatch:
 
     def __init__(self) -> None:
         self.looked_s: list[float] = []
+        self.levels: list[float] = []
+        """The median brightness of each picture looked at."""
         self.again_s: list[float] = []
         self._due = True
 
     def look(self, shot: Shot) -> Tick:
         self.looked_s.append(shot.time_s)
+        self.levels.append(float(np.median(shot.grey)))
         camera = camera_over(10.0)
         corners = tuple(camera.project(corners) for corners in eight_markers().values())
         calibration = replace(exact(camera), corners_px=corners)

@@ -10,6 +10,7 @@ import pytest
 
 from overruler.frame import Frame, Shot
 from overruler.track import Tick
+from overruler.vision.imaging.light_at_rest import KNOWN_LIGHT_RATIO, MAX_LIGHT_RATIO
 from overruler.vision.tracking.camera_motion import (
     CAMERA_MOVED_NOTE,
     CAMERA_MOVED_S,
@@ -81,6 +82,28 @@ def test_a_little_more_light_is_no_change(table: Pixels) -> None:
     ticks = [steady.look(shot) for shot in shots_of([table] * 10 + [lighter] * 10)]
     assert not watch.again_s
     assert not any(tick.notes for tick in ticks)
+
+
+@pytest.mark.parametrize("gain", [0.65, 0.9, 1.08, 1.5])
+def test_trackers_see_nearly_the_light_at_rest(table: Pixels, gain: float) -> None:
+    """Else the mat under a plain base that has left, once brighter, looks as the base did."""
+    relit = np.clip(table * gain, 0, 255).astype(np.uint8)
+    watch = FakeWatch()
+    steady = CameraMotionGuard(watch)
+    for shot in shots_of([table] * 3 + [relit] * 3):
+        steady.look(shot)
+    before, after = watch.levels[0], watch.levels[-1]
+    wanted = min(max(gain, 1 / KNOWN_LIGHT_RATIO), KNOWN_LIGHT_RATIO)
+    assert after / before == pytest.approx(wanted, abs=0.02)
+
+
+def test_a_table_that_turns_white_between_its_cards_is_told(table: Pixels) -> None:
+    """What is white can get no whiter: it tells less light than there is."""
+    bright = np.clip(table * 2.2, 0, 255).astype(np.uint8)
+    marks, light = marks_of(table), shots_of([bright])[0].grey
+    assert marks.light is not None
+    assert marks.light.ratio_of(light) < MAX_LIGHT_RATIO
+    assert marks.change(light) == LIGHT_CHANGED_NOTE
 
 
 def marks_of(table: Pixels, *bases: Any) -> Landmarks:

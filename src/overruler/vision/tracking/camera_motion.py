@@ -1,7 +1,7 @@
 """Markers as landmarks: a cheap check of every shot that the camera has not moved."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from overruler.detections import Detection
 from overruler.frame import Shot
 from overruler.geometry.pose import Array
 from overruler.track import Tick
+from overruler.vision.imaging.light_at_rest import LightAtRest, Pixels
 from overruler.vision.tracking.change_detection import GreyImage
 
 MAX_SHIFT_PX = 0.8
@@ -25,77 +26,11 @@ CARD_SCALE = 1.3
 CAMERA_MOVED_S = 1.0
 """Once its markers have been elsewhere for this long, the camera has moved, in s."""
 CAMERA_MOVED_NOTE = "the camera was moved, or its markers are hidden"
-MAX_LIGHT_RATIO = 1.6
-"""Largest ratio of the markers' brightness to that at rest: pieces look alike up to here."""
-MAX_CLIPPED_LIGHT_RATIO = 1.12
-"""The same where a base has become as white as the picture can be: its look is lost soon after."""
-MIN_CLIPPED_LEVELS = 10
-"""By how much such a base is darker than the light says, at least, in grey levels."""
 BASE_PERCENTILE = 75
 """Percentile of the brightness in a base's square that is the base's: its corners show the mat."""
-MID_LEVELS = (20, 140)
-"""By how much points that tell the light are brighter at rest than ink, in grey levels.
-
-Darker ones tell little, and brighter ones may turn white."""
-INK_AND_CARD_PERCENTILES = (10, 90)
-"""Percentiles of the brightness at markers that are ink's and card's."""
-MIN_MID_SHARE = 0.05
-"""Least share of such points in a picture: else the cards tell the light."""
-SAMPLE_STEP_PX = 16
-"""Of every so many rows and columns, a pixel tells the light."""
 LIGHT_CHANGED_NOTE = "the light or the camera's exposure has changed"
 REASONS = {CAMERA_MOVED_NOTE: "the camera was moved", LIGHT_CHANGED_NOTE: LIGHT_CHANGED_NOTE}
 """Why the table is measured anew once a change has lasted."""
-
-
-Pixels = tuple[NDArray[np.intp], NDArray[np.intp]]
-"""Rows and columns of pixels."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LightAtRest:
-    """How bright ink, and some other points of a picture, are at rest: so the light can be told.
-
-    Medians are not changed by a hand over a few of them."""
-
-    ink_px: Pixels
-    """The markers' black."""
-    card_px: Pixels
-    """The markers' white."""
-    mid_px: Pixels
-    """Points between the two."""
-    contrast: Array
-    """(M,): by how much these are brighter than ink."""
-    base_contrast: float
-    """By how much the brightest base is."""
-
-    @classmethod
-    def of(cls, grey: GreyImage, points_px: Pixels, base_level: float) -> "LightAtRest":
-        """Of a picture with markers at some points, and whose brightest base is known."""
-        rows, columns = points_px
-        values = grey[points_px]
-        is_ink = values <= np.percentile(values, INK_AND_CARD_PERCENTILES).mean()
-        ink_level = float(np.median(values[is_ink]))
-        sample = grey[::SAMPLE_STEP_PX, ::SAMPLE_STEP_PX] - ink_level
-        is_mid = (sample >= MID_LEVELS[0]) & (sample <= MID_LEVELS[1])
-        mid_rows, mid_columns = np.nonzero(is_mid)
-        mid_px = SAMPLE_STEP_PX * mid_rows, SAMPLE_STEP_PX * mid_columns
-        card_px = rows[~is_ink], columns[~is_ink]
-        if is_mid.mean() < MIN_MID_SHARE:
-            mid_px = card_px
-        contrast = np.maximum(grey[mid_px] - ink_level, 1.0)
-        base_contrast = base_level - ink_level
-        return cls((rows[is_ink], columns[is_ink]), card_px, mid_px, contrast, base_contrast)
-
-    def has_changed(self, grey: GreyImage) -> bool:
-        """Whether a picture of the same size is far brighter or darker."""
-        ink_level = float(np.median(grey[self.ink_px]))
-        ratio = float(np.median((grey[self.mid_px] - ink_level) / self.contrast))
-        white_level = float(np.median(grey[self.card_px]))
-        base_level = ink_level + ratio * self.base_contrast
-        is_clipped = base_level > white_level + MIN_CLIPPED_LEVELS
-        most = MAX_CLIPPED_LIGHT_RATIO if is_clipped else MAX_LIGHT_RATIO
-        return not 1 / MAX_LIGHT_RATIO <= ratio <= most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +39,7 @@ class Landmarks:
 
     size_px: tuple[int, int]
     """Width and height of the picture."""
-    light: "LightAtRest | None"
+    light: LightAtRest | None
     """None where no marker is whole."""
     points_px: Pixels
     """(N,) each: the points' rows and columns in the picture."""
@@ -268,10 +203,16 @@ class CameraMotionGuard:
                 return Tick(shot.time_s, (), notes=(self.change,) if before is None else ())
             self._watch.remeasure_table(REASONS[self.change])
             self.forget()
-        tick = self._watch.look(shot)
+        tick = self._watch.look(self._in_light_at_rest(shot))
         if tick.rest is not None and self.marks is None:
             self.marks = Landmarks.of(tick.rest.calibration, shot.grey, tick.rest.detections)
         return tick
+
+    def _in_light_at_rest(self, shot: Shot) -> Shot:
+        if self.marks is None or self.marks.light is None:
+            return shot
+        grey = self.marks.light.as_at_rest(shot.grey)
+        return shot if grey is shot.grey else replace(shot, grey=grey)
 
     def forget(self) -> None:
         """Forget how the markers look: the table is to be measured anew."""
