@@ -75,9 +75,7 @@ def share_inside(factors: Array, is_plate: Array, chosen: Array) -> float:
 @pytest.mark.parametrize(
     ("of_plates", "of_rounds"), [(1.0, 1.0), (3.0, 1.0), (1.0, 1.5), (3.0, 4.0)]
 )
-def test_the_stated_95_percent_hold_whatever_the_factor(
-    of_plates: float, of_rounds: float
-) -> None:
+def test_the_stated_95_percent_hold_whatever_the_factor(of_plates: float, of_rounds: float) -> None:
     is_plate = np.arange(20) % 2 == 1
     factors = np.where(is_plate, of_plates, of_rounds)
     for chosen in (is_plate, ~is_plate):

@@ -4,7 +4,7 @@ Fits of one kind may err more on one table than elsewhere, by its light or its g
 of its sightings tell by how much. A base whose own photos disagree is doubted more than the others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
