@@ -14,6 +14,7 @@ in which all rows take turns.
 import argparse
 import json
 import math
+import os
 import resource
 import subprocess
 import sys
@@ -267,7 +268,9 @@ def oval(shape: Ellipse) -> shapely.Geometry:
 
 
 def whole(*arguments: str) -> None:
-    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+    """Run a process as users have it: with its modules compiled, by the first round at the latest."""
+    keeping = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run([sys.executable, *arguments], check=True, capture_output=True, env=keeping)
 
 
 def needed_mb(*arguments: str) -> float:

@@ -149,7 +149,10 @@ class Camera:
         x = xyz[..., 0] / z
         y = xyz[..., 1] / z
         xx, xy, yy = self._distortion_jacobian(x, y)
-        d_distorted = np.stack([xx, xy, xy, yy], -1).reshape(*x.shape, 2, 2)
+        d_distorted = np.empty((*x.shape, 2, 2))
+        d_distorted[..., 0, 0] = xx
+        d_distorted[..., 0, 1] = d_distorted[..., 1, 0] = xy
+        d_distorted[..., 1, 1] = yy
         d_ideal = np.zeros((*x.shape, 2, 3))
         d_ideal[..., 0, 0] = d_ideal[..., 1, 1] = 1 / z
         d_ideal[..., 0, 2] = -x / z
@@ -205,7 +208,8 @@ class Camera:
         camera_points = np.asarray(xyz_mm, float) @ pose.rotation.T + pose.translation_mm
         _, _, d_pixel_d_camera = self._pixel_by_camera_point_jacobian(camera_points)
         d_pixel_d_board = d_pixel_d_camera @ pose.rotation[:, :2]
-        (a, b), (c, d) = np.moveaxis(d_pixel_d_board, (-2, -1), (0, 1))
+        a, b = d_pixel_d_board[..., 0, 0], d_pixel_d_board[..., 0, 1]
+        c, d = d_pixel_d_board[..., 1, 0], d_pixel_d_board[..., 1, 1]
         return np.asarray(1 / np.sqrt(np.abs(a * d - b * c)))
 
 

@@ -70,6 +70,23 @@ def test_a_radius_is_measured_to_a_tenth_of_a_millimetre(four: Calibration) -> N
     )
 
 
+def test_a_rim_is_measured_once_in_a_photo_by_a_camera(
+    four: Calibration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(base_scale, "_measure_rim", lambda *of: asked.append(of))
+    one, other, *_ = bases()
+    photo, later = shown(), shown()
+    moved = replace(four, camera=CAMERA.moved(np.zeros(15)))
+    same = replace(four, problems=())
+    for of in ((photo, four), (photo, same), (photo, moved), (photo, same), (later, four)):
+        measure_rim(*of, one)
+    measure_rim(later, four, other)
+    assert asked == [
+        (photo, four, one), (photo, moved, one), (later, four, one), (later, four, other)
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("parameter", "size"), [(0, 8.0), (4, 6e-3), (5, 1.2e-2), (9, 4e-3), (14, 4.0)]
 )

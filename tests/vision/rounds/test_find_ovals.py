@@ -15,11 +15,13 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.outlines import base_outline
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.disc_net import find_discs
+from overruler.vision.learned.ellipse_net import TracedOvals
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.rounds.find_ovals import (
     MAX_SIZE_CHI2,
     _grow_parts,
+    _may_matter,
     _oval_probability,
     _plausible_sizes,
     find_ovals,
@@ -115,6 +117,20 @@ def test_nothing_is_found_where_a_card_hides_it() -> None:
         75,
         105,
     ]
+
+
+def test_only_ovals_of_a_size_and_what_may_take_their_place_are_looked_at_again() -> None:
+    sizes = np.array([[30.0, 17.5]])
+    ovals = np.array([
+        [100, 100, 30, 17.5, 0],  # of the size
+        [102, 100, 50, 50, 0],  # of no size, in its place
+        [300, 100, 50, 50, 0],  # of no size
+        [500, 100, 18, 16, 0],  # may be a part of one
+        [700, 100, 10, 10, 0],  # too small a part
+    ])  # fmt: skip
+    traced = TracedOvals(np.ones(5), ovals, np.full((5, 5), 0.1), np.ones(5))
+    assert _may_matter(traced, sizes).tolist() == [True, True, False, True, False]
+    assert not _may_matter(traced, sizes[:0]).any()
 
 
 def test_the_nearest_sizes_are_tried_if_they_are_near() -> None:

@@ -162,7 +162,7 @@ def find_radial_edges_of_each(
     scale = np.float32(RAY_STEP_PX) / every_px.astype(np.float32)
     slope *= scale[base, None]
     steepest = slope.max(1)
-    medians = [_fast_median(steepest[part]) for part in parts]
+    medians = [median_of_few(steepest[part]) for part in parts]
     usual = np.array(medians)[base]
     least = np.maximum(MIN_EDGE_SLOPE, MIN_RELATIVE_SLOPE * usual)
     ray, at = _slope_peaks(slope, least, counts - 2)
@@ -200,7 +200,7 @@ def _slope_peaks(
     return ray, at + 1
 
 
-def _fast_median(values: Floats) -> float:
+def median_of_few(values: Floats | Array) -> float:
     """Return the median; on a few values numpy's own is slower than everything else here."""
     ordered = np.sort(values)
     lower, upper = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]

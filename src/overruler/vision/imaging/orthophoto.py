@@ -121,7 +121,10 @@ def relief_displacement_map(view: Orthophoto, camera: Camera) -> NDArray[np.floa
     y_mm = view.to_mm(first_column)[:, 1]
     right = (x_mm - eye[0]) / eye[2]
     down = -(y_mm - eye[1]) / eye[2]
-    return np.stack(np.meshgrid(right, down), -1).astype(np.float32)
+    displacement = np.empty((rows, columns, 2), np.float32)
+    displacement[..., 0] = right
+    displacement[..., 1] = down[:, None]
+    return displacement
 
 
 def is_inside(u_px: Image, v_px: Image, rows: int, columns: int) -> NDArray[np.bool_]:

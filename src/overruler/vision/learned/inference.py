@@ -87,6 +87,8 @@ def pad_to_input_multiple(picture: Floats) -> Floats:
     """Pad a picture (C, H, W) at the right and bottom, by its edge, to sides a network takes."""
     height, width = picture.shape[1:]
     below, right = -height % INPUT_MULTIPLE_PX, -width % INPUT_MULTIPLE_PX
+    if not below and not right:
+        return picture  # numpy would copy it
     return np.pad(picture, ((0, 0), (0, below), (0, right)), mode="edge")
 
 

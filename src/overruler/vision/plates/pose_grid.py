@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 from overruler.vision.contours.radial_edges import LabPatch
@@ -122,7 +123,7 @@ class PoseGrid:
         seen = seen + LINE_EDGE_WEIGHT * line_edges
         is_lower_apart = lower > top + 0.5 * self.view.mm_per_px
         weight = np.where(is_lower_apart, LOWER_WEIGHT, 0.0)[:, None, None, None]
-        by_side = [edge_profiles.values_at(lower[k] + self.shifts)[k] for k in range(4)]
+        by_side = [edge_profiles.values_of(k, lower[k] + self.shifts) for k in range(4)]
         return np.asarray(seen + weight * np.stack(by_side)[..., None])
 
     def arc_evidence(self) -> Array | None:
@@ -140,7 +141,7 @@ class PoseGrid:
         forward = (lines.normals @ self.axes.T[:, 0])[:, None, None]
         left = (lines.normals @ self.axes.T[:, 1])[:, None, None]
         shift = forward * self.shifts[:, None] + left * self.shifts
-        return np.stack([profiles.values_at(shift[k])[k] for k in range(4)])
+        return np.stack([profiles.values_of(k, shift[k]) for k in range(4)])
 
     def _profiles(
         self, marks: Marks, observed: ObservedMarks, inner_mm: float, outer_mm: float
@@ -176,9 +177,15 @@ class MarkProfiles:
 
     def values_at(self, out_mm: Array) -> Array:
         """Return the values (4, T, ...) at distances (...)."""
+        return np.asarray(self.share[..., self._bins(out_mm)])
+
+    def values_of(self, line: int, out_mm: Array) -> Array:
+        """Return the values (T, ...) of one line at distances (...)."""
+        return np.asarray(self.share[line][:, self._bins(out_mm)])
+
+    def _bins(self, out_mm: Array) -> NDArray[np.intp]:
         index = np.round((out_mm - self.first_mm) / self.bin_mm).astype(int)
-        last = self.share.shape[-1] - 1
-        return np.asarray(self.share[..., np.clip(index, 0, last)])
+        return np.asarray(np.clip(index, 0, self.share.shape[-1] - 1))
 
 
 def _blur_counts(counts: Array) -> Array:

@@ -16,7 +16,12 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.parabola import parabolic_peak_offset
 from overruler.geometry.pose import Array
-from overruler.vision.contours.radial_edges import MIN_EDGE_SLOPE, RAY_SPACING_PX, LabPatch
+from overruler.vision.contours.radial_edges import (
+    MIN_EDGE_SLOPE,
+    RAY_SPACING_PX,
+    LabPatch,
+    median_of_few,
+)
 
 PLATE_HEIGHT_MM = 3.0
 """Height of a plate's upper face."""
@@ -99,7 +104,10 @@ def crop_view(frame: Frame, camera: Camera, xy_mm: Array, length_mm: float) -> L
 def side_normals(turn_rad: float) -> Array:
     """Return the outward normals (4, 2) of a plate's sides."""
     angles = turn_rad + np.arange(4) * (np.pi / 2)
-    return np.stack([np.cos(angles), np.sin(angles)], -1)
+    normals = np.empty((4, 2))
+    normals[:, 0] = np.cos(angles)
+    normals[:, 1] = np.sin(angles)
+    return normals
 
 
 def side_search_lines(
@@ -179,7 +187,7 @@ def _find_peaks(
     height: Array, least: float, side: NDArray[np.intp], along_mm: Array, out_mm: Array
 ) -> Marks:
     """Return the local maxima of each row of `height` (R, N), interpolated by a parabola."""
-    usual = float(np.median(height.max(1)))
+    usual = median_of_few(height.max(1))
     middle = height[:, 1:-1]
     is_peak = np.zeros_like(height, bool)
     before, after = height[:, :-2], height[:, 2:]
