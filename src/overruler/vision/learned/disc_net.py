@@ -8,6 +8,7 @@ bases that a ring filter cannot tell from tufts. `docs/rims.md` describes the tr
 
 from typing import NamedTuple
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,13 +35,17 @@ MODEL_IN_PLAY = WEIGHTS / "discs_in_play.onnx"
 sure of plain bases, so it only adds to what the first one says."""
 REFERENCE_SIZE_MM = 16.0
 """The network predicts radii and half axes as logarithms of their ratio to this, in mm."""
-MIN_ROUND_SCORE = 0.08
+MIN_ROUND_SCORE = 0.05
 """Round bases below this probability are dropped."""
-MIN_OVAL_SCORE = 0.08
+MIN_OVAL_SCORE = 0.05
 """Ovals below this probability are dropped.
 
 On rendered tables 88 true ones had 0.22 or more; in crowds and under riders it is less, and the rim
 networks judge."""
+MIN_CELL_SCORE = 0.08
+"""Cells below this probability are dropped, on tables in play.
+
+There all cells count, not only local maxima: in crowds one peak may stand for two bases."""
 SAME_CENTRE_SHARE = 0.35
 """Distance of the centres, in radii or half widths, below which two cells may speak of one base."""
 SAME_SIZE_LOG_RATIO = 0.28
@@ -55,6 +60,10 @@ OVAL_CHANNEL = 4
 """Output channel with the logit of an oval."""
 OVAL_CHANNELS = slice(5, 9)
 """Output channels with an oval's log half axes, and cosine and sine of twice its heading."""
+
+
+Cells = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
+"""Rows, columns and probabilities (N,) of cells, the likeliest first."""
 
 
 class Discs(NamedTuple):
@@ -74,9 +83,18 @@ def find_discs(view: Orthophoto, camera: Camera, in_play: bool = False) -> Discs
     fine = resample_orthophoto(view, OVERVIEW_MM_PER_PX)
     picture = picture_input(fine.pixels, relief_displacement_map(fine, camera))
     answer = infer_whole_picture(MODEL, picture)
-    if in_play:
-        answer = _with_second_answer(answer, infer_whole_picture(MODEL_IN_PLAY, picture))
-    return Discs(_decode_rounds(fine, answer), _decode_ovals(fine, answer))
+    if not in_play:
+        round_peaks = _find_peaks(answer[ROUND_CHANNEL], MIN_ROUND_SCORE)
+        oval_peaks = _find_peaks(answer[OVAL_CHANNEL], MIN_OVAL_SCORE)
+        rounds = _decode_rounds(fine, answer, *round_peaks)
+        return Discs(rounds, _decode_ovals(fine, answer, *oval_peaks))
+    answer = _with_second_answer(answer, infer_whole_picture(MODEL_IN_PLAY, picture))
+    rounds = _decode_rounds(fine, answer, *_likely_cells(answer[ROUND_CHANNEL]))
+    ovals = _decode_ovals(fine, answer, *_likely_cells(answer[OVAL_CHANNEL]))
+    first_rounds = _first_of_each(rounds[:, :2], rounds[:, 2], rounds[:, 2])
+    return Discs(
+        rounds[first_rounds], ovals[_first_of_each(ovals[:, :2], ovals[:, 2], ovals[:, 3])]
+    )
 
 
 def _with_second_answer(first: Floats, second: Floats) -> Floats:
@@ -87,33 +105,49 @@ def _with_second_answer(first: Floats, second: Floats) -> Floats:
     return answer
 
 
-def _decode_rounds(fine: Orthophoto, answer: Floats) -> Array:
-    """Decode round bases (N, 4)."""
-    row, column, score = _likely_cells(answer[ROUND_CHANNEL], MIN_ROUND_SCORE)
+def _decode_rounds(
+    fine: Orthophoto,
+    answer: Floats,
+    row: NDArray[np.intp],
+    column: NDArray[np.intp],
+    score: NDArray[np.float64],
+) -> Array:
+    """Decode the round bases (N, 4) of cells."""
     centre_mm = _centres_mm(fine, answer, row, column)
     log_radius = answer[RADIUS_CHANNEL, row, column].astype(float)
-    radius_mm = REFERENCE_SIZE_MM * np.exp(log_radius)
-    rounds = np.column_stack([centre_mm, radius_mm, score])
-    return rounds[_first_of_each(centre_mm, radius_mm, radius_mm)]
+    return np.column_stack([centre_mm, REFERENCE_SIZE_MM * np.exp(log_radius), score])
 
 
-def _decode_ovals(fine: Orthophoto, answer: Floats) -> Array:
-    """Decode ovals (N, 6)."""
-    row, column, score = _likely_cells(answer[OVAL_CHANNEL], MIN_OVAL_SCORE)
+def _decode_ovals(
+    fine: Orthophoto,
+    answer: Floats,
+    row: NDArray[np.intp],
+    column: NDArray[np.intp],
+    score: NDArray[np.float64],
+) -> Array:
+    """Decode the ovals (N, 6) of cells."""
     centre_mm = _centres_mm(fine, answer, row, column)
     shape = answer[OVAL_CHANNELS, row, column].astype(float)
     half_axes_mm = REFERENCE_SIZE_MM * np.exp(shape[:2].T)
     heading = np.arctan2(shape[3], shape[2]) / 2
-    ovals = np.column_stack([centre_mm, half_axes_mm, heading, score])
-    return ovals[_first_of_each(centre_mm, *half_axes_mm.T)]
+    return np.column_stack([centre_mm, half_axes_mm, heading, score])
 
 
-def _likely_cells(
-    logits: Floats, least: float
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Return rows, columns and probabilities (N,) of all cells above `least`, descending."""
+def _find_peaks(logits: Floats, least: float) -> Cells:
+    """Find local maxima above `least`."""
     score = sigmoid(logits).astype(np.float32)
-    row, column = np.nonzero(score > least)
+    highest_around = cv2.dilate(score, np.ones((3, 3), np.uint8))
+    return _likeliest_first(score, (score >= highest_around) & (score > least))
+
+
+def _likely_cells(logits: Floats) -> Cells:
+    """Find all cells above `MIN_CELL_SCORE`."""
+    score = sigmoid(logits).astype(np.float32)
+    return _likeliest_first(score, score > MIN_CELL_SCORE)
+
+
+def _likeliest_first(score: Floats, is_chosen: NDArray[np.bool_]) -> Cells:
+    row, column = np.nonzero(is_chosen)
     order = np.argsort(-score[row, column], kind="stable")
     row, column = row[order], column[order]
     return row, column, score[row, column].astype(float)
