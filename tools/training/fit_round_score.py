@@ -107,7 +107,7 @@ def painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
 def judged(table: Table) -> Iterator[list[float]]:
     """Of each guess on a table: whether it is a base, and the features of its score."""
     frame, radii = Frame(table.photo, "table"), round_radii_mm(catalogue())
-    above = find_discs(table.view, table.camera, in_play=True).rounds
+    above = find_discs(table.view, table.camera).rounds
     near = find_candidates(table.view, radii.tolist(), table.cards, known=above)
     circles = np.column_stack([near.xy_mm, near.radius_mm])
     if not len(circles):
