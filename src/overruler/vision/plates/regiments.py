@@ -53,7 +53,7 @@ CERTAIN_ELONGATION = 0.3
 """Certainty of a guess's long axis from which no base is placed across it."""
 PROBED_GUESSES = 12
 """So many of the likeliest guesses are looked at first, ..."""
-PROMISING_SCORE = 0.3
+PROMISING_SCORE = 0.5
 """... and the others only if one of those is a base of this probability."""
 GROWTH_SCORE = 0.5
 """A base of this probability is tried again beside itself, ..."""
