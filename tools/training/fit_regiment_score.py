@@ -132,7 +132,7 @@ class Judged:
     truth: Array
     """(N,): 1 for a base, 0 for none, -1 for what counts neither way."""
     own: Array
-    """(N, 4): what is known of each alone."""
+    """(N, 6): what is known of each alone."""
     relations: Relations
 
     @classmethod

@@ -13,9 +13,11 @@ from synthetic import camera, render_samples
 from synthetic.arrays import Array
 from synthetic.things import mesh
 from synthetic.things.pieces import Piece, Shape, Stand, block, disc, distance_mm, oval, plate
+from synthetic.traced.dress import feet_on
 from synthetic.traced.rays import Rays
 from synthetic.traced.spec import draw_spec
 from synthetic.traced.table import Table, build
+from synthetic.traced.troops import Kind
 
 if TYPE_CHECKING:
     from synthetic.traced.tracer import Tracer
@@ -54,6 +56,19 @@ def test_no_two_points_of_two_rims_are_nearer_than_the_distance(
         assert (
             nearest < distance_mm(one, other) + 0.15
         )  # the rims are sampled every half millimetre or less
+
+
+@given(st.integers(0, 99), angles, coordinates, coordinates)
+@settings(max_examples=20, deadline=None)
+def test_all_figures_of_a_stand_stand_on_it(seed: int, turn_deg: float, x: float, y: float) -> None:
+    kind = Kind(block(50, 32), "inf", 1, 1, figures=5)
+    feet = feet_on(np.random.default_rng(seed), kind, (x, y, 3.0), turn_deg)
+    assert 1 <= len(feet) <= 5
+    for foot in feet:
+        ahead, aside, up = (foot - [x, y, 3.0]) @ mesh.about_z(turn_deg)
+        assert abs(ahead) < 25
+        assert abs(aside) < 16
+        assert up == pytest.approx(0)
 
 
 @given(st.sampled_from(SHAPES), st.floats(0, 30), angles)

@@ -33,6 +33,8 @@ TOPPINGS = {
     "snow": ("#dfe4e8", "#b4c0cc", "cloud"),
     "dark": ("#26272a", "#1a1b1d", "fine"),
 }
+FLOCK = "flock"
+"""A rim that is covered as the top is."""
 PLATE_LIGHT = 0.02
 """Reflectance of a plate, where its card is cut away."""
 PLATE_MM = 3.0
@@ -180,7 +182,8 @@ def stand(shape: Shape, style: str, rim: str, topping: str, rng: Rng) -> Stand:
         )
     rings, inset = profile(style, rng)
     sides = stack([_ring(shape, i, z) for i, z in rings], cap=False)
-    paint = plain(RIMS[rim], gloss=float(rng.uniform(0.1, 0.5)), rough=float(rng.uniform(0.2, 0.5)))
+    gloss, rough = float(rng.uniform(0.1, 0.5)), float(rng.uniform(0.2, 0.5))
+    paint = _ground(topping) if rim == FLOCK else plain(RIMS[rim], gloss=gloss, rough=rough)
     parts = [Part(sides, paint), Part(_top(shape, *rings[-1], rng), _ground(topping))]
     parts += _litter(shape, topping, rings[-1], rng)
     return Stand(style, rim, topping, max(z for _, z in rings), shape.length_mm - 2 * inset, parts)

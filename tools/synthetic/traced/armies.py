@@ -1,31 +1,26 @@
 """Armies: units in formation, some bases touching, some pairs near a line of the ruler."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from shapely.geometry import Polygon
 
-from synthetic.arrays import Floats, Rng
-from synthetic.things.figures import named_figure
-from synthetic.things.materials import Part, paint
+from synthetic.arrays import Rng
 from synthetic.things.mesh import about_z
 from synthetic.things.pieces import Piece, Shape, distance_mm, stand
-from synthetic.things.ships import ship
 from synthetic.things.terrain import Terrain
+from synthetic.traced.dress import Dress, dress_of, figure_parts
 from synthetic.traced.ground import Ground, footprint
 from synthetic.traced.rank_and_file import ranks_and_files
 from synthetic.traced.troops import (
     BANDS,
     HUES,
-    METALS,
     RIM_CHOICE,
-    SHIP_SHARE,
-    SKINS,
     STEP_MM,
     TOP_CHOICE,
     TROOPS,
+    UNITS,
     Kind,
 )
 
@@ -45,7 +40,7 @@ class Muster:
         self.critical: list[tuple[str, str, float]] = []
 
     def add(
-        self, kind: Kind, dress: "Dress", at: Place, unit: str, player: str, leader: bool
+        self, kind: Kind, dress: Dress, at: Place, unit: str, player: str, leader: bool
     ) -> Piece:
         """A piece at a place that is free."""
         rng, (x, y, z, heading) = self._looks, at
@@ -55,7 +50,7 @@ class Muster:
             else str(rng.choice(["cone", "cone", "cone", "cone", "lipped", "flat"]))
         )
         base = stand(kind.shape, style, dress.rim, dress.topping, rng)
-        parts = _figure(rng, kind, dress.paints, (x, y, z + base.height_mm), heading)
+        parts = figure_parts(rng, kind, dress.paints, (x, y, z + base.height_mm), heading)
         turned, place = base.moved(x, y, z, heading), (x, y, z, heading % 360)
         name = f"p{len(self.pieces) + 1:02d}"
         piece = Piece(
@@ -68,35 +63,6 @@ class Muster:
 
     def fits(self, shape: Shape, at: Place) -> bool:
         return self.ground.free(footprint(shape, at[0], at[1], at[3]))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Dress:
-    """How a unit is painted."""
-
-    paints: Floats
-    """(5, 3): cloth, armour, skin, metal, trim, blue green red."""
-    rim: str
-    topping: str
-
-
-def _figure(
-    rng: Rng, kind: Kind, paints: Floats, foot: tuple[float, float, float], heading_deg: float
-) -> list[Part]:
-    """What stands on a base, or flies over it."""
-    if kind.figure == "ship":
-        size, turn = SHIP_SHARE * kind.shape.length_mm, float(np.radians(heading_deg))
-        solids = ship(rng, np.array(foot[:2]), turn, size, paints[[1, 0, 4]])
-    else:
-        solids = named_figure(kind.figure, rng, np.array(foot), kind.size, paints)
-    return [solid.part(float(rng.uniform(0, 0.4))) for solid in solids]
-
-
-def _paints(army: str, rng: Rng) -> Floats:
-    """One unit's paints out of its army's."""
-    cloth, armour, accent = HUES[army]
-    names = (rng.choice(cloth), rng.choice(armour), rng.choice(SKINS), rng.choice(METALS), accent)
-    return np.array([paint(str(name))[::-1] for name in names], np.float32)
 
 
 def muster(
@@ -112,36 +78,29 @@ def muster(
     drawn = rng.permutation(list(HUES))[:2].tolist()
     armies = armies or drawn
     looks = [(str(rng.choice(RIM_CHOICE)), str(rng.choice(TOP_CHOICE))) for _ in range(2)]
-    count = round(
-        {"legion": 10, "inches": 8, "xwing": 8, "ranks": 11, "regiments": 9, "riders": 11}[game]
-        * crowd
-    )
+    count = round(UNITS[game] * crowd)
     for k in range(count):
         player = k % 2
         kind = TROOPS[game][rng.integers(len(TROOPS[game]))]
-        dress = _dress(game, str(armies[player]), looks[player], rng)
+        dress = dress_of(game, str(armies[player]), looks[player], rng)
         _unit(host, kind, dress, f"U{k + 1}", str(armies[player]), player)
     for one in hills:
         _garrison(
-            host, one, _dress(game, str(armies[0]), looks[0], rng), f"U{count + 1}", str(armies[0])
+            host,
+            one,
+            dress_of(game, str(armies[0]), looks[0], rng),
+            f"U{count + 1}",
+            str(armies[0]),
         )
     if game in STEP_MM:
         for k in range(int(rng.integers(1, 4))):
             _near_a_line(
                 host,
-                _dress(game, str(armies[1]), looks[1], rng),
+                dress_of(game, str(armies[1]), looks[1], rng),
                 f"U{count + 2 + k}",
                 str(armies[1]),
             )
     return host.pieces, host.critical
-
-
-def _dress(game: str, army: str, look: tuple[str, str], rng: Rng) -> Dress:
-    rim = look[0] if rng.random() < 0.65 else str(rng.choice(RIM_CHOICE))
-    top = look[1] if rng.random() < 0.65 else str(rng.choice(TOP_CHOICE))
-    if game == "xwing":
-        rim = "clear" if rng.random() < 0.2 else "black"
-    return Dress(_paints(army, rng), rim, top)
 
 
 def _unit(host: Muster, kind: Kind, dress: Dress, unit: str, army: str, player: int) -> None:

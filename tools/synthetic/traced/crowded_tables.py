@@ -46,7 +46,7 @@ def draw_table(seed: int, folder: Path, game: str | None = None, lookalikes: int
     view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, rng)
     view = view.resized(np.exp(rng.uniform(*np.log(WIDTH_PX))) / view.size_px[0])
     table = build(spec, 0.8)
-    if rng.random() < ANYTHING:
+    if spec.game != "stands" and rng.random() < ANYTHING:
         table = _with_anything(table, rng)
     hills = [_any_hill(one, rng) if one.kind == "hill" else one for one in table.terrain]
     table = replace(table, terrain=hills)

@@ -14,9 +14,10 @@ BOARDS_MM = {
     "ranks": (1219.2, 914.4),
     "regiments": (1219.2, 914.4),
     "riders": (1219.2, 914.4),
+    "stands": (1219.2, 914.4),
 }
-"""Boards by game. The last three are drawn only where asked for: loose rectangles and ovals, regiments
-in rank and file, and riders on ovals."""
+"""Boards by game. The last four are drawn only where asked for: loose rectangles and ovals, regiments
+in rank and file, riders on ovals, and stands with several figures."""
 MATS = {
     "legion": ("desert", "grass", "city", "craters", "snow", "drygrass", "none"),
     "inches": ("grass", "drygrass", "city", "deck", "hex", "snow", "desert", "none", "craters"),
@@ -24,8 +25,11 @@ MATS = {
     "ranks": ("grass", "drygrass", "desert", "snow", "city", "deck", "none"),
     "regiments": ("grass", "drygrass", "desert", "snow", "city", "none"),
     "riders": ("grass", "drygrass", "desert", "snow", "city", "deck", "none"),
+    "stands": ("grass", "grass", "drygrass", "desert", "snow", "city", "none"),
 }
 DICTIONARIES = ("DICT_4X4_50",) * 6 + ("DICT_5X5_100", "DICT_5X5_50", "DICT_6X6_250", "DICT_6X6_50")
+LOW_TILTS_DEG = (5.0, 60.0)
+"""Tilts of cameras over tables of stands."""
 EASE = ("easy", "normal", "normal", "hard")
 
 
@@ -86,7 +90,7 @@ def draw_spec(seed: int, kind: str | None = None, game: str | None = None) -> Sp
         game=game,
         mat=str(rng.choice(MATS[game])),
         light=str(rng.choice(list(STYLES))),
-        tilt_deg=_tilt_deg(rng),
+        tilt_deg=_low_tilt_deg(rng) if game == "stands" else _tilt_deg(rng),
         layout=layout,
         markers=int(rng.integers(4, 8)) if layout == "free" else int(rng.choice([4, 6, 8])),
         dictionary=str(rng.choice(DICTIONARIES)),
@@ -104,3 +108,8 @@ def _tilt_deg(rng: Rng) -> float:
     ranges = [(0, 12), (6, 25), (20, 40)]
     low, high = ranges[rng.choice(3, p=[0.5, 0.35, 0.15])]
     return round(float(rng.uniform(low, high)), 3)
+
+
+def _low_tilt_deg(rng: Rng) -> float:
+    """Stands of small scales are photographed from beside the table."""
+    return round(float(rng.uniform(*LOW_TILTS_DEG)), 3)

@@ -28,6 +28,7 @@ RULER_KINDS = {
     "ranks": ("inch_stick",),
     "regiments": ("inch_stick",),
     "riders": ("inch_stick",),
+    "stands": ("inch_stick",),
 }
 LITTER = ("token", "token", "token", "dice", "die", "card", "pencil", "mug", "tape")
 SPACE_LITTER = ("template", "template", "asteroid", "asteroid", "asteroid")

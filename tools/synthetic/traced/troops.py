@@ -16,6 +16,8 @@ class Kind:
     size: float = 1
     ranks: int = 0
     """The most ranks of a regiment, whose files number from `low` to `high`; 0 for loose order."""
+    figures: int = 1
+    """The most figures on a base; a lone one stands in its middle."""
 
 
 TROOPS = {
@@ -77,6 +79,22 @@ TROOPS = {
         Kind(block(20, 40, 0.4), "inf", 3, 5, 0.5, 2),
         Kind(block(30, 40, 0.4), "inf", 3, 5, 0.5, 2),
     ],
+    "stands": [
+        *[Kind(block(50, 32, 0.4), "inf", 2, 6, 0.5, 0, 5)] * 3,
+        *[Kind(block(32, 25, 0.4), "inf", 1, 5, 0.5, 0, 3)] * 2,
+        Kind(block(64, 51, 0.4), "walker", 1, 3, 0.5, 0, 3),
+        Kind(block(60, 40, 0.4), "inf", 2, 4, 0.6, 2, 6),
+        Kind(block(75, 50, 0.4), "inf", 1, 3, 0.7, 0, 7),
+        Kind(block(75, 50, 0.4), "tank", 1, 3, 0.6),
+        Kind(block(40, 20, 0.4), "inf", 2, 6, 0.5, 2, 4),
+        Kind(block(40, 30, 0.4), "cav", 2, 6, 0.45, 2, 3),
+        Kind(block(30, 30, 0.4), "walker", 1, 4, 0.5, 0, 2),
+        Kind(block(40, 40, 0.4), "inf", 1, 4, 0.7, 0, 4),
+        *[Kind(block(50, 50, 0.4), "cav", 1, 3, 0.7, 0, 3)] * 2,
+        *[Kind(block(100, 50, 0.4), "inf", 1, 3, 0.8, 0, 8)] * 2,
+        *[Kind(block(100, 60, 0.4), "monster", 1, 2, 1.1, 0, 2)] * 2,
+        Kind(block(60, 30, 0.4), "cav", 2, 4, 0.6, 2, 3),
+    ],
     "riders": [
         *[Kind(oval(60, 35), "cav", 3, 6)] * 3,
         *[Kind(oval(75, 42), "cav", 2, 4, 1.15)] * 2,
@@ -88,6 +106,10 @@ TROOPS = {
     ],
 }
 """What a game's armies are made of; the first is the usual one."""
+UNITS = {
+    "legion": 10, "inches": 8, "xwing": 8, "ranks": 11, "regiments": 9, "riders": 11, "stands": 16
+}  # fmt: skip
+"""How many units stand on a usual table."""
 HUES = {
     "rebels": (("#6b5b3e", "#4f6a3a", "#8a6d4a"), ("#2f4a38", "#7a6a50"), "#c2612c"),
     "empire": (("#26282c", "#33363b"), ("#e4e4e0", "#d7d8d4"), "#a02020"),

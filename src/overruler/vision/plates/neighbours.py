@@ -16,7 +16,14 @@ from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.plates.sides import half_extents, side_normals
 
-OWN_FEATURES = ("constant", "network_logit", "side_nats", "size_chi2")
+OWN_FEATURES = (
+    "constant",
+    "network_logit",
+    "side_nats",
+    "weakest_side",
+    "size_chi2",
+    "log_side",
+)
 """What the chance of a base alone depends on."""
 SHARED_FEATURES = ("contacts", "alike", "others")
 """What it depends on besides, among others: expected numbers of neighbours."""
@@ -104,7 +111,7 @@ class Relations:
 
 
 def settled_scores(own: Array, places: Places) -> Array:
-    """Return the probability of each hypothesis among the others, by its own features (N, 4)."""
+    """Return the probability of each hypothesis among the others, by its own features (N, 6)."""
     relations = Relations.of(places)
     logits = own @ ALONE_WEIGHTS
     for _ in range(ROUNDS):

@@ -53,7 +53,7 @@ CERTAIN_ELONGATION = 0.3
 """Certainty of a guess's long axis from which no base is placed across it."""
 PROBED_GUESSES = 12
 """So many of the likeliest guesses are looked at first, ..."""
-PROMISING_SCORE = 0.3
+PROMISING_SCORE = 0.5
 """... and the others only if one of those is a base of this probability."""
 GROWTH_SCORE = 0.5
 """A base of this probability is tried again beside itself, ..."""
@@ -61,6 +61,10 @@ GROWTH_ROUNDS = 2
 """... so many times over."""
 TAKEN_SHARE = 0.4
 """A place is known where a base of its size was fitted within this share of its width."""
+MAX_STRETCH_NATS = 1.5
+"""Most evidence of one stretch of a side, for or against: the errors of neighbouring ones go together."""
+USUAL_SIDE_MM = 30.0
+"""Side of a usual base: sizes count against it."""
 MIN_RIVAL_SCORE = 0.2
 """Smallest probability of a hypothesis that can exclude others."""
 MIN_SCORE = 0.7
@@ -73,7 +77,7 @@ class Fitted(NamedTuple):
     hypothesis: RectangleHypothesis
     """Where its sides have most evidence; its score is that evidence."""
     features: Array
-    """(4,): as `neighbours.OWN_FEATURES` names them."""
+    """(6,): as `neighbours.OWN_FEATURES` names them."""
 
 
 def find_regiments(frame: Frame, camera: Camera, cells: SeenCells) -> list[Detection]:
@@ -152,8 +156,10 @@ def _fit(frame: Frame, camera: Camera, guess: ShapeCandidate, pose: BasePose) ->
     if fit is None:
         return None
     logit = float(probability_to_logit(guess.score, MAX_LOGIT))
+    nats = np.clip(fit.posterior.stretch_nats, -MAX_STRETCH_NATS, MAX_STRETCH_NATS).sum(1)
     chi2 = min(_size_chi2(guess, pose.base), WORST_SIZE_CHI2)
-    return Fitted(fit, np.array([1.0, logit, fit.score, chi2]))
+    log_side = float(np.log(size_mm(pose.base)).mean() - np.log(USUAL_SIDE_MM))
+    return Fitted(fit, np.array([1.0, logit, nats.sum(), nats.min(), chi2, log_side]))
 
 
 def _side_nats(xy_mm: Array, posterior: PosePosterior) -> float:
