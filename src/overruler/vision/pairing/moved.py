@@ -84,9 +84,7 @@ def _may_have_moved(here: Finding, there: Finding, photos: Sequence[SeenPhoto]) 
     by_index = {photo.index: photo for photo in photos}
     agreeing = [by_index[k] for k in sorted(here.photos)]
     is_gone = any(_is_bare_of(here, by_index[strayed], beside, there) for beside in agreeing)
-    return is_gone and any(
-        _is_bare_of(there, photo, by_index[strayed], here) for photo in agreeing
-    )
+    return is_gone and any(_is_bare_of(there, photo, by_index[strayed], here) for photo in agreeing)
 
 
 def is_surely_apart(here: Finding, there: Finding) -> bool:
