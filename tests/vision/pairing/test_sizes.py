@@ -55,7 +55,7 @@ def test_a_size_named_on_the_board_says_nothing_of_a_raised_base() -> None:
 def test_only_a_base_on_a_known_top_stands_over_another() -> None:
     photos = [see(k, camera_from(120.0 * k), [(450.0, 350.0, 0.0, 32.0)]) for k in range(2)]
     below = Decided.of(associate(photos, BOARD_MM)[0], ())
-    above = replace(below, xyz_mm=below.xyz_mm + [0, 0, 60.0], is_raised=True)
+    above = replace(below, xyz_mm=below.xyz_mm + np.array([0, 0, 60.0]), is_raised=True)
     assert do_overlap(below, above)
     assert do_overlap(above, below)
     assert not do_overlap(below, replace(above, level=0))
