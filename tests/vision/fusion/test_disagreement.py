@@ -18,7 +18,7 @@ from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 pytestmark = pytest.mark.usefixtures("fits_as_stated")
 
 SIDES_DEG = (0.0, 120.0, 240.0)
-SEEDS = range(5)
+SEEDS = range(4)
 PLATE = Base.rectangle(40.0, 40.0)
 
 
@@ -62,31 +62,29 @@ def _misread(
     )
 
 
-def share_inside(factors: Array, is_plate: Array, chosen: Array) -> float:
-    """Share of the coordinates of chosen bases that err by less than 1.96 σ."""
-    inside = []
-    for seed in SEEDS:
-        errors, covariance = draw(np.random.default_rng(seed), factors, is_plate)
-        sigmas = np.sqrt(np.diag(covariance)).reshape(-1, 2)
-        inside.append((np.abs(errors) < 1.96 * sigmas)[chosen])
-    return float(np.mean(inside))
+def errors_in_sigmas(factors: Array, is_plate: Array) -> Array:
+    """(S, N, 2): errors of N bases on S tables, in their stated σ."""
+    drawn = [draw(np.random.default_rng(seed), factors, is_plate) for seed in SEEDS]
+    return np.array(
+        [each / np.sqrt(np.diag(covariance)).reshape(-1, 2) for each, covariance in drawn]
+    )
 
 
-@pytest.mark.parametrize(
-    ("of_plates", "of_rounds"), [(1.0, 1.0), (3.0, 1.0), (1.0, 1.5), (3.0, 4.0)]
-)
+@pytest.mark.parametrize(("of_plates", "of_rounds"), [(1.0, 1.0), (3.0, 1.0), (1.0, 2.0)])
 def test_the_stated_95_percent_hold_whatever_the_factor(of_plates: float, of_rounds: float) -> None:
+    """Of 80 coordinates of a kind 69 to all lie inside, and σ is no larger than it must be."""
     is_plate = np.arange(20) % 2 == 1
-    factors = np.where(is_plate, of_plates, of_rounds)
+    off = errors_in_sigmas(np.where(is_plate, of_plates, of_rounds), is_plate)
     for chosen in (is_plate, ~is_plate):
-        assert 0.91 < share_inside(factors, is_plate, chosen) < 0.99
+        assert np.mean(np.abs(off[:, chosen]) < 1.96) >= 0.86
+        assert 0.7 < np.sqrt(np.mean(off[:, chosen] ** 2)) < 1.25
 
 
 def test_a_base_whose_own_photos_disagree_is_doubted_more() -> None:
     factors = np.ones(10)
     factors[3] = 4.0
     sigmas = np.zeros(10)
-    for seed in SEEDS:
+    for seed in range(2):
         _, covariance = draw(np.random.default_rng(seed), factors, np.ones(10, bool))
         sigmas += np.sqrt(np.diag(covariance).reshape(-1, 2).sum(1))
     assert sigmas[3] > 1.4 * np.median(sigmas)

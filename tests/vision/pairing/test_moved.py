@@ -94,3 +94,21 @@ def test_of_two_photos_the_first_one_counts(photos: list[SeenPhoto]) -> None:
 def test_a_base_of_another_size_has_not_moved(photos: list[SeenPhoto]) -> None:
     other = replace(finding(THERE, photos[2]), base=Base.circle(50))
     assert find_moves([finding(HERE, photos[0], photos[1]), other], photos[:3]) == []
+
+
+def test_a_large_base_that_moved_less_than_its_width_is_told_by_the_crescents() -> None:
+    base, near = Base.circle(100), (HERE[0] + 30, HERE[1] + 10)
+    shots = [
+        photo_of(k, camera_from(side), Plinth(*place, 100.0))
+        for k, (side, place) in enumerate([(0, HERE), (120, HERE), (240, near)])
+    ]
+    seen = [see(k, shot.calibration.camera, [(*HERE, 0.0, 100.0)]) for k, shot in enumerate(shots)]
+
+    def of(place: tuple[float, float], *numbers: int) -> Finding:
+        sightings = tuple(Sighting(shots[k], seen[k].detections[0]) for k in numbers)
+        return Finding(base, np.array([*place, 0.0]), sightings, 0.3)
+
+    (move,) = find_moves([of(HERE, 0, 1), of(near, 2)], shots)
+    assert (move.stays, move.strays) == (0, 1)
+    still = [*shots[:2], photo_of(2, camera_from(240), Plinth(*HERE, 100.0))]
+    assert find_moves([of(HERE, 0, 1), of(near, 2)], still) == []

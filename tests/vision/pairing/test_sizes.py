@@ -9,7 +9,7 @@ from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see
 from overruler.bases import Base
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
-from overruler.vision.pairing.merge import is_same_spot, merge_repeated
+from overruler.vision.pairing.merge import do_overlap, is_same_spot, merge_repeated
 from overruler.vision.pairing.sighting import Sighting
 from overruler.vision.pairing.size_by_place import _reweigh
 from overruler.vision.pairing.sizes import _find_offsets_mm, weigh_sizes
@@ -44,6 +44,21 @@ def test_a_photo_that_misreads_a_size_is_outvoted_by_sharper_ones(z_mm: float) -
     shares = sizes_of(z_mm, [(27.0, 0.1), (28.4, 0.5), (27.1, 0.1)])
     assert next(iter(shares)) == Base.circle(27)
     assert sum(shares.values()) == pytest.approx(1)
+
+
+def test_a_size_named_on_the_board_says_nothing_of_a_raised_base() -> None:
+    """Taken to lie on the board, a base on a roof seems larger in all photos."""
+    shares = sizes_of(60.0, [(27.3, 0.15), (27.2, 0.15), (27.3, 0.15)])
+    assert next(iter(shares)) == Base.circle(27)
+
+
+def test_only_a_base_on_a_known_top_stands_over_another() -> None:
+    photos = [see(k, camera_from(120.0 * k), [(450.0, 350.0, 0.0, 32.0)]) for k in range(2)]
+    below = Decided.of(associate(photos, BOARD_MM)[0], ())
+    above = replace(below, xyz_mm=below.xyz_mm + np.array([0, 0, 60.0]), is_raised=True)
+    assert do_overlap(below, above)
+    assert do_overlap(above, below)
+    assert not do_overlap(below, replace(above, level=0))
 
 
 def test_an_even_reading_leaves_the_size_open() -> None:

@@ -64,11 +64,12 @@ def _residual_chi2(fit: JointFit, factors: Sequence[float]) -> Array:
     for m, (factor, block) in enumerate(zip(factors, fit.own_mm2, strict=True)):
         two = slice(2 * m, 2 * m + 2)
         noise[two, two] += (factor - 1) * block
-    spreads = fit.residual_gain @ noise @ fit.residual_gain.T
+    pulled = fit.residual_gain @ noise
     chi2 = np.zeros(len(factors))
     for m, off in enumerate(fit.residuals_mm):
         two = slice(2 * m, 2 * m + 2)
-        chi2[m] = off @ np.linalg.pinv(spreads[two, two], rcond=1e-6, hermitian=True) @ off
+        spread = pulled[two] @ fit.residual_gain[two].T
+        chi2[m] = off @ np.linalg.pinv(spread, rcond=1e-6, hermitian=True) @ off
     return chi2
 
 

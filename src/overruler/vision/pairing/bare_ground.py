@@ -20,9 +20,9 @@ RING_RADII = (1.25, 2.3)
 """Ring round a base, in radii, that shows the ground it stands on."""
 PLATE_RING_FACTOR = 1.15
 """Factor on the ring round a plate, whose corners reach out."""
-ELSEWHERE_RADII = 1.25
+ELSEWHERE_RADII = 1.1
 """Radius of what is left out where the same base stands elsewhere, in radii."""
-MIN_DISC_SHARE = 0.1
+MIN_DISC_SHARE = 0.05
 """Least share of the disc beside that: a crescent that one place does not share with the other."""
 DISC_RADII = 0.9
 """Radius of the disc that shows the ground where no base stands, in radii."""
@@ -37,14 +37,14 @@ MAX_COLOUR_STEP_LAB = 10.0
 seven rendered tables 95 of 100 bare places had less than 6.6, trees up to 20."""
 GROUND_SHARE = 0.6
 """Share of the ring, its most alike marks, that is taken for ground: figures hide the rest."""
-MAX_APART_LAB = 2.7
+MAX_APART_LAB = 2.1
 """Largest median difference of these marks in two photos, beside that. On 19 rendered tables bare
-places had 0.9 to 2.5, hidden ones 2.3 to 10, one in twelve less than 2.7."""
-PLAIN_APART_LAB = 1.3
+places had 0.9 to 2.0, hidden ones 2.3 to 10."""
+PLAIN_APART_LAB = 0.7
 """Below this difference the ground may be plain: it needs no marks."""
-MIN_CORRELATION = 0.9
-"""Least correlation of these marks' lightness in two photos. Bare places that are not plain had 0.94
-or more; what hid others 0.0 to 0.78, one in four more."""
+MIN_CORRELATION = 0.6
+"""Least correlation of these marks' lightness in two photos. Bare places that are not plain had 0.61
+or more, leaves of the ground's own colour up to 0.32."""
 SAME_MARK_LAB = 4.0
 """Marks that differ by less show the ground: a figure hides some of it."""
 MIN_COMMON_SHARE = 0.3

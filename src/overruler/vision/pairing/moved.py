@@ -83,8 +83,12 @@ def _may_have_moved(here: Finding, there: Finding, photos: Sequence[SeenPhoto]) 
     (strayed,) = there.photos
     by_index = {photo.index: photo for photo in photos}
     agreeing = [by_index[k] for k in sorted(here.photos)]
-    is_gone = any(_is_bare_of(here, by_index[strayed], beside, there) for beside in agreeing)
-    return is_gone and any(_is_bare_of(there, photo, by_index[strayed], here) for photo in agreeing)
+    if not any(_is_bare_of(here, by_index[strayed], beside, there) for beside in agreeing):
+        return False
+    apart_mm = float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2]))
+    if apart_mm < here.base.width_mm:
+        return True  # two bases cannot overlap, so it is the same one
+    return any(_is_bare_of(there, photo, by_index[strayed], here) for photo in agreeing)
 
 
 def is_surely_apart(here: Finding, there: Finding) -> bool:
