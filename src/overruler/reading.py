@@ -117,9 +117,8 @@ def _read_pipe(handle: int, most_bytes: int) -> bytes:
         end_s = time.monotonic() + PIPE_WAIT_S
         while not poll.poll(1000 * max(0.0, end_s - time.monotonic())):
             if time.monotonic() >= end_s:
-                raise TimeoutError(
-                    f"it is a pipe, and nothing came out of it for {PIPE_WAIT_S:g} s"
-                )
+                problem = f"it is a pipe, and nothing came out of it for {PIPE_WAIT_S:g} s"
+                raise TimeoutError(problem)
         part = os.read(handle, _PIPE_READ_BYTES)
         if not part:
             break
@@ -207,9 +206,8 @@ class Node:
         """A finite number; `true` and `false` are not numbers."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             self._fail_expected("a number")
-        if not -sys.float_info.max <= self.value <= sys.float_info.max:
-            self.fail("is not a finite number")
-        return float(self.value)
+        is_finite = abs(self.value) <= sys.float_info.max
+        return float(self.value) if is_finite else self.fail("is not a finite number")
 
     def positive(self) -> float:
         value = self.number()
