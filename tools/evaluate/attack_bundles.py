@@ -100,7 +100,7 @@ def _forge_json(members: Members, arguments: list[Any], draw: random.Random) -> 
     try:
         value = fuzz.broken(json.loads(members[name]), draw)
         members[name] = json.dumps(value).encode("utf-8", "replace")
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, RecursionError):
         return
 
 

@@ -13,10 +13,11 @@ Pixels = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Rows and columns of pixels."""
 MAX_LIGHT_RATIO = 1.6
 """Largest ratio of the markers' brightness to that at rest: pieces look alike up to here."""
-KNOWN_LIGHT_RATIO = 1.1
+KNOWN_LIGHT_RATIO = 1.02
 """Ratio up to which trackers see the light as it is; beyond, they see the picture darker or brighter.
 
-Else a plain base's old place, once brighter, looks as the base did."""
+Else a plain base's old place, once brighter, looks as the base did. And where all of the table is
+brighter by a tenth, what moved is taken for a part of it in another light."""
 MAX_CLIPPED_LIGHT_RATIO = 1.12
 """The same where a base has become as white as the picture can be: its look is lost soon after."""
 MIN_CLIPPED_LEVELS = 10
