@@ -113,16 +113,8 @@ def _read_pipe(handle: int, most_bytes: int) -> bytes:
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     while len(data) <= most_bytes:
-<<<<<<< HEAD
         if not poll.poll(1000 * PIPE_WAIT_S):
             raise TimeoutError(f"it is a pipe, and nothing came out of it for {PIPE_WAIT_S:g} s")
-=======
-        end_s = time.monotonic() + PIPE_WAIT_S
-        while not poll.poll(1000 * max(0.0, end_s - time.monotonic())):
-            if time.monotonic() >= end_s:
-                problem = f"it is a pipe, and nothing came out of it for {PIPE_WAIT_S:g} s"
-                raise TimeoutError(problem)
->>>>>>> 3f3e3e8b167069f403b9475f880ccf53fccc9162
         part = os.read(handle, _PIPE_READ_BYTES)
         if not part:
             break
