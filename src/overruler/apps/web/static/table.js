@@ -442,8 +442,19 @@ export class Table {
     find("mode-list").onclick = () => listed(this, find("bases"));
     find("undo").onclick = () => this.undo();
     find("gap").onclick = () => this.#lookCloser();
-    find("why").ontoggle = () => find("why").open && find("why").scrollIntoView({ block: "nearest" });
     document.onkeydown = (event) => this.#key(event);
+    this.#keepReasonsInSight();
+  }
+
+  /** Scroll to the reasons that were asked for, and again where what lies above grows, until something else is done. */
+  #keepReasonsInSight() {
+    const why = find("why");
+    let asked = false;
+    const show = () => asked && why.scrollIntoView({ block: "nearest" });
+    why.ontoggle = () => { asked = why.open; show(); };
+    for (const kind of ["pointerdown", "wheel", "keydown"]) addEventListener(kind, () => { asked = false; }, { capture: true, passive: true });
+    const sizes = new ResizeObserver(show);
+    for (const name of ["gap", "ruling", "advice", "warnings", "why"]) sizes.observe(find(name));
   }
 
   // Look at the gap on the photo that shows it best.
