@@ -14,7 +14,7 @@ from synthetic.from_above.sheet import REACH_MM, Sheet, sheet_of, visible_share
 from synthetic.painted.as_played import as_played, mounted, posed, tray_around
 from synthetic.painted.light import corners_of
 from synthetic.painted.paint import photo_of
-from synthetic.painted.plates import Plate, any_base, circle, rounded, spun
+from synthetic.painted.plates import Plate, any_base, circle, is_free, rounded, spun
 from synthetic.painted.prints import Print
 from synthetic.painted.scene import Scene, make_scene
 from synthetic.things.figures import any_colour, palette
@@ -139,14 +139,6 @@ def in_front(
         prints=[item for item in scene.prints if shows_flat(item.outline_mm)],
     )
     return left, [sizes[k] for k in kept]
-
-
-def is_free(plate: Plate, others: Sequence[Plate]) -> bool:
-    for other in others:
-        apart = float(np.linalg.norm(plate.center_mm - other.center_mm))
-        if apart < plate.radius_mm + other.radius_mm:
-            return False
-    return True
 
 
 def _size(unit: Unit, plate: Plate) -> Size:

@@ -13,7 +13,7 @@ from synthetic.painted.art import square_art
 from synthetic.painted.as_played import as_played, posed, ranks, tray_around
 from synthetic.painted.clutter import any_clutter
 from synthetic.painted.paint import photo_of
-from synthetic.painted.plates import Plate, any_base, circle, rounded, spun
+from synthetic.painted.plates import Plate, any_base, circle, is_free, rounded, spun
 from synthetic.painted.prints import Print, any_prints
 from synthetic.painted.scene import make_scene
 from synthetic.things.figures import figure, palette
@@ -208,19 +208,11 @@ def _others(
         else:
             clutter = any_clutter(rng, reach_mm, plain, tiles)
             new, lying, under = clutter.plates, clutter.solids, clutter.prints
-        if all(_is_free(one, [*taken, *plates]) for one in new):
+        if all(is_free(one, [*taken, *plates]) for one in new):
             plates += new
             solids += lying
             prints += under
     return plates, solids, prints
-
-
-def _is_free(plate: Plate, others: Sequence[Plate]) -> bool:
-    for other in others:
-        apart = float(np.linalg.norm(plate.center_mm - other.center_mm))
-        if apart < plate.radius_mm + other.radius_mm:
-            return False
-    return True
 
 
 def _sheets(rng: Rng, plain: Plate, reach_mm: float) -> list[Plate]:

@@ -228,3 +228,12 @@ def _tape(rng: Rng, base: Plate) -> Plate:
     radius, height, share = rng.uniform([12, 12, 0.05], [50, 45, 0.5]).tolist()
     high = replace(base, outline_mm=circle(radius), height_mm=height)
     return replace(high, inset_mm=0.0, ring_mm=radius * share, is_base=False)
+
+
+def is_free(plate: Plate, others: Sequence[Plate]) -> bool:
+    """Whether a plate touches none of the others, by the circles round them."""
+    for other in others:
+        apart = float(np.linalg.norm(plate.center_mm - other.center_mm))
+        if apart < plate.radius_mm + other.radius_mm:
+            return False
+    return True

@@ -76,7 +76,8 @@ def _may_have_moved(here: Finding, there: Finding, photos: Sequence[SeenPhoto]) 
         return False
     if len(here.photos) == 1 and not _is_first_of_two(here, there):
         return False
-    if float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2])) > MAX_MOVE_MM:
+    apart_mm = float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2]))
+    if apart_mm > MAX_MOVE_MM:
         return False
     if not is_surely_apart(here, there):
         return False
@@ -85,7 +86,6 @@ def _may_have_moved(here: Finding, there: Finding, photos: Sequence[SeenPhoto]) 
     agreeing = [by_index[k] for k in sorted(here.photos)]
     if not any(_is_bare_of(here, by_index[strayed], beside, there) for beside in agreeing):
         return False
-    apart_mm = float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2]))
     if apart_mm < here.base.width_mm:
         return True  # two bases cannot overlap, so it is the same one
     return any(_is_bare_of(there, photo, by_index[strayed], here) for photo in agreeing)

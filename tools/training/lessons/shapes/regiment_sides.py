@@ -30,14 +30,14 @@ from overruler.vision.plates.side_net import (
     stretch_samples_mm,
 )
 from overruler.vision.plates.sides import crop_view, half_extents, rotate_left, side_normals
-from synthetic.arrays import Array, Floats, Picture, Rng
+from synthetic.arrays import Array, Picture, Rng
 from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo, steepest_tilt
 from synthetic.from_above.sheet import MARGIN_MM, lengthwise, on_board, read_truth
 from synthetic.tiles import library
 from training.blocks import Arrays, Drawing
 from training.lesson import FromBlocks, Lesson
-from training.lessons.shapes.sides import INTERFACE, SidesNet, loss, pictures, recoloured
+from training.lessons.shapes.sides import INTERFACE, SidesNet, batch, loss, pictures
 from training.loop import device_of
 
 PHOTOS, REACH_MM = 16, 150.0
@@ -170,12 +170,6 @@ def loss_with_none(answer: Tensor, place: Tensor) -> Tensor:
         some = torch.log1p(-chance[there].exp().clamp(max=1 - 1e-6))
         total = total - some.sum() + loss(answer[there, :-1], place[there]) * there.sum()
     return total / len(place)
-
-
-def batch(strips: Arrays, rng: Rng, count: int) -> tuple[Floats, Floats]:
-    chosen = rng.integers(0, len(strips["places"]), count)
-    some = strips["strips"][chosen].astype(np.float32)
-    return recoloured(rng, some), strips["places"][chosen]
 
 
 def figures(net: nn.Module, strips: Arrays) -> str:
