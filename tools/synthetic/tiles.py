@@ -54,10 +54,10 @@ def _photographed(rng: Rng, ground: Picture) -> Picture:
     piece = turned[row : row + side, column : column + side]
     tile = cv2.resize(piece, (TILE, TILE), interpolation=cv2.INTER_AREA)
     if rng.random() < RECOLOURED:
-        tile = as_bytes(_recoloured(rng, np.asarray(tile, np.float32) / 255))
+        tile = as_bytes(_recoloured(rng, np.asarray(tile, np.float32) / np.float32(255)))
     if rng.random() < HEXED:
         hexed = hexes(
-            np.asarray(tile, np.float32) / 255,
+            np.asarray(tile, np.float32) / np.float32(255),
             TILE_TEXEL_MM,
             float(rng.uniform(13, 55)),
             (0.0, 0.0),
