@@ -1,5 +1,9 @@
 """Tiles of mats, tables and any other stuff, in any colour: what painted scenes are covered with."""
 
+import os
+from functools import cache
+from pathlib import Path
+
 import cv2
 import numpy as np
 
@@ -14,9 +18,53 @@ TILE_TEXEL_MM = 0.5
 """What a pixel of a tile shows."""
 
 
+PHOTOGRAPHED = 0.5
+"""The share of tiles that are cut from photographs of ground, where a folder of them is named."""
+
+
+GROUNDS = "OVERRULER_GROUNDS"
+"""The environment variable that names a folder of photographed grounds; without it tiles are all drawn.
+`docs/rims.md` says where to get such pictures."""
+
+
 def library(seed: int, count: int) -> list[Picture]:
-    """Tiles that the scenes of a lesson choose from."""
-    return [any_tile(np.random.default_rng([seed, 77, i])) for i in range(count)]
+    """Tiles that the scenes of a lesson choose from; half of them are photographed, where a folder is named."""
+    tiles = [any_tile(np.random.default_rng([seed, 77, i])) for i in range(count)]
+    folder = os.environ.get(GROUNDS)
+    photographs = _photographs(Path(folder)) if folder else []
+    for i in range(count if photographs else 0):
+        rng = np.random.default_rng([seed, 78, i])
+        if rng.random() < PHOTOGRAPHED:
+            tiles[i] = _photographed(rng, photographs[int(rng.integers(len(photographs)))])
+    return tiles
+
+
+@cache
+def _photographs(folder: Path) -> list[Picture]:
+    """All pictures of a folder, blue green red."""
+    paths = sorted(path for kind in ("jpg", "png") for path in folder.glob(f"*.{kind}"))
+    return [np.asarray(cv2.imread(str(path)), np.uint8) for path in paths]
+
+
+def _photographed(rng: Rng, ground: Picture) -> Picture:
+    """A piece of a photographed ground: turned, of any size, often recoloured, seldom with a hex grid."""
+    turned = np.rot90(ground, int(rng.integers(4)))
+    side = int(min(turned.shape[:2]) * rng.uniform(0.4, 1))
+    row, column = (int(rng.integers(0, n - side + 1)) for n in turned.shape[:2])
+    piece = turned[row : row + side, column : column + side]
+    tile = cv2.resize(piece, (TILE, TILE), interpolation=cv2.INTER_AREA)
+    if rng.random() < RECOLOURED:
+        tile = as_bytes(_recoloured(rng, np.asarray(tile, np.float32) / np.float32(255)))
+    if rng.random() < HEXED:
+        hexed = hexes(
+            np.asarray(tile, np.float32) / np.float32(255),
+            TILE_TEXEL_MM,
+            float(rng.uniform(13, 55)),
+            (0.0, 0.0),
+            rng.random() < 0.5,
+        )
+        tile = as_bytes(hexed)
+    return np.ascontiguousarray(tile)
 
 
 BOARD, RUBBLE = 0.1, 0.12
