@@ -72,6 +72,24 @@ def test_of_plates_and_round_bases_the_far_fewer_must_be_sure(
     assert len(module._prefer_dominant_kind((*round_ones, *squares))) == left
 
 
+@pytest.mark.parametrize("rounds", [3, 20])
+def test_rectangles_that_nobody_named_stay_among_round_bases(rounds: int) -> None:
+    round_ones = [found_at(100.0 * k, Base.circle(32), 0.9) for k in range(rounds)]
+    squares = [found_at(5000.0 + 100 * k, Base.rectangle(40, 40), 0.9) for k in range(6)]
+    assert len(module._prefer_dominant_kind(round_ones, squares)) == rounds + len(squares)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "left"),
+    [([(20, 40)], 1), ([(20, 40), (20, 40)], 0), ([(50, 100)], 0), ([(40, 40), (40, 40)], 1)],
+    ids=["one smaller", "two halves", "a larger one", "the same"],
+)
+def test_a_plate_is_no_part_of_a_regiment(sizes: list[tuple[float, float]], left: int) -> None:
+    plate = found_at(100, Base.rectangle(40, 40), 0.999)
+    unnamed = [found_at(90.0 + 20 * k, Base.rectangle(*one), 0.9) for k, one in enumerate(sizes)]
+    assert len(module._without_parts([plate], unnamed)) == left
+
+
 def test_on_a_table_of_ships_no_surer_hull_costs_a_plate() -> None:
     squares = [found_at(1000.0 + 100 * k, Base.rectangle(40, 40), 0.9) for k in range(6)]
     found = [*squares, found_at(1005.0, Base.circle(32), 0.999)]

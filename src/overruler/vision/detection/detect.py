@@ -80,6 +80,8 @@ def detect(
         return _suppress_overlaps([*found, *unnamed], 1.0)
     if search.sizes_chosen:
         return _suppress_overlaps([*found, *unnamed])
+    if not search.is_fleet:
+        found = _without_parts(found, unnamed)
     return _prefer_dominant_kind(found, unnamed)
 
 
@@ -112,6 +114,22 @@ def _run_finders(search: Search) -> tuple[list[Detection], list[Detection]]:
     for finder, some in zip(needed, results, strict=True):
         (unnamed if finder.kind == UNNAMED else found).extend(some)
     return found, unnamed
+
+
+def _without_parts(
+    detections: Sequence[Detection], unnamed: Sequence[Detection]
+) -> list[Detection]:
+    """Remove plates where regiments have a larger base, or two bases of another size.
+
+    Two bases of 40 × 20 mm side by side look like a plate of 40 mm.
+    """
+
+    def is_part(plate: Detection) -> bool:
+        there = [one for one in unnamed if _exclude_each_other(plate, one)]
+        others = [one.base for one in there if one.base != plate.base]
+        return len(others) > 1 or any(base.length_mm > plate.base.length_mm for base in others)
+
+    return [one for one in detections if not (is_plate(one.base) and is_part(one))]
 
 
 def _prefer_dominant_kind(

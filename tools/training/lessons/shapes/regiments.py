@@ -22,7 +22,7 @@ from training.loop import Interface, device_of
 
 SHEETS, CROPS, MATS = 16, 10, 12
 """Of a block: painted pieces of tables, crops of each, and mats."""
-TRACED_CROPS = 60
+TRACED_CROPS = 240
 """Crops of a traced table."""
 TRACED_SHARE = 0.35
 """The share of samples that are of traced tables."""
