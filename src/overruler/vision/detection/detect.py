@@ -21,6 +21,7 @@ from overruler.vision.contours.overlap_choice import bases_overlap
 from overruler.vision.detection.finders import (
     DOMINANCE_RATIO,
     FINDERS,
+    REGIMENT,
     UNNAMED,
     Search,
     Sizes,
@@ -80,7 +81,7 @@ def detect(
         return _suppress_overlaps([*found, *unnamed], 1.0)
     if search.sizes_chosen:
         return _suppress_overlaps([*found, *unnamed])
-    if not search.is_fleet:
+    if not search.is_fleet or len(unnamed) >= REGIMENT:
         found = _without_parts(found, unnamed)
     return _prefer_dominant_kind(found, unnamed)
 

@@ -32,6 +32,11 @@ MANY_PLATES = 5
 On tables of ships the networks take at least 7 things for plates, on 68 other tables at most 3; but
 on printed rooms more."""
 
+REGIMENT = 5
+"""From this number of rectangles on that are no plates, a table of ships is one of regiments.
+
+The plates' finder takes squares of 40 mm for plates, but it does not know those in contact."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sizes:
@@ -184,14 +189,18 @@ def _find_regiments(search: Search) -> Iterable[Detection]:
     from overruler.vision.plates.regiment_net import look_for_bases  # not needed for named sizes
 
     frame, camera = search.frame, search.calibration.camera
-    cells = look_for_bases(frame, camera, search.view, search.hidden, search.is_fleet)
+    cells = look_for_bases(frame, camera, search.view, search.hidden)
     if cells is None:
         return ()
     from overruler.vision.plates.regiments import find_regiments  # few tables have any
 
     search.progress(f"looking closer at {len(cells.guesses)} bases with corners")
-    found = find_regiments(frame, camera, cells)
-    return [one for one in found if not (search.is_fleet and is_plate(one.base))]
+    if search.is_fleet:
+        rest = cells.without_plates()
+        others = find_regiments(frame, camera, rest) if rest.is_likely else []
+        if len(others) < REGIMENT:
+            return [one for one in others if not is_plate(one.base)]
+    return find_regiments(frame, camera, cells)
 
 
 def _needs_regiments(search: Search) -> bool:

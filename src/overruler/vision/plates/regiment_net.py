@@ -69,6 +69,16 @@ class SeenCells:
     guesses: list[ShapeCandidate]
     """The likely middles, the likeliest first."""
 
+    @property
+    def is_likely(self) -> bool:
+        """Whether there may be a base at all."""
+        return bool(self.guesses) and self.guesses[0].score >= LIKELY_SCORE
+
+    def without_plates(self) -> "SeenCells":
+        """Return the same without what may be the plate of a ship."""
+        rest = [one for one in self.guesses if not _may_be_plate(one)]
+        return replace(self, guesses=rest)
+
     def guess_near(self, xy_mm: Array) -> ShapeCandidate:
         """Return what the likeliest cell at a place or beside it says."""
         column_px, row_px = self.view.to_px(xy_mm)
@@ -85,13 +95,11 @@ def look_for_bases(
     camera: Camera,
     from_above: Orthophoto,
     hidden: Sequence[Array] = (),
-    with_ships: bool = False,
 ) -> SeenCells | None:
     """Return what looks like rectangular bases in the part of a table that is seen from above.
 
     None lies inside a `hidden` polygon (K, 2) in mm or where the photo shows nothing. Where none is
-    likely there is nothing to return. On a table `with_ships` nothing counts that may be a plate:
-    its own finder tells its heading.
+    likely there is nothing to return.
     """
     if from_above.mm_per_px > COARSEST_MM_PER_PX:
         return None
@@ -99,10 +107,7 @@ def look_for_bases(
     left, top = from_above.left_mm, from_above.top_mm
     box = (left, top - height, left + width, top)
     seen = look_at(rectify_photo(frame.pixels, camera, box, MM_PER_PX), camera, hidden)
-    if with_ships:
-        rest = [one for one in seen.guesses if not _may_be_plate(one)]
-        seen = replace(seen, guesses=rest)
-    return seen if seen.guesses and seen.guesses[0].score >= LIKELY_SCORE else None
+    return seen if seen.is_likely else None
 
 
 def _may_be_plate(one: ShapeCandidate) -> bool:
