@@ -11,6 +11,9 @@ from overruler.calibration import Calibration, Covariances
 from overruler.detections import Detection
 from overruler.vision.detection import detect as module
 from overruler.vision.detection import finders
+from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.learned.shape_net import ShapeCandidate
+from overruler.vision.plates.regiment_net import SeenCells
 from tests.vision.plate_table import SHIPS, SIZE_PX, table_camera, table_with
 
 
@@ -88,6 +91,27 @@ def test_a_plate_is_no_part_of_a_regiment(sizes: list[tuple[float, float]], left
     plate = found_at(100, Base.rectangle(40, 40), 0.999)
     unnamed = [found_at(90.0 + 20 * k, Base.rectangle(*one), 0.9) for k, one in enumerate(sizes)]
     assert len(module._without_parts([plate], unnamed)) == left
+
+
+@pytest.mark.parametrize(("oblong", "told"), [(4, 4), (5, 11)], ids=["ships", "a regiment"])
+def test_squares_as_large_as_plates_count_where_a_regiment_stands(
+    oblong: int, told: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found_in(frame: object, camera: object, cells: SeenCells) -> list[Detection]:
+        sides = [Base.rectangle(one.width_mm, one.length_mm) for one in cells.guesses]
+        return [found_at(100.0 * k, base, 0.9) for k, base in enumerate(sides)]
+
+    sizes = [(25.0, 20.0)] * oblong + [(40.0, 40.0)] * 6
+    guesses = [ShapeCandidate(np.zeros(2), *size, 0.0, 1.0, 0.9, (1.0, 0.0)) for size in sizes]
+    view = Orthophoto(np.zeros((8, 8, 3), np.uint8), np.ones((8, 8), bool), 0.0, 0.0, 1.5)
+    cells = SeenCells(view, np.zeros((13, 2, 2)), np.zeros((2, 2)), guesses)
+    monkeypatch.setattr("overruler.vision.plates.regiment_net.look_for_bases", lambda *_: cells)
+    monkeypatch.setattr("overruler.vision.plates.regiments.find_regiments", found_in)
+    fleet: Any = SimpleNamespace(
+        is_fleet=True, frame=None, calibration=SimpleNamespace(camera=None), view=view, hidden=(),
+        progress=lambda text: None,
+    )  # fmt: skip
+    assert len(list(finders._find_regiments(fleet))) == told
 
 
 def test_on_a_table_of_ships_no_surer_hull_costs_a_plate() -> None:
