@@ -33,7 +33,6 @@ LESSONS = {
     "plate_edges": "training.lessons.shapes.sides",
     "rectangle_edges": "training.lessons.shapes.sides",
     "regiment_edges": "training.lessons.shapes.regiment_sides",
-    "regiment_face": "training.lessons.shapes.regiment_faces",
     "hills": "training.lessons.hills.learn",
     "rims": "training.lessons.rims.lessons",
     "rings": "training.lessons.rims.lessons",
