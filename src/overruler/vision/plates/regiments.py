@@ -67,7 +67,7 @@ USUAL_SIDE_MM = 30.0
 """Side of a usual base: sizes count against it."""
 MIN_RIVAL_SCORE = 0.2
 """Smallest probability of a hypothesis that can exclude others."""
-MIN_SCORE = 0.7
+MIN_SCORE = 0.6
 """Smallest probability of a base that is told."""
 
 
