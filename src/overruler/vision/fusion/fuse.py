@@ -158,7 +158,7 @@ def _drop_false(
             continue
         without = [findings[s].sightings[0].photo.index for s, t in strays.items() if t == k]
         asked = [photo for photo in photos if photo.index not in without]
-        probability = piece_probability(finding.sightings, finding.xyz_mm, asked)
+        probability = piece_probability(finding.as_finding(), asked)
         likely[k] = probability
     for k in sorted(likely, key=lambda k: -likely[k]):
         if likely[k] < MIN_PROBABILITY:

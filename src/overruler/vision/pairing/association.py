@@ -23,7 +23,27 @@ def associate(photos: Sequence[SeenPhoto], board_mm: tuple[float, float]) -> lis
     for photo in ordered:
         sightings = [Sighting(photo, detection) for detection in photo.detections]
         found = join_photo(found, sightings, board_mm)
+    for photo in ordered:
+        found = _join_left_over(found, photo, board_mm)
     return found
+
+
+def _join_left_over(
+    found: Sequence[Hypothesis], photo: SeenPhoto, board_mm: tuple[float, float]
+) -> list[Hypothesis]:
+    """Join what only one photo saw to bases that two others see without it.
+
+    Two photos that see a base on a roof leave its height open, so they may not match. Two others that
+    match tell the height.
+    """
+    own = [one for one in found if [each.photo for each in one.sightings] == [photo]]
+    joint = [one for one in found if len(one.sightings) > 1 and not one.is_seen_by(photo)]
+    if not own or not joint:
+        return list(found)
+    changed = {id(one) for one in (*own, *joint)}
+    rest = [one for one in found if id(one) not in changed]
+    sightings = [one.sightings[0] for one in own]
+    return [*rest, *join_photo(joint, sightings, board_mm)]
 
 
 def join_photo(

@@ -19,8 +19,10 @@ MIN_SHARE = 0.01
 """Least probability of a size that is looked at."""
 PLACE_SIGMA_MM = 0.15
 """1 σ of a place beside what its covariance says: profiles of bases differ from photo to photo."""
-MAX_CHI2 = 20.0
+MAX_CHI2 = 6.0
 """Largest squared distance that counts: something else is wrong beyond."""
+CHI2_WEIGHT = 0.5
+"""Weight of a squared distance beside radii and votes, which the same rims gave: `sizes.VOTE_WEIGHT`."""
 
 Fits = dict[Base, dict[int, Sighting]]
 """A finding's sightings by photo, fitted in each likely size."""
@@ -83,7 +85,7 @@ def _reweigh(finding: Decided, sizes: SizeShares, fits: Fits) -> SizeShares:
     }
     best = min(least.values())
     weights = {
-        base: share * float(np.exp(-0.5 * min(least[base] - best, MAX_CHI2)))
+        base: share * float(np.exp(-0.5 * min(CHI2_WEIGHT * (least[base] - best), MAX_CHI2)))
         for base, share in sizes.items()
         if base in least
     }
