@@ -125,9 +125,17 @@ def _look_again_everywhere(
         for k, sighting in look_again(photo, expected).items():
             mine = sightings[k].get(photo.index)
             if not any(is_same_spot(sighting, one) for one in seen_there if one is not mine):
-                sightings[k][photo.index] = sighting
+                sightings[k][photo.index] = _with_own_score(sighting, mine)
     pairs = zip(findings, sightings, strict=True)
     return [finding.with_sightings(list(own.values())) for finding, own in pairs]
+
+
+def _with_own_score(again: Sighting, first: Sighting | None) -> Sighting:
+    """A second look, no surer of a base than the photo's first look at the same height."""
+    if first is None or abs(first.detection.z_mm - again.detection.z_mm) >= SAME_LEVEL_MM:
+        return again
+    score = min(again.detection.score, first.detection.score)
+    return again.with_detection(replace(again.detection, score=score))
 
 
 def _is_measured_there(sighting: Sighting, finding: Decided) -> bool:

@@ -53,7 +53,7 @@ class Decided:
         if alone and level is None:
             z_sigma = float(np.sqrt(mode.covariance[2, 2]))
         if level is not None:
-            z, z_sigma = levels[level].z_mm, levels[level].z_sigma_mm
+            z, z_sigma = levels[level].z_mm, levels[level].prior_sigma_mm
         xy = one.sightings[0].place_at(z) if alone else mode.mean[:2]
         sigma = largest_sigma_mm(mode.covariance[:2, :2]) if not alone else 1.0
         xyz = np.array([*xy, z])
