@@ -20,15 +20,13 @@ from overruler.vision.fusion.same_table import (
     is_same_view,
 )
 from overruler.vision.fusion.to_scene import report_fused
-from overruler.vision.pairing.sighting import SeenPhoto
+from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto
 
 DISAGREEMENT_TEXT = (
     "the photos disagree by more than their doubt, so all doubt is larger; "
     "check that nothing was moved, and the lens files"
 )
 """What is said where photos contradict each other and none can be told from the others."""
-PHOTOS_AT_A_TIME = 2
-"""Photos measured at a time: each needs some hundred megabytes and most of a core."""
 
 LookAtOne = Callable[[Frame, int, Board | None], Report]
 """Measures one photo, given its number among all and the board."""

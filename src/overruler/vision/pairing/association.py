@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from overruler.geometry.pose import Array
 from overruler.vision.pairing.hypotheses import Hypothesis
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
@@ -12,8 +13,11 @@ MIN_LOG_RATIO = 0.0
 """Least log-likelihood ratio of a match, against two bases that one photo each sees."""
 IMPOSSIBLE = -1e3
 """Log-likelihood ratio of a pair that cannot be one base."""
-MAX_APART_MM = 250.0
-"""Largest distance on the board between two sightings of one base: parallax of the highest roof."""
+MAX_HEIGHT_MM = 250.0
+"""Largest height of a base over the board: that of the highest roof."""
+MAX_MISS_MM = 40.0
+"""Largest distance of the rays of two sightings of one base, along the board at one height: fits of
+blurred rims are off by up to 15 mm."""
 
 
 def associate(photos: Sequence[SeenPhoto], board_mm: tuple[float, float]) -> list[Hypothesis]:
@@ -52,10 +56,8 @@ def join_photo(
     """Join one photo's sightings to the bases found so far; the others become bases of their own."""
     density = max(len(sightings), 1) / (board_mm[0] * board_mm[1])
     ratios = np.full((len(found), len(sightings)), IMPOSSIBLE)
-    for i, hypothesis in enumerate(found):
-        for j, sighting in enumerate(sightings):
-            if _may_be_one(hypothesis, sighting):
-                ratios[i, j] = hypothesis.log_ratio(sighting, density)
+    for i, j in _find_crossing([one.sightings[0] for one in found], sightings):
+        ratios[i, j] = found[i].log_ratio(sightings[j], density)
     rows, columns = linear_sum_assignment(-np.maximum(ratios, MIN_LOG_RATIO))
     joined, taken = list(found), set()
     for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
@@ -66,6 +68,20 @@ def join_photo(
     return joined + alone
 
 
-def _may_be_one(hypothesis: Hypothesis, sighting: Sighting) -> bool:
-    apart = hypothesis.modes[0].mean[:2] - sighting.place_at(0.0)
-    return float(np.hypot(*apart)) < MAX_APART_MM
+def _find_crossing(some: Sequence[Sighting], more: Sequence[Sighting]) -> list[tuple[int, int]]:
+    """Pairs of sightings whose rays meet at some height, about."""
+    if not some or not more:
+        return []
+    low, high = (
+        _places_at(some, z_mm)[:, None] - _places_at(more, z_mm)[None]
+        for z_mm in (0.0, MAX_HEIGHT_MM)
+    )
+    step = high - low
+    nearest = -np.sum(low * step, -1) / np.maximum(np.sum(step**2, -1), 1e-9)
+    miss = low + np.clip(nearest, 0, 1)[..., None] * step
+    return [(i, j) for i, j in np.argwhere(np.linalg.norm(miss, axis=-1) < MAX_MISS_MM).tolist()]
+
+
+def _places_at(sightings: Sequence[Sighting], z_mm: float) -> Array:
+    """The places (N, 2) of sightings at a height."""
+    return np.array([one.place_at(z_mm) for one in sightings])

@@ -11,7 +11,7 @@ from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.pairing.bare_ground import is_bare
 from overruler.vision.pairing.flat_print import correlate_from_all_sides
 from overruler.vision.pairing.moved import Finding
-from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.sighting import SeenPhoto
 
 MAX_LOGIT = 5.0
 """Largest log odds by the surest photo: what deceives it once deceives it all over."""
@@ -73,7 +73,7 @@ def _shows_something(finding: Finding, photo: SeenPhoto) -> bool:
     """Whether a photo finds a base of another size in the place of a finding."""
     z_mm = float(finding.xyz_mm[2])
     for one in photo.detections:
-        apart_mm = float(np.hypot(*(Sighting(photo, one).place_at(z_mm) - finding.xyz_mm[:2])))
+        apart_mm = float(np.hypot(*(photo.place_of(one, z_mm) - finding.xyz_mm[:2])))
         if apart_mm < SAME_THING_SHARE * min(one.base.width_mm, finding.base.width_mm):
             return True
     return False

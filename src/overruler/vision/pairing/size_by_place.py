@@ -5,6 +5,7 @@ then disagree about its place.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from overruler.bases import Base
 from overruler.geometry.pose import Array
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
-from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting
 from overruler.vision.pairing.sizes import SizeShares
 
 MIN_SHARE = 0.01
@@ -33,8 +34,8 @@ def weigh_by_places(
 ) -> list[SizeShares]:
     """The sizes' probabilities after asking whether the photos agree about the place in each size."""
     fits = [_own_fits(one, sizes) for one, sizes in zip(findings, shares, strict=True)]
-    for photo in photos:
-        _fit_in(photo, findings, fits)
+    with ThreadPoolExecutor(PHOTOS_AT_A_TIME) as pool:
+        list(pool.map(lambda photo: _fit_in(photo, findings, fits), photos))
     return [
         _reweigh(one, sizes, fit) for one, sizes, fit in zip(findings, shares, fits, strict=True)
     ]
