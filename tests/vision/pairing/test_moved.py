@@ -85,8 +85,11 @@ def test_a_plate_came_from_a_hidden_place_near_by(photos: list[SeenPhoto]) -> No
     assert [(one.stays, one.strays) for one in find_moves([stays, strays], seen)] == [(0, 1)]
     alone = replace(stays, sightings=stays.sightings[:1])
     assert find_moves([alone, strays], seen) == []
-    standing = photo_of(1, camera_from(120), Plinth(*HERE, 32.0), Plinth(*THERE, 32.0))
-    assert find_moves([stays, strays], [photos[0], standing, photos[3]]) == []
+    both = [
+        photo_of(k, camera_from(120 * k), Plinth(*HERE, 32.0), Plinth(*THERE, 32.0)) for k in (0, 1)
+    ]
+    stays = replace(finding(HERE, *both), base=plate)
+    assert find_moves([stays, strays], [*both, photos[3]]) == []
 
 
 def test_a_base_behind_leaves_of_the_grounds_colour_has_not_moved(photos: list[SeenPhoto]) -> None:

@@ -4,7 +4,7 @@ A photo that does not see a base where others do may have it hidden. A base move
 bare ground in its place, shows a base of its size elsewhere, and another shows bare ground there.
 Figures hide places; so one photo's word for each place is enough. Where the two places overlap, the
 crescents count that they do not share. A plate is told by its print: where one photo shows it on
-ground that is bare in all others, it came from near by, even if its old place is hidden in that photo.
+ground that another shows bare, it came from near by, even if the photo hides its old place.
 """
 
 from collections.abc import Sequence
@@ -98,7 +98,7 @@ def _may_have_moved(here: Finding, there: Finding, photos: Sequence[SeenPhoto]) 
 
 
 def _did_plate_appear(here: Finding, there: Finding, others: Sequence[SeenPhoto]) -> bool:
-    """Whether all other photos, at least two, show bare ground at `there` and are sure of `here`."""
+    """Whether all other photos, at least two, are sure of `here`, and one shows bare ground at `there`."""
     if there.base.shape != "rectangle" or len(here.photos) < max(len(others), MIN_SURE_PHOTOS):
         return False
     if min(one.detection.score for one in here.sightings) < MIN_MOVED_SCORE:
@@ -106,7 +106,7 @@ def _did_plate_appear(here: Finding, there: Finding, others: Sequence[SeenPhoto]
     beside = there.sightings[0].photo
     apart_mm = float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2]))
     is_clear = apart_mm > here.base.width_mm and beside.shows(here.xyz_mm)
-    return is_clear and all(_is_bare_of(there, photo, beside, here) for photo in others)
+    return is_clear and any(_is_bare_of(there, photo, beside, here) for photo in others)
 
 
 def is_surely_apart(here: Finding, there: Finding) -> bool:
