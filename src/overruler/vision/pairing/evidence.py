@@ -34,8 +34,8 @@ FLAT_NATS = -5.0
 """Log-likelihood ratio of a disc that is surely flat. A base without a figure is flat too: photos that
 are sure of it outweigh that."""
 SAME_THING_SHARE = 0.5
-"""A photo that finds a base nearer than this share of the smaller width is not silent: it shows the same
-thing, in another size."""
+"""A photo that finds a base nearer than this share of the smaller width to an oval is not silent: it
+took the oval for a circle or for another oval."""
 
 
 def piece_probability(finding: Finding, photos: Sequence[SeenPhoto]) -> float:
@@ -61,7 +61,7 @@ def _silent_nats(finding: Finding, photo: SeenPhoto) -> float:
     """The log-likelihood ratio of a photo that does not see the finding; 0 of one that does."""
     if photo.index in finding.photos or not photo.shows(finding.xyz_mm):
         return 0.0
-    if _shows_something(finding, photo):
+    if finding.base.shape == "oval" and _shows_something(finding, photo):
         return 0.0
     beside = (one.photo for one in finding.sightings)
     if any(is_bare(photo, finding.base, finding.xyz_mm, each) for each in beside):
