@@ -1,12 +1,16 @@
 """Bases of several photos meet on the board and at height; sampled tables with known truth."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see, without
+from overruler.bases import Base
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.hypotheses import Hypothesis
-from overruler.vision.pairing.sighting import Sighting
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 SIDES_DEG = (0.0, 120.0, 240.0)
 UNIT: list[Truth] = [(300 + 32 * k, 250 + 31 * (k % 3), 0.0, 27.0) for k in range(6)]
@@ -33,6 +37,23 @@ def test_a_base_hidden_in_one_photo_is_known_from_the_others() -> None:
     photos = [see(k, camera_from(side), UNIT) for k, side in enumerate(SIDES_DEG)]
     found = associate([without(photos[0], 2), *photos[1:]], BOARD_MM)
     assert sorted(len(one.sightings) for one in found) == [2, 3, 3, 3, 3, 3]
+
+
+def test_a_base_whose_size_one_photo_misreads_joins_what_two_others_see() -> None:
+    base = (450.0, 300.0, 85.0, 25.0)
+    photos = [see(k, camera_from(side), [base]) for k, side in enumerate(SIDES_DEG)]
+    misread = replace(photos[0].detections[0], base=Base.circle(28.5))
+    for first in range(3):
+        order = [*photos[first:], *photos[:first]]
+        order[0] = replace(order[0], detections=(replace(misread, **_place_of(order[0])),))
+        (one,) = associate(order, BOARD_MM)
+        assert len(one.sightings) == 3
+        assert abs(one.best.mean[2] - 85) < 3
+
+
+def _place_of(photo: SeenPhoto) -> dict[str, Any]:
+    own = photo.detections[0]
+    return {"xy_mm": own.xy_mm, "d_xy_d_camera": own.d_xy_d_camera}
 
 
 def test_two_sides_measure_a_height_and_say_how_well() -> None:
