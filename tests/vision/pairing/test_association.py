@@ -1,7 +1,6 @@
 """Bases of several photos meet on the board and at height; sampled tables with known truth."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see, without
 from overruler.bases import Base
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.hypotheses import Hypothesis
-from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.sighting import Sighting
 
 SIDES_DEG = (0.0, 120.0, 240.0)
 UNIT: list[Truth] = [(300 + 32 * k, 250 + 31 * (k % 3), 0.0, 27.0) for k in range(6)]
@@ -39,21 +38,19 @@ def test_a_base_hidden_in_one_photo_is_known_from_the_others() -> None:
     assert sorted(len(one.sightings) for one in found) == [2, 3, 3, 3, 3, 3]
 
 
-def test_a_base_whose_size_one_photo_misreads_joins_what_two_others_see() -> None:
-    base = (450.0, 300.0, 85.0, 25.0)
-    photos = [see(k, camera_from(side), [base]) for k, side in enumerate(SIDES_DEG)]
-    misread = replace(photos[0].detections[0], base=Base.circle(28.5))
+@pytest.mark.parametrize("height_mm", [95.0, 150.0])
+def test_a_base_on_a_high_roof_is_one_in_three_photos(height_mm: float) -> None:
+    crowd = [(60.0 + 100 * (k % 8), 40.0 + 80 * (k // 8), 0.0, 27.0) for k in range(24)]
+    bases = [(450.0, 420.0, height_mm, 25.0), *crowd]
+    photos = [see(k, camera_from(side), bases) for k, side in enumerate(SIDES_DEG)]
     for first in range(3):
-        order = [*photos[first:], *photos[:first]]
-        order[0] = replace(order[0], detections=(replace(misread, **_place_of(order[0])),))
-        (one,) = associate(order, BOARD_MM)
-        assert len(one.sightings) == 3
-        assert abs(one.best.mean[2] - 85) < 3
-
-
-def _place_of(photo: SeenPhoto) -> dict[str, Any]:
-    own = photo.detections[0]
-    return {"xy_mm": own.xy_mm, "d_xy_d_camera": own.d_xy_d_camera}
+        roof, *others = photos[first].detections
+        misread = replace(roof, base=Base.circle(28.5))
+        seen = [*photos]
+        seen[first] = replace(photos[first], detections=(misread, *others))
+        raised = [one for one in associate(seen, BOARD_MM) if one.is_raised]
+        assert [len(one.sightings) for one in raised] == [3]
+        assert abs(raised[0].best.mean[2] - height_mm) < 3
 
 
 def test_two_sides_measure_a_height_and_say_how_well() -> None:

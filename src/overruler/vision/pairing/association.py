@@ -1,6 +1,7 @@
 """Which sightings in several photos are of one base: an assignment of each photo to the bases so far."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -13,6 +14,8 @@ MIN_LOG_RATIO = 0.0
 """Least log-likelihood ratio of a match, against two bases that one photo each sees."""
 IMPOSSIBLE = -1e3
 """Log-likelihood ratio of a pair that cannot be one base."""
+MIN_PAIR_LOG_RATIO = -8.0
+"""The same of two of three sightings that meet at a height."""
 MAX_HEIGHT_MM = 250.0
 """Largest height of a base over the board: that of the highest roof."""
 MAX_MISS_MM = 40.0
@@ -29,6 +32,8 @@ def associate(photos: Sequence[SeenPhoto], board_mm: tuple[float, float]) -> lis
         found = join_photo(found, sightings, board_mm)
     for photo in ordered:
         found = _join_left_over(found, photo, board_mm)
+    for three in combinations(ordered, 3):
+        found = _join_three(found, three, board_mm)
     return found
 
 
@@ -40,7 +45,7 @@ def _join_left_over(
     Two photos that see a base on a roof leave its height open, so they may not match. Two others that
     match tell the height.
     """
-    own = [one for one in found if [each.photo for each in one.sightings] == [photo]]
+    own = [one for one in found if one.is_seen_by_only(photo)]
     joint = [one for one in found if len(one.sightings) > 1 and not one.is_seen_by(photo)]
     if not own or not joint:
         return list(found)
@@ -48,6 +53,37 @@ def _join_left_over(
     rest = [one for one in found if id(one) not in changed]
     sightings = [one.sightings[0] for one in own]
     return [*rest, *join_photo(joint, sightings, board_mm)]
+
+
+def _join_three(
+    found: Sequence[Hypothesis], photos: Sequence[SeenPhoto], board_mm: tuple[float, float]
+) -> list[Hypothesis]:
+    """Join what each of three photos saw alone where all three meet at one height.
+
+    Two photos that meet so high above the board may do so by chance; three do not.
+    """
+    own = [[one for one in found if one.is_seen_by_only(photo)] for photo in photos]
+    first, second, third = ([one.sightings[0] for one in alone] for alone in own)
+    density = max(map(len, (first, second, third))) / (board_mm[0] * board_mm[1])
+    meetings: list[tuple[float, tuple[int, int, int], Hypothesis]] = []
+    for i, j in _find_crossing(first, second):
+        ratio = own[0][i].log_ratio(second[j], density)
+        if ratio < MIN_PAIR_LOG_RATIO:
+            continue
+        pair = own[0][i].joined_by(second[j])
+        for k in {k for which, k in _find_crossing([first[i]], third)}:
+            total = ratio + pair.log_ratio(third[k], density)
+            if total > MIN_LOG_RATIO:
+                meetings.append((total, (i, j, k), pair.joined_by(third[k])))
+    taken: list[set[int]] = [set(), set(), set()]
+    joined = []
+    for _, numbers, one in sorted(meetings, key=lambda meeting: -meeting[0]):
+        if not any(n in used for n, used in zip(numbers, taken, strict=True)):
+            joined.append(one)
+            for n, used in zip(numbers, taken, strict=True):
+                used.add(n)
+    gone = {id(own[p][n]) for p, used in enumerate(taken) for n in used}
+    return [*(one for one in found if id(one) not in gone), *joined]
 
 
 def join_photo(

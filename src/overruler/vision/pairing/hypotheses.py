@@ -128,6 +128,9 @@ class Hypothesis:
     def is_seen_by(self, photo: SeenPhoto) -> bool:
         return any(one.photo is photo for one in self.sightings)
 
+    def is_seen_by_only(self, photo: SeenPhoto) -> bool:
+        return len(self.sightings) == 1 and self.is_seen_by(photo)
+
     def joined_by(self, sighting: Sighting) -> "Hypothesis":
         """The hypothesis with one more sighting."""
         board, raised = (mode.seen_by(sighting) for mode in self.modes)
