@@ -23,7 +23,7 @@ PLACE_SIGMA_MM = 0.15
 MAX_CHI2 = 6.0
 """Largest squared distance that counts: something else is wrong beyond."""
 CHI2_WEIGHT = 0.5
-"""Weight of a squared distance beside radii and votes, which the same rims gave: `sizes.VOTE_WEIGHT`."""
+"""Weight of a squared distance beside radii and votes, which the same rims gave."""
 
 Fits = dict[Base, dict[int, Sighting]]
 """A finding's sightings by photo, fitted in each likely size."""

@@ -29,10 +29,10 @@ UNSURE_SIZE = 0.65
 """The same where it names others."""
 OTHER_SIZE = 0.003
 """Probability of a size that it does not name."""
-VOTE_WEIGHT = 0.5
-"""Weight of the photos' votes beside the mean radius: a photo decides the sizes of its table together,
-and a wrong decision makes all its votes wrong. On 19 rendered tables the sizes of 543 bases were likeliest so,
-with errors of radii that all photos share and `size_by_place.CHI2_WEIGHT`: 19 were wrong, 26 without."""
+SHARP_MM_PER_PX = 1.0
+"""Resolution from which on a photo's vote counts in full; a coarser photo's vote counts by its information.
+A photo decides the sizes of its table together, and a wrong decision makes all its votes wrong. Of 543
+bases on 19 rendered tables 14 had a wrong size so, 19 with half of each vote, and 26 with all votes in full."""
 ON_LEVEL_MM = 3.0
 """Bases that stand higher say nothing of the sizes of those below: heights blur their radii. Those
 below tell which sizes are on the table."""
@@ -62,8 +62,13 @@ def weigh_sizes(findings: Sequence[Decided], radii_mm: Array) -> list[SizeShares
 def _votes_at_height(finding: Decided) -> SizeShares:
     """The sizes that photos name at the base's height: taken to lie on the board it seems larger."""
     z_mm = float(finding.xyz_mm[2])
-    detections = [one.detection for one in finding.sightings]
-    return _named_sizes([one for one in detections if abs(one.z_mm - z_mm) < MAX_HEIGHT_STEP_MM])
+    near = [one for one in finding.sightings if abs(one.detection.z_mm - z_mm) < MAX_HEIGHT_STEP_MM]
+    return _named_sizes([one.detection for one in near], [_vote_weight(one) for one in near])
+
+
+def _vote_weight(sighting: Sighting) -> float:
+    """How much a photo's vote for a size counts beside the radius that it measured."""
+    return min(1.0, (SHARP_MM_PER_PX / sighting.mm_per_px) ** 2)
 
 
 def _combine(by_radius: SizeShares, by_votes: SizeShares) -> SizeShares:
@@ -71,9 +76,7 @@ def _combine(by_radius: SizeShares, by_votes: SizeShares) -> SizeShares:
     if not by_votes:
         return by_radius
     least = min(by_votes.values())
-    weights = {
-        base: share * by_votes.get(base, least) ** VOTE_WEIGHT for base, share in by_radius.items()
-    }
+    weights = {base: share * by_votes.get(base, least) for base, share in by_radius.items()}
     total = sum(weights.values())
     shares = {base: weight / total for base, weight in weights.items()}
     return dict(sorted(shares.items(), key=lambda pair: -pair[1]))
@@ -167,8 +170,10 @@ def _mean_radius_mm(finding: Decided, offsets_mm: Mapping[int, float]) -> tuple[
     return mean, float(np.sqrt(excess * len(radii) / weights.sum()))
 
 
-def _named_sizes(detections: Sequence[Detection]) -> SizeShares:
-    """The sizes that the photos name, weighed as independent votes."""
+def _named_sizes(
+    detections: Sequence[Detection], votes: Sequence[float] | None = None
+) -> SizeShares:
+    """The sizes that the photos name, as independent votes; each counts 1, or as `votes` says."""
     named: SizeShares = {}
     for detection in detections:
         for base in (detection.base, *detection.alternative_bases):
@@ -177,7 +182,7 @@ def _named_sizes(detections: Sequence[Detection]) -> SizeShares:
         return {}
     for base in named:
         chances = [_size_chance(one.base, one.alternative_bases, base) for one in detections]
-        named[base] = float(np.sum(np.log(chances)))
+        named[base] = float(np.dot(votes or np.ones(len(chances)), np.log(chances)))
     weights = np.exp(np.array(list(named.values())) - max(named.values()))
     shares = zip(named, (weights / weights.sum()).tolist(), strict=True)
     return dict(sorted(shares, key=lambda pair: -pair[1]))
