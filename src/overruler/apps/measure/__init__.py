@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
         setattr(args, name, named_for(getattr(args, name), args.photo[0]))
     options = read_options(args)
     with progress_display(args.quiet) as progress:
-        report = measure_photo(options, progress)
+        report = measure_photo(options, progress, with_helper=True)
         if options.picture or options.doubt:
             progress("drawing")
         outputs = render_outputs(options, report)

@@ -1,5 +1,6 @@
 """One measurement: from the options to the report with its rulings."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,8 +16,14 @@ if TYPE_CHECKING:
     from overruler.report import Report
 
 
-def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "Report":
-    """Measure the photo and answer the questions, or the most likely ones where none is asked."""
+def measure_photo(
+    options: MeasureOptions, progress: Callable[[str], None], with_helper: bool = False
+) -> "Report":
+    """Measure the photo and answer the questions, or the most likely ones where none is asked.
+
+    `with_helper` measures every other one of several photos in a second process: a program that is
+    started anew in it must do nothing then.
+    """
     progress("reading the photo")
     pictures = read_pictures(options, progress)
     from overruler.apps.rulings import rule_on_questions
@@ -24,11 +31,23 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
     frames = pictures.frames
     referee = make_referee(options, pictures)
     try:
-        report = referee.look(frames if len(frames) > 1 else frames[0], progress)
+        if with_helper and len(frames) > 1 and (os.cpu_count() or 1) > 1:
+            report = _look_with_helper(referee, frames, progress)
+        else:
+            report = referee.look(frames if len(frames) > 1 else frames[0], progress)
     except CannotMeasure:
         check_other_boards(frames[0], options.board, options.other_boards)
         raise
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
+
+
+def _look_with_helper(
+    referee: "Referee", frames: "Sequence[Frame]", progress: Callable[[str], None]
+) -> "Report":
+    from overruler.apps.process.worker import start_workers
+
+    with start_workers(1) as helper:
+        return referee.look(frames, progress, helper)
 
 
 def make_referee(options: MeasureOptions, pictures: Pictures) -> "Referee":
