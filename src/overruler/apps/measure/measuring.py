@@ -16,14 +16,8 @@ if TYPE_CHECKING:
     from overruler.report import Report
 
 
-def measure_photo(
-    options: MeasureOptions, progress: Callable[[str], None], with_helper: bool = False
-) -> "Report":
-    """Measure the photo and answer the questions, or the most likely ones where none is asked.
-
-    `with_helper` measures every other one of several photos in a second process: a program that is
-    started anew in it must do nothing then.
-    """
+def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "Report":
+    """Measure the photo and answer the questions, or the most likely ones where none is asked."""
     progress("reading the photo")
     pictures = read_pictures(options, progress)
     from overruler.apps.rulings import rule_on_questions
@@ -31,7 +25,7 @@ def measure_photo(
     frames = pictures.frames
     referee = make_referee(options, pictures)
     try:
-        if with_helper and len(frames) > 1 and (os.cpu_count() or 1) > 1:
+        if options.with_helper and len(frames) > 1 and (os.cpu_count() or 1) > 1:
             report = _look_with_helper(referee, frames, progress)
         else:
             report = referee.look(frames if len(frames) > 1 else frames[0], progress)
