@@ -1,4 +1,4 @@
-"""The film beside its page: it shows the moment that the page shows, and its absence is told."""
+"""The film beside its page: whoever asks sees the moment that the page shows, or that there is none."""
 
 import shutil
 from collections.abc import Iterator
@@ -65,12 +65,32 @@ def film_time_s(page: "Page") -> float:
     return float(page.evaluate("reel.currentTime"))
 
 
+@pytest.mark.parametrize("alone", [False, True], ids=["beside", "alone"])
+def test_opening_the_page_leaves_no_line_in_the_console(
+    page: "Page", folder: Path, tmp_path: Path, alone: bool
+) -> None:
+    """A friend has the page without its film; neither page says a word to the console."""
+    complained = complaints(page)
+    path = folder / "report.html"
+    if alone:
+        path = Path(shutil.copy(path, tmp_path))
+    open_page(page, path)
+    page.locator("#moves tbody tr").click()
+    page.get_by_role("button", name="Play").click()
+    until(lambda: page.evaluate("moment > 61.7"))
+    assert page.get_by_role("button", name="Show the film").is_visible()
+    assert small_targets(page) == []
+    assert complained == []
+
+
 def test_a_move_seeks_the_film_and_the_film_takes_the_page_along(
     page: "Page", folder: Path
 ) -> None:
     complained = complaints(page)
     open_page(page, folder / "report.html")
+    page.get_by_role("button", name="Show the film").click()
     page.wait_for_selector("#film:not([hidden])")
+    assert page.locator("#film-show").is_hidden()
     page.locator("#moves tbody tr").click()
     assert film_time_s(page) == pytest.approx(MOVE["start_s"], abs=0.01)
     assert barriers(page) == []
@@ -118,9 +138,11 @@ def test_a_page_without_its_film_says_so_and_takes_it_from_elsewhere(
 ) -> None:
     shutil.copy(folder / "report.html", tmp_path)
     open_page(page, tmp_path / "report.html")
+    page.get_by_role("button", name="Show the film").click()
     page.wait_for_selector("#film-note:not([hidden])")
     assert page.locator("#film-note").inner_text().startswith(f"The film {NAME} is not beside")
     assert page.locator("#film").is_hidden()
+    assert page.locator("#film-show").is_hidden()
     page.locator("#moves tbody tr").click()
     page.set_viewport_size({"width": 320, "height": 568})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
