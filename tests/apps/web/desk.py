@@ -22,6 +22,7 @@ from overruler.apps.web.phone.worker_tasks import SCENE_FILE, SCREEN_PHOTO_FILE,
 from overruler.geometry.covariance import Covariance
 from overruler.scene import Scene
 from tests.reports import SIZE_PX, camera, report
+from tests.waiting import LONG_S
 
 HOME = "http://localhost"
 ADVICE = {
@@ -141,7 +142,8 @@ def client(
 
 def ended(found: TestClient, name: str) -> Mapping[str, Any]:
     """A measurement once it is done or has failed."""
-    for _ in range(200):
+    end_s = time.monotonic() + LONG_S
+    while time.monotonic() < end_s:
         state: dict[str, Any] = found.get(f"/api/measurements/{name}").json()
         if state["state"] in ("done", "failed"):
             return state

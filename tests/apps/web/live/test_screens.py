@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,6 +28,7 @@ from tests.chromium import browser as browser
 from tests.chromium import needs_browser
 from tests.reports import camera, pieces, report
 from tests.screens import barriers, boxes, complaints, overlaps, small_letters, small_targets
+from tests.waiting import LONG_S
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -227,9 +229,8 @@ def test_a_clip_in_the_making_is_told_and_then_saved(named: str, browser: "Brows
     page.wait_for_selector("#clip >> text=/^Clip$/")
     assert len(waiting) == 1
     page.click("#clip")
-    for _ in range(100):
-        if len(waiting) == 2:
-            break
+    end_s = time.monotonic() + LONG_S
+    while len(waiting) < 2 and time.monotonic() < end_s:
         page.wait_for_timeout(20)
     waiting[1].fulfill(status=503, json={"error": "another clip is being made"})
     page.wait_for_selector("#said >> text=another clip is being made")

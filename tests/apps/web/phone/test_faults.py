@@ -30,9 +30,8 @@ from overruler.apps.web.phone.store import (
 )
 from overruler.errors import BadInput
 from tests.apps.web.desk import Ready, client, ended, jpeg, measured
+from tests.waiting import LONG_S
 
-LONG_S = 60.0
-"""Longest wait for what must come, in s."""
 WISH = {"game": "legion", "marker_mm": "60"}
 Write = Callable[..., Any]
 
