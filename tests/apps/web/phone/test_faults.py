@@ -226,6 +226,26 @@ def test_health_is_well_only_where_the_largest_photo_finds_room(
     assert spare >= 0 or "MB are left on the disk" in health.json()["problems"][0]
 
 
+def test_on_a_full_disk_a_photo_is_deleted_nevertheless(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    with client(monkeypatch, store) as found:
+        name = measured(found)
+        until_stored(store, name, DONE)
+        execute, folder = Store._execute, store / "measurements" / name
+
+        def lack_room(store: Store, statement: str, *values: Any) -> list[Any]:
+            if statement.startswith("DELETE") and folder.exists():
+                raise StoreUnavailable("database or disk is full")
+            return execute(store, statement, *values)
+
+        monkeypatch.setattr(Store, "_execute", lack_room)
+        assert found.delete(f"/api/measurements/{name}").status_code == 204
+        assert not folder.exists()
+        assert found.get("/api/measurements").json() == []
+
+
 def test_a_photo_whose_results_found_no_room_is_measured_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -230,9 +230,9 @@ class Store:
         shutil.rmtree(self.path_of(name), ignore_errors=True)
 
     def remove(self, name: str) -> None:
-        """Remove a measurement with its folder."""
-        self._execute("DELETE FROM measurements WHERE id = ?", (name,))
+        """Remove a measurement, its folder first: a full disk has no room for the row's removal before."""
         shutil.rmtree(self.path_of(name), ignore_errors=True)
+        self._execute("DELETE FROM measurements WHERE id = ?", (name,))
 
     def remove_expired(self, keep_days: float) -> int:
         """Remove measurements older than `keep_days` and folders without a row; count the former."""

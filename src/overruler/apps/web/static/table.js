@@ -194,12 +194,12 @@ export class Table {
   #asks(tap, now = true) {
     this.tap = tap;
     for (const button of find("questions").children) button.setAttribute("aria-pressed", button.textContent === tap.label);
-    const chosen = find("questions").querySelector("[aria-pressed=true]");
-    find("questions").scrollLeft = chosen ? chosen.offsetLeft - find("questions").offsetLeft - 40 : 0;
     find("arc").hidden = !tap.arcs;
     if (tap.arcs && find("arc").options.length !== tap.arcs.length)
       find("arc").replaceChildren(...tap.arcs.map((name) => new Option(name.replace("_", " "), name)));
     this.#reach();
+    const chosen = find("questions").querySelector("[aria-pressed=true]");
+    find("questions").scrollLeft = chosen ? chosen.offsetLeft - find("questions").offsetLeft - 40 : 0;
     if (now) this.update();
   }
 
