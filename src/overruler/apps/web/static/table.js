@@ -17,6 +17,8 @@ import { ruled } from "./ruling.js";
 import { Units } from "./units.js";
 
 const find = (name) => document.getElementById(name);
+const MISFIT = "do not fit a flat board"; // what is said where the markers lie otherwise than on the board
+const UNKNOWN_BOARD = "No table that this page knows has its markers where they lie here. Go back and choose “Markers anywhere”, or show the corners";
 
 export class Table {
   // `mat` is the size of the table in mm, where it is known.
@@ -82,7 +84,8 @@ export class Table {
     if (known && this.recognised) return this.#measureBy(ended.fits);
     if (known) return this.#otherBoard(ended);
     const again = (points) => this.again({ points });
-    await new Corners(this.stage, api.photo(this.id, "full"), ended.step, again, this.mat).open();
+    const why = this.recognised && ended.step.includes(MISFIT) ? UNKNOWN_BOARD : ended.step;
+    await new Corners(this.stage, api.photo(this.id, "full"), why, again, this.mat).open();
   }
 
   // The photo shows another board than the one that was chosen: one tap measures it by that one.
