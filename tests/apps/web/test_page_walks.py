@@ -30,7 +30,7 @@ from tests.apps.web.live_table import until
 from tests.apps.web.page_geometry import faults_of
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
-from tests.screens import boxes
+from tests.screens import boxes, complaints
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -158,10 +158,19 @@ def test_who_chooses_nothing_is_ruled_in_inches_and_changes_the_game_later(
     rule(page)
     page.wait_for_selector("#ruling .headline")
     assert page.inner_text("#title") == "Any game in inches · 3x3 ft"
+    complained = complaints(page)
+    table = "**/api/measurements/*/table*"
+    page.route(table, lambda route: None)  # it does not come yet
     page.click("#more")
-    page.select_option("#other-game", "legion")
+    with page.expect_request(table):
+        page.select_option("#other-game", "legion")
+    assert page.locator("#modes").is_hidden()  # nothing can be asked meanwhile
+    assert page.locator("#questions").is_hidden()
+    page.unroute(table)
     page.wait_for_selector("#title:has-text('Legion')")
     page.wait_for_selector("#ruling .headline:has-text('ange')")  # of the same pair
+    assert page.locator("#questions").is_visible()
+    assert complained == []
     page.goto(home)
     page.wait_for_selector("html[data-ready]")
     assert page.input_value("#game") == "legion"

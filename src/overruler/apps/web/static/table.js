@@ -124,6 +124,8 @@ export class Table {
     const taken = await api.again(this.id, { game: this.asked.game, ...wish });
     this.id = taken.id;
     history.replaceState(null, "", `/m/${this.id}`);
+    this.#hideAll(); // nothing is asked of a table before it is measured
+    this.stage.root.classList.add("busy");
     await this.followed(pair);
   }
 
@@ -215,7 +217,7 @@ export class Table {
   }
 
   #tapped(at) {
-    if (!this.found) return;
+    if (!this.found || find("modes").hidden) return;
     const front = this.mode === "rule" && this.fronts.at(at);
     if (front) return void this.fronts.set(front);
     const piece = this.nearest(at);
