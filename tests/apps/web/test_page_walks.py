@@ -176,6 +176,21 @@ def test_who_chooses_nothing_is_ruled_in_inches_and_changes_the_game_later(
     assert page.input_value("#game") == "legion"
 
 
+def test_a_table_without_hexes_is_told_before_it_is_asked_and_a_link_follows_its_game(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    complained = complaints(page)
+    send(page, home, "3x3 ft", tmp_path / "a.jpg", game="tide_of_iron")
+    rule(page)
+    page.wait_for_selector("#ruling >> text=No hex grid was seen in this photo")
+    page.reload()  # as who has the link
+    page.wait_for_selector("#modes:not([hidden])")
+    page.click("#more")
+    page.select_option("#other-game", "positioning")
+    page.wait_for_selector("#title:has-text('Positioning')")
+    assert complained == []
+
+
 def test_the_reasons_are_in_sight_once_they_are_asked_for(
     page: "Page", home: str, tmp_path: Path
 ) -> None:

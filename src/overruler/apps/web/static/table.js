@@ -18,6 +18,7 @@ import { Units } from "./units.js";
 
 const find = (name) => document.getElementById(name);
 const MISFIT = "do not fit a flat board"; // what is said where the markers lie otherwise than on the board
+const NO_GRID = "No hex grid was seen in this photo: this counts hexes.";
 const UNKNOWN_BOARD = "No table that this page knows has its markers where they lie here. Go back and choose “Markers anywhere”, or show the corners";
 
 export class Table {
@@ -370,6 +371,7 @@ export class Table {
 
   // The same, where it is known before the question is asked.
   #unasked() {
+    if (this.tap.on_grid && !this.found.grid) return { error: NO_GRID };
     const needs = Object.entries(this.tap.needs || {}).map(([side, key]) => [side === "A" ? this.a : this.b, key]);
     const [piece, key] = needs.find(([one, name]) => one && one.stats?.[name] == null) || [];
     return piece && lacks(piece, key);
