@@ -12,6 +12,7 @@ import pytest
 import uvicorn
 
 from bench.phone_server import phone
+from overruler.apps.web.faults import TaskFailed
 from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 pytestmark = needs_browser
 KEY = "k7Hq-3vXbT_9sLmN2pRw8A"
 PROBLEMS = ["The markers are blurred", "The table is bowed"]
+FAILING_GAME = "skirmish"
+"""The game by which nothing can be measured."""
 SIZES = [(320, 568), (390, 844), (844, 390), (1280, 800)]
 
 
@@ -66,6 +69,8 @@ class Doubtful(Ready):
         say: Callable[[str], None],
         urgent: bool = False,
     ) -> Any:
+        if name == "measure" and arguments[0].game == FAILING_GAME:
+            raise TaskFailed("there is no memory left")
         done = await super().run_task(name, folder, arguments, say, urgent)
         if name == "measure":
             several = seen_twice if arguments[0].more else scene
@@ -189,6 +194,22 @@ def test_a_table_without_hexes_is_told_before_it_is_asked_and_a_link_follows_its
     page.select_option("#other-game", "positioning")
     page.wait_for_selector("#title:has-text('Positioning')")
     assert complained == []
+
+
+def test_a_game_that_cannot_be_changed_to_leaves_the_table_as_it_was(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    rule(page)
+    page.wait_for_selector("#ruling .headline")
+    before = page.url
+    page.click("#more")
+    page.select_option("#other-game", FAILING_GAME)
+    page.wait_for_selector("#ruling >> text=there is no memory left")
+    assert page.url == before
+    assert page.inner_text("#title") == "Legion · 3x3 ft"
+    page.click("#swap")
+    page.wait_for_selector("#ruling .headline")
 
 
 def test_the_reasons_are_in_sight_once_they_are_asked_for(

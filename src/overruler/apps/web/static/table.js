@@ -113,10 +113,19 @@ export class Table {
     return marker_mm ? { marker_mm } : null;
   }
 
-  // Measure by another game; the pair stays.
+  // Measure by another game; the pair stays. Where that fails the table is as it was.
   async otherGame(game) {
+    const { id, tap, asked, record, a, b } = this;
     this.tap = null;
-    await this.again({ ...this.measuredBy(), game }, [this.a, this.b]);
+    try {
+      await this.again({ ...this.measuredBy(), game }, [a, b]);
+    } catch (error) {
+      Object.assign(this, { id, tap, asked, record });
+      history.replaceState(null, "", `/m/${id}`);
+      this.titled?.(record);
+      await this.refresh([a, b]);
+      this.complain(error.message);
+    }
   }
 
   async again(wish, pair) {
