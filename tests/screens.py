@@ -74,9 +74,6 @@ def barriers(page: "Page", *left_out: str) -> list[str]:
 def complaints(page: "Page") -> list[str]:
     """A list that whatever the browser complains of will be added to."""
     found: list[str] = []
-    page.on(
-        "console",
-        lambda line: found.append(line.text) if line.type in ("error", "warning") else None,
-    )
+    page.on("console", lambda line: found.append(f"{line.type}: {line.text}"))
     page.on("pageerror", lambda error: found.append(str(error)))
     return found

@@ -6,7 +6,7 @@ the witnesses of the scale; build the scene; report.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, overload
 
@@ -119,11 +119,15 @@ class Referee:
     """Whether the board is only a box round its markers, though these are at known places."""
 
     def look(
-        self, frame: Frame | Sequence[Frame], progress: Callable[[str], None] = lambda text: None
+        self,
+        frame: Frame | Sequence[Frame],
+        progress: Callable[[str], None] = lambda text: None,
+        helper: Executor | None = None,
     ) -> Report:
         """Measure a picture, or several of one table; raise `CannotMeasure` where that is impossible.
 
-        `progress` is called with each step's description.
+        `progress` is called with each step's description. `helper` measures every other one of several
+        pictures: another process, which need not wait for this one's interpreter.
         """
         if isinstance(frame, Frame):
             report = apply_house_rules(self._look_at(frame, progress), self.house)
@@ -132,7 +136,7 @@ class Referee:
             from overruler.vision.fusion.owners import apply_house_rules_by_photo
 
             known = TableKnowledge(self.board, self.game, round_radii_mm(self._known_bases()))
-            report = look_at_all(tuple(frame), self.look_at_one_of_several, known, progress)
+            report = look_at_all(tuple(frame), self.look_at_one_of_several, known, progress, helper)
             report = apply_house_rules_by_photo(report, self.house)
         return apply_corrections(reweigh_pieces(report, self.taught), self.fixes)
 

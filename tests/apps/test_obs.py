@@ -84,7 +84,7 @@ def test_the_overlay_lies_on_the_camera_goes_with_its_piece_and_ends_with_the_co
         table.hand = False
         until(lambda: lines_in(obs, table) > 5000)
         feeder.kill()  # nothing of ours is left that could take the ruling off the air
-        until(lambda: lines_in(obs, table) == 0, command.SLIDE_TIME_S + 5)
+        until(lambda: lines_in(obs, table) == 0)
         end = time.monotonic() + 2 * command.SLIDE_TIME_S
         while time.monotonic() < end:
             assert lines_in(obs, table) == 0

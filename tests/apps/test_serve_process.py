@@ -144,7 +144,7 @@ def _send_broken(home: str, key: str) -> None:
         f"\x00GET /?key={key}\r\n\r\n",
         f"POST /api/measurements?marker_mm=60&key={key} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 99\r\n\r\nx",
     ):
-        with socket.create_connection((host, int(port)), 10) as line:
+        with socket.create_connection((host, int(port)), START_S) as line:
             line.sendall(text.encode())
             line.shutdown(socket.SHUT_WR)
             line.settimeout(5)

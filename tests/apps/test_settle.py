@@ -363,9 +363,9 @@ def test_no_pipe_device_or_giant_is_read(
     os.mkfifo("pipe")
     with open("large", "wb") as file:
         file.truncate(10**12)
-    begin = time.monotonic()
+    begin = time.process_time()
     assert main(["settle", name]) == 2
-    assert time.monotonic() - begin < 5
+    assert time.process_time() - begin < 5  # of the processor: a busy machine changes nothing
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 

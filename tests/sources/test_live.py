@@ -16,6 +16,7 @@ from overruler.sources.live import LiveReader, Source, parse_source
 from overruler.sources.video import Film
 from overruler.sources.web_camera import shot_from_pixels
 from tests.sources.odd_films import noisy_pictures, write_film
+from tests.waiting import LONG_S
 
 av = pytest.importorskip("av", reason="films need PyAV")
 
@@ -49,11 +50,11 @@ def test_who_comes_late_gets_the_newest() -> None:
 
     def shots() -> Iterator[Shot]:
         yield from map(shot, range(50))
-        done.wait(10)
+        done.wait(LONG_S)
 
     live = running(Source("test", shots))
     try:
-        while (got := live.newest_shot(0, 5)) and got[0] < 50:
+        while (got := live.newest_shot(0, LONG_S)) and got[0] < 50:
             time.sleep(0.01)
         assert got is not None
         assert got[1].grey[0, 0] == 49
@@ -70,22 +71,22 @@ def test_what_breaks_off_is_said_and_opened_again() -> None:
 
     def shots() -> Iterator[Shot]:
         if opened:
-            seen.wait(60)
+            seen.wait(LONG_S)
         opened.append(1)
         yield shot(len(opened))
         if len(opened) == 1:
             raise CannotMeasure("the cable is out")
-        hold.wait(10)
+        hold.wait(LONG_S)
 
     live = running(Source("test", shots))
     try:
-        assert live.newest_shot(0, 5) is not None
-        end = time.monotonic() + 5
+        assert live.newest_shot(0, LONG_S) is not None
+        end = time.monotonic() + LONG_S
         while live.loss_reason() is None:
             assert time.monotonic() < end
         assert live.loss_reason() == "the cable is out"
         seen.set()
-        again = live.newest_shot(1, 5)
+        again = live.newest_shot(1, LONG_S)
         assert again is not None
         assert again[1].grey[0, 0] == 2
         assert live.loss_reason() is None
@@ -104,7 +105,7 @@ def test_a_film_is_shown_at_its_own_pace_and_then_it_has_ended(tmp_path: Path) -
     assert levels == sorted(levels)
     assert len(levels) == 10
     live = running(parse_source(str(tmp_path / "film.mp4")))
-    live._thread.join(10)
+    live._thread.join(LONG_S)
     assert live.loss_reason() == "it has ended"
 
 
@@ -112,7 +113,7 @@ def test_a_film_that_begins_again_says_so(tmp_path: Path) -> None:
     live = running(parse_source(str(film(tmp_path / "film.mp4", frames=3)), loop=True))
     try:
         number, last, returns = 0, -1, 0
-        while returns < 2 and (got := live.newest_shot(number, 5)):
+        while returns < 2 and (got := live.newest_shot(number, LONG_S)):
             number, one = got
             level = int(one.grey[0, 0])
             returns, last = returns + (level < last), level
@@ -128,7 +129,7 @@ def test_a_film_that_begins_again_says_so(tmp_path: Path) -> None:
 def test_a_stream_that_is_not_there_is_lost_and_says_why() -> None:
     live = running(parse_source("tcp://127.0.0.1:9"))
     try:
-        end = time.monotonic() + 10
+        end = time.monotonic() + LONG_S
         while "127.0.0.1:9" not in (live.loss_reason() or ""):
             assert time.monotonic() < end
     finally:

@@ -35,8 +35,8 @@ from overruler.sources.photo import load_photo
 
 DESK_PX = {"width": 1280, "height": 800}
 PAGE_PX = {"width": 1180, "height": 860}
-AFTER_MOVE = "go(film.moves[0].end_s + 1)"
-"""The page of a film a second after its first move."""
+AFTER_MOVE = "at('film-show').click(); go(film.moves[0].end_s + 1)"
+"""The page with its film, a second after the first move."""
 FRAME_S = 0.2
 """Time between two pictures of the camera that is not there."""
 UNITS = {("p01", "p02", "p03"): ("Rebels", "blue"), ("p10", "p11", "p12"): ("Snowtroopers", "red")}

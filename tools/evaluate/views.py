@@ -45,9 +45,9 @@ def measure_together(table: PhotoTable) -> Judged:
 def measure_alone(table: PhotoTable) -> Judged:
     """What each photo of a table shows by itself, added up."""
     counted = Judged()
-    for view, shown in enumerate(table.photos):
+    for shown in table.photos:
         try:
-            counted.add(judge(table, table.look_alone(shown), view))
+            counted.add(judge(table, table.look_alone(shown)))
         except CannotMeasure:
             nothing = Judged()
             nothing.wanted = sum(one["best_visible_rim"] >= 0.25 for one in table.whole["pieces"])

@@ -1,6 +1,6 @@
 """Small painters: each draws one thing, from millimetres and words to SVG."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -136,11 +136,16 @@ def _thin_lines(view: View, lines: Sequence[Array]) -> list[str]:
     return parts + [path(line, False, **core, stroke_linecap="round") for line in lines]
 
 
-def draw_range_lines(view: View, claim: DrawableRuling, room: LabelLayout | None = None) -> str:
+def draw_range_lines(
+    view: View,
+    claim: DrawableRuling,
+    room: LabelLayout | None = None,
+    is_free: Callable[[Array], bool] = lambda place: True,
+) -> str:
     """Draw the ruler's lines near the measured line, as numbered arcs round their piece.
 
-    A number stands at either end of its arc; with `room`, it is reserved and stands where it covers
-    little.
+    A number stands at either end of its arc that `is_free`; with `room`, it is reserved and stands
+    where it covers little.
     """
     parts, size = [], 9 * view.unit
     for name, arc in range_arcs(view, claim):
@@ -148,7 +153,7 @@ def draw_range_lines(view: View, claim: DrawableRuling, room: LabelLayout | None
         ends = arc[[0, -1]]
         if room:
             ends = room.reserve_uncovered(text_plate_size(name, size), ends, MAX_LABEL_OVERLAP)
-        for x, y in ends:
+        for x, y in filter(is_free, ends):
             parts.append(text_plate(name, x, y, size, edge=BLACK))
         if room:
             for stretch in np.array_split(arc, BOXES_PER_ARC):

@@ -169,6 +169,8 @@ class Tap(NamedTuple):
     """By `A` and `B`: the key of `stats` that this piece must have before it is asked about."""
     by_unit: bool = False
     """Whether a piece tapped stands for its unit."""
+    on_grid: bool = False
+    """Whether it is asked of tables with a hex grid alone."""
     only: tuple[str, ...] = ()
     """The fields that taps fill; empty for all that can be."""
 

@@ -237,11 +237,11 @@ class Film:
             rate = f"{self._assumed_frames_per_s():g} pictures a second"
             found.append(f"the film states no times: they follow from {rate}")
         elif self.corrected_count:
-            count = f"{self.corrected_count} pictures have times out of order"
+            count = f"{_counted(self.corrected_count, 'picture')} out of order"
             found.append(f"{count}: the times of what happens there are unsure")
         if self.damaged_count:
-            damage = f"{self.damaged_count} damaged pieces of the film were left out"
-            text = f", and all that was made from them: nothing was seen from {_list(self.gaps_s)}"
+            damage = f"{_counted(self.damaged_count, 'damaged piece')} of the film left out"
+            text = f", with all that was made from it: nothing was seen from {_list(self.gaps_s)}"
             found.append(damage + (text if self.gaps_s else ""))
         pauses_s = [
             pause for pause in self.pauses_s if not any(map(partial(_meet, pause), self.gaps_s))
@@ -260,6 +260,10 @@ class Film:
 
 def _meet(one_s: tuple[float, float], other_s: tuple[float, float]) -> bool:
     return one_s[0] <= other_s[1] and other_s[0] <= one_s[1]
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _list(stretches_s: Sequence[tuple[float, float]]) -> str:

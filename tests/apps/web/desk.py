@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,12 @@ from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
 from overruler.apps.web.phone.request_options import BOARD_FILE
 from overruler.apps.web.phone.worker_tasks import SCENE_FILE, SCREEN_PHOTO_FILE, scene_text
+from overruler.errors import CannotMeasure
 from overruler.geometry.covariance import Covariance
 from overruler.scene import Scene
+from overruler.vision.camera.final_fit import _check_fit
 from tests.reports import SIZE_PX, camera, report
+from tests.waiting import LONG_S
 
 HOME = "http://localhost"
 ADVICE = {
@@ -33,6 +37,7 @@ ADVICE = {
 """From where another photo would help, as a worker finds it."""
 OTHER_BOARD = "3x3 ft"
 OTHER_BOARD_PX = 72
+MISFIT_PX = 56
 UNREADABLE = "no markers were found"
 
 
@@ -81,6 +86,16 @@ def seen_twice(second_file: str = "photo2.jpg") -> Scene:
     return replace(found, extra={**found.extra, "photos": photos, "moved": moved})
 
 
+def misfit_words() -> str:
+    """What is said of markers that lie otherwise than on the board."""
+    solution: Any = SimpleNamespace(covariance=np.eye(2), rms_px=54_427.2)
+    try:
+        _check_fit(solution, 1.0)
+    except CannotMeasure as error:
+        return str(error)
+    raise AssertionError
+
+
 def read_board(folder: Path) -> str:
     """The text of a measurement's board file."""
     file = folder / BOARD_FILE
@@ -90,7 +105,8 @@ def read_board(folder: Path) -> str:
 class Ready:
     """Workers that have everything measured at once.
 
-    A photo 64 px wide shows no markers, and one of `OTHER_BOARD_PX` shows `OTHER_BOARD`.
+    A photo 64 px wide shows no markers, one of `OTHER_BOARD_PX` shows `OTHER_BOARD`, and one of
+    `MISFIT_PX` a board that nobody knows.
     """
 
     full = False
@@ -120,6 +136,8 @@ class Ready:
         with Image.open(folder / arguments[0].photo) as photo:
             if photo.width == 64:
                 raise TaskFailed(UNREADABLE, unmeasurable=True)
+            if photo.width == MISFIT_PX:
+                raise TaskFailed(misfit_words(), unmeasurable=True)
             if photo.width == OTHER_BOARD_PX and OTHER_BOARD not in read_board(folder):
                 raise TaskFailed("it is another board", unmeasurable=True, board=OTHER_BOARD)
         several = seen_twice if arguments[0].more else scene
@@ -141,7 +159,8 @@ def client(
 
 def ended(found: TestClient, name: str) -> Mapping[str, Any]:
     """A measurement once it is done or has failed."""
-    for _ in range(200):
+    end_s = time.monotonic() + LONG_S
+    while time.monotonic() < end_s:
         state: dict[str, Any] = found.get(f"/api/measurements/{name}").json()
         if state["state"] in ("done", "failed"):
             return state

@@ -29,6 +29,7 @@ from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.tracking.watch import Watch
 from synthetic.flat_table import Plinth, render_table
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, exact
+from tests.waiting import LONG_S
 
 CAMERA = camera_over(10.0)
 SIZES_MM = {"p01": 27.0, "p02": 50.0, "p03": 27.0}
@@ -50,6 +51,13 @@ class Table:
         self.restless = False
         """Whether something goes on in a corner of the table."""
         self.plugged = True
+        self.taken = 0
+        """Pictures that were taken."""
+
+    def show_pictures(self, count: int) -> None:
+        """Wait until so many more pictures were taken."""
+        last = self.taken + count
+        until(lambda: self.taken >= last)
 
     def picture(self) -> Any:
         pixels = drawn(tuple(self.places.items()))
@@ -74,6 +82,7 @@ class Table:
         begin = time.monotonic()
         while self.plugged:
             yield Shot.of(Frame(self.picture(), "table", time_s=time.monotonic() - begin))
+            self.taken += 1
             time.sleep(0.08)
         raise CannotMeasure("camera 0: gives no more pictures")
 
@@ -148,7 +157,7 @@ def serving(app: Starlette, port: int = 0) -> Iterator[tuple[str, uvicorn.Server
         thread.join(10)
 
 
-def until(true: Any, timeout_s: float = 60.0) -> None:
+def until(true: Any, timeout_s: float = LONG_S) -> None:
     """Wait for something; an error where it does not come."""
     end = time.monotonic() + timeout_s
     while not true():

@@ -18,6 +18,7 @@ from overruler.apps.web.phone.app import Settings, make_app
 from overruler.apps.web.phone.lan_address import open_listener
 from tests.apps.web.desk import Ready
 from tests.apps.web.live_table import serving
+from tests.waiting import LONG_S
 
 HALF = b"GET /api/about HTTP/1.1\r\nHost: localhost\r\nX-Half: "
 
@@ -31,11 +32,11 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
 
 
 def call(home: str) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", int(home.rpartition(":")[2])), 10)
+    return socket.create_connection(("127.0.0.1", int(home.rpartition(":")[2])), LONG_S)
 
 
 def about(home: str) -> dict[str, object]:
-    with urllib.request.urlopen(f"{home}/api/about", timeout=10) as answer:
+    with urllib.request.urlopen(f"{home}/api/about", timeout=LONG_S) as answer:
         found: dict[str, object] = json.load(answer)
     return found
 
@@ -72,7 +73,7 @@ def test_who_has_waited_longest_makes_room(home: str, monkeypatch: pytest.Monkey
             line.sendall(HALF)
         for _ in range(5):
             assert about(home)["games"]
-        assert ended(lines[0], 5)
+        assert ended(lines[0], LONG_S)
 
 
 def test_headers_that_do_not_come_end_the_connection(
@@ -88,7 +89,7 @@ def test_headers_that_do_not_come_end_the_connection(
             except OSError:
                 break
             time.sleep(0.05)
-        assert all(ended(line, 5) for line in (silent, half, dripping))
+        assert all(ended(line, LONG_S) for line in (silent, half, dripping))
 
 
 def test_half_a_second_request_ends_the_connection_too(
@@ -99,7 +100,7 @@ def test_half_a_second_request_ends_the_connection_too(
         line.sendall(b"GET /api/about HTTP/1.1\r\nHost: localhost\r\n\r\n")
         time.sleep(0.1)
         line.sendall(HALF)
-        assert ended(line, 5)
+        assert ended(line, LONG_S)
 
 
 def test_where_all_are_at_work_the_next_is_asked_to_come_again(
@@ -127,7 +128,7 @@ def test_a_text_that_does_not_come_is_answered(home: str, monkeypatch: pytest.Mo
             b"PUT /api/measurements/234567892345/fixes HTTP/1.1\r\nHost: localhost\r\n"
             b"Content-Length: 100\r\n\r\n{"
         )
-        line.settimeout(5)
+        line.settimeout(LONG_S)
         assert line.recv(4096).startswith(b"HTTP/1.1 408 ")
 
 

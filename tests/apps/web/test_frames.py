@@ -15,6 +15,7 @@ from overruler.apps.web.phone.app import Settings, make_app
 from overruler.apps.web.sockets import NoFaults
 from tests.apps.web.desk import Ready
 from tests.apps.web.live_table import Table, air, served, serving
+from tests.waiting import LONG_S
 
 LOCAL = AccessPolicy(frozenset({"localhost"}))
 COUNT = 60
@@ -41,7 +42,7 @@ def test_frames_for_the_phones_server(
     monkeypatch.setattr(application, "WorkerPool", Ready)
     with serving(make_app(Settings(tmp_path / "store", LOCAL))) as (home, _):
         attack(home, "/api/measurements/234567892345/watch", monkeypatch, capfd)
-        with urllib.request.urlopen(f"{home}/api/health", timeout=10) as answer:
+        with urllib.request.urlopen(f"{home}/api/health", timeout=LONG_S) as answer:
             assert json.load(answer)["ok"]
 
 
@@ -51,7 +52,7 @@ def test_frames_for_the_live_server(
     policy = AccessPolicy(frozenset({"localhost"}))
     with served(air(Table(), policy)) as (home, _):
         attack(home, "/api/live/air", monkeypatch, capfd)
-        with urllib.request.urlopen(f"{home}/api/live", timeout=10) as answer:
+        with urllib.request.urlopen(f"{home}/api/live", timeout=LONG_S) as answer:
             assert "version" in json.load(answer)
 
 

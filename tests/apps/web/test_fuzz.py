@@ -57,7 +57,7 @@ def fuzzed(address: str, folder: Path, seed: int) -> str:
         "SCHEMATHESIS_HOOKS": "tests.apps.web.fuzz_hooks",
         "PYTHONPATH": str(Path(__file__).parents[3]),
     }
-    done = subprocess.run(program, cwd=folder, env=own, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(program, cwd=folder, env=own, capture_output=True, text=True, timeout=600)
     return done.stdout + done.stderr if done.returncode else ""
 
 

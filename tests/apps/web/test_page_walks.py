@@ -12,17 +12,26 @@ import pytest
 import uvicorn
 
 from bench.phone_server import phone
+from overruler.apps.web.faults import TaskFailed
 from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
 from overruler.apps.web.phone.worker_tasks import SCENE_FILE, scene_text
 from overruler.scene import Scene
-from tests.apps.web.desk import OTHER_BOARD, OTHER_BOARD_PX, Ready, jpeg, scene, seen_twice
+from tests.apps.web.desk import (
+    MISFIT_PX,
+    OTHER_BOARD,
+    OTHER_BOARD_PX,
+    Ready,
+    jpeg,
+    scene,
+    seen_twice,
+)
 from tests.apps.web.live_table import until
 from tests.apps.web.page_geometry import faults_of
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
-from tests.screens import boxes
+from tests.screens import boxes, complaints
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -30,6 +39,8 @@ if TYPE_CHECKING:
 pytestmark = needs_browser
 KEY = "k7Hq-3vXbT_9sLmN2pRw8A"
 PROBLEMS = ["The markers are blurred", "The table is bowed"]
+FAILING_GAME = "skirmish"
+"""The game by which nothing can be measured."""
 SIZES = [(320, 568), (390, 844), (844, 390), (1280, 800)]
 
 
@@ -58,6 +69,8 @@ class Doubtful(Ready):
         say: Callable[[str], None],
         urgent: bool = False,
     ) -> Any:
+        if name == "measure" and arguments[0].game == FAILING_GAME:
+            raise TaskFailed("there is no memory left")
         done = await super().run_task(name, folder, arguments, say, urgent)
         if name == "measure":
             several = seen_twice if arguments[0].more else scene
@@ -150,13 +163,53 @@ def test_who_chooses_nothing_is_ruled_in_inches_and_changes_the_game_later(
     rule(page)
     page.wait_for_selector("#ruling .headline")
     assert page.inner_text("#title") == "Any game in inches · 3x3 ft"
+    complained = complaints(page)
+    table = "**/api/measurements/*/table*"
+    page.route(table, lambda route: None)  # it does not come yet
     page.click("#more")
-    page.select_option("#other-game", "legion")
+    with page.expect_request(table):
+        page.select_option("#other-game", "legion")
+    assert page.locator("#modes").is_hidden()  # nothing can be asked meanwhile
+    assert page.locator("#questions").is_hidden()
+    page.unroute(table)
     page.wait_for_selector("#title:has-text('Legion')")
     page.wait_for_selector("#ruling .headline:has-text('ange')")  # of the same pair
+    assert page.locator("#questions").is_visible()
+    assert complained == []
     page.goto(home)
     page.wait_for_selector("html[data-ready]")
     assert page.input_value("#game") == "legion"
+
+
+def test_a_table_without_hexes_is_told_before_it_is_asked_and_a_link_follows_its_game(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    complained = complaints(page)
+    send(page, home, "3x3 ft", tmp_path / "a.jpg", game="tide_of_iron")
+    rule(page)
+    page.wait_for_selector("#ruling >> text=No hex grid was seen in this photo")
+    page.reload()  # as who has the link
+    page.wait_for_selector("#modes:not([hidden])")
+    page.click("#more")
+    page.select_option("#other-game", "positioning")
+    page.wait_for_selector("#title:has-text('Positioning')")
+    assert complained == []
+
+
+def test_a_game_that_cannot_be_changed_to_leaves_the_table_as_it_was(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    rule(page)
+    page.wait_for_selector("#ruling .headline")
+    before = page.url
+    page.click("#more")
+    page.select_option("#other-game", FAILING_GAME)
+    page.wait_for_selector("#ruling >> text=there is no memory left")
+    assert page.url == before
+    assert page.inner_text("#title") == "Legion · 3x3 ft"
+    page.click("#swap")
+    page.wait_for_selector("#ruling .headline")
 
 
 def test_the_reasons_are_in_sight_once_they_are_asked_for(
@@ -204,6 +257,75 @@ def test_the_board_that_the_markers_tell_is_measured_by(
         assert OTHER_BOARD in page.inner_text("#title")
     failed = [one for one in page.request.get(f"{home}api/measurements").json() if "fits" in one]
     assert failed == []
+
+
+def test_markers_of_a_board_that_nobody_knows_are_told_without_figures(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "(known markers)", tmp_path / "a.jpg", wide=MISFIT_PX)
+    page.wait_for_selector("text=No table that this page knows has its markers where they lie here")
+    assert "px" not in page.inner_text("#editing")
+
+
+def test_ground_is_told_in_the_chosen_unit_and_bases_by_the_names_of_their_sizes(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    page.click("#questions >> text=Ground")
+    rule(page, count=1)
+    page.fill("#reach", "20")
+    page.dispatch_event("#reach", "change")
+    page.wait_for_selector("#ruling .headline:has-text('3 bases in it')")
+    millimetres = page.inner_text("#ruling .headline")
+    which = page.inner_text("#ruling .detail")
+    assert which.startswith("27 mm (near right), 50 mm (far), 60 × 40 mm rectangle (middle), ")
+    assert "cm²" not in which  # it is said above
+    page.click("#more")
+    page.select_option("#unit", "in")
+    page.click("#menu [data-close]")
+    page.wait_for_selector("#ruling .headline:has-text('sq in')")
+    assert page.inner_text("#ruling .detail") == which
+    square_inches = float(page.inner_text("#ruling .headline").split(" sq in")[0])
+    assert square_inches * 6.4516 == pytest.approx(float(millimetres.split(" cm²")[0]), abs=1)
+    page.evaluate("localStorage.clear()")
+
+
+def test_a_table_without_terrain_hides_nothing_and_says_so(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    page.click("#questions >> text=Ground")
+    rule(page, count=1)
+    page.click("#questions >> text=Hidden")
+    page.wait_for_selector("#ruling .headline:has-text('Nothing is hidden: no terrain is known')")
+    chosen, row = boxes(page, "#questions [aria-pressed=true]")[0], boxes(page, "#questions")[0]
+    assert row[0] <= chosen[0] < chosen[2] <= row[2] + 1  # in sight though other buttons came
+
+
+def test_a_ruling_without_a_line_is_read_from_above_and_once(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    """Out of an arc, say: nothing is drawn, and no icon stands beside the words."""
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    told = "{ answer: {}, headline: 'out of arc', sentence: 'out of arc, 25.4 mm outside the line, certain' }"
+    script = "import('/static/ruling.js').then(({ ruled }) => ruled(document.getElementById('ruling'), %s))"
+    page.evaluate(script % told)
+    assert page.inner_text("#ruling .detail") == "25.4 mm outside the line, certain"
+    headline, detail = (boxes(page, f"#ruling .{name}")[0] for name in ("headline", "detail"))
+    assert headline[3] <= detail[1] + 1
+
+
+def test_a_base_that_the_photo_does_not_confirm_says_so_where_it_is_corrected(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg")
+    pieces = page.request.get(page.url.replace("/m/", "/api/measurements/") + "/table").json()
+    piece = next(one for one in pieces["pieces"] if (one.get("doubt") or {}).get("by_hand"))
+    page.click("#mode-correct")
+    script = """([x, y]) => { const place = new DOMPoint(x, y)
+        .matrixTransform(document.getElementById("drawing").getScreenCTM()); return [place.x, place.y]; }"""
+    page.touchscreen.tap(*page.evaluate(script, piece["center_px"]))
+    page.wait_for_selector("#editing >> text=The photo shows no such base here")
 
 
 def test_what_makes_a_ruling_less_sure_is_read_beside_it(

@@ -1,7 +1,9 @@
 """Faults among several photos: none of them makes a scene surer than it is."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,14 +46,17 @@ def report_of(photo: SeenPhoto) -> Report:
 
 
 def measure(
-    photos: Sequence[SeenPhoto], fails: Callable[[int], bool] = lambda index: False
+    photos: Sequence[SeenPhoto],
+    fails: Callable[[int], bool] = lambda index: False,
+    helper: Executor | None = None,
 ) -> Report:
     def look(frame: Frame, index: int, board: Board | None) -> Report:
         if fails(index):
             raise CannotMeasure("the photo is blurred")
         return report_of(replace(photos[index], frame=frame))
 
-    return look_at_all([photo.frame for photo in photos], look, KNOWN, lambda text: None)
+    frames = [photo.frame for photo in photos]
+    return look_at_all(frames, look, KNOWN, lambda text: None, helper)
 
 
 def variances(scene: Scene) -> Array:
@@ -74,6 +79,31 @@ def test_three_photos_make_one_scene_with_all_they_show() -> None:
         (0, False), (1, True), (2, True),
     ]  # fmt: skip
     assert Scene.from_json(report.scene.to_json()).to_json() == report.scene.to_json()
+
+
+class Helper(Executor):
+    """Does what it is given at once, or ends as a process does that lacks memory."""
+
+    def __init__(self, breaks: bool) -> None:
+        self.breaks, self.asked = breaks, list[int]()
+
+    def submit(self, task: Any, /, *args: Any, **_: Any) -> "Future[Any]":
+        self.asked.append(args[2])
+        future: Future[Any] = Future()
+        if self.breaks:
+            future.set_exception(BrokenExecutor())
+        else:
+            future.set_result(task(*args))
+        return future
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_a_helper_measures_every_other_photo_and_may_end(breaks: bool) -> None:
+    photos, helper = table(3), Helper(breaks)
+    alone, helped = measure(photos), measure(photos, helper=helper)
+    assert helper.asked == [1]
+    assert helped.scene.to_json() == alone.scene.to_json()
+    assert all(one.frame is photo.frame for one, photo in zip(helped.photos, photos, strict=True))
 
 
 def test_a_photo_given_twice_adds_no_precision() -> None:

@@ -1,5 +1,8 @@
 """Networks say the same however many are asked at once, and in however many threads."""
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -66,3 +69,22 @@ def test_what_the_edges_of_plates_say_has_a_place_for_each_bin() -> None:
 def test_the_look_for_bases_from_above_reckons_in_bytes() -> None:
     """As `tools/training/quantize.py` makes it: a third of the time of a network that was only exported."""
     assert b"QuantizeLinear" in disc_net.MODEL.read_bytes()
+
+
+def test_the_networks_engine_keeps_nothing_to_tell_its_maker(tmp_path: Path) -> None:
+    """It would keep a number of this machine in the home, and events until it has a network."""
+    program = (
+        "from overruler.vision.learned import inference, rim_net\n"
+        "inference.load_session(rim_net.PATCH_MODEL)"
+    )
+    hushed = (
+        "CI",
+        "ORT_",
+        "GITHUB_",
+        "BUILD_",
+        "TF_BUILD",
+        "XDG_",
+    )  # it is silent in a CI by itself
+    own = {key: value for key, value in os.environ.items() if not key.startswith(hushed)}
+    subprocess.run([sys.executable, "-c", program], env=own | {"HOME": str(tmp_path)}, check=True)
+    assert [*tmp_path.rglob("*")] == []

@@ -1,9 +1,12 @@
 """Bases of several photos meet on the board and at height; sampled tables with known truth."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see, without
+from overruler.bases import Base
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.hypotheses import Hypothesis
 from overruler.vision.pairing.sighting import Sighting
@@ -33,6 +36,21 @@ def test_a_base_hidden_in_one_photo_is_known_from_the_others() -> None:
     photos = [see(k, camera_from(side), UNIT) for k, side in enumerate(SIDES_DEG)]
     found = associate([without(photos[0], 2), *photos[1:]], BOARD_MM)
     assert sorted(len(one.sightings) for one in found) == [2, 3, 3, 3, 3, 3]
+
+
+@pytest.mark.parametrize("height_mm", [95.0, 150.0])
+def test_a_base_on_a_high_roof_is_one_in_three_photos(height_mm: float) -> None:
+    crowd = [(60.0 + 100 * (k % 8), 40.0 + 80 * (k // 8), 0.0, 27.0) for k in range(24)]
+    bases = [(450.0, 420.0, height_mm, 25.0), *crowd]
+    photos = [see(k, camera_from(side), bases) for k, side in enumerate(SIDES_DEG)]
+    for first in range(3):
+        roof, *others = photos[first].detections
+        misread = replace(roof, base=Base.circle(28.5))
+        seen = [*photos]
+        seen[first] = replace(photos[first], detections=(misread, *others))
+        raised = [one for one in associate(seen, BOARD_MM) if one.is_raised]
+        assert [len(one.sightings) for one in raised] == [3]
+        assert abs(raised[0].best.mean[2] - height_mm) < 3
 
 
 def test_two_sides_measure_a_height_and_say_how_well() -> None:

@@ -77,6 +77,21 @@ def test_a_hidden_base_has_not_moved(photos: list[SeenPhoto]) -> None:
     assert find_moves([stays, strays], [photos[0], photos[1], photos[3]]) == []
 
 
+def test_a_plate_came_from_a_hidden_place_near_by(photos: list[SeenPhoto]) -> None:
+    plate = Base.rectangle(32, 32)
+    here, there = finding(HERE, photos[0], photos[1]), finding(THERE, photos[3])
+    stays, strays = (replace(one, base=plate) for one in (here, there))
+    seen = [photos[0], photos[1], photos[3]]
+    assert [(one.stays, one.strays) for one in find_moves([stays, strays], seen)] == [(0, 1)]
+    alone = replace(stays, sightings=stays.sightings[:1])
+    assert find_moves([alone, strays], seen) == []
+    both = [
+        photo_of(k, camera_from(120 * k), Plinth(*HERE, 32.0), Plinth(*THERE, 32.0)) for k in (0, 1)
+    ]
+    stays = replace(finding(HERE, *both), base=plate)
+    assert find_moves([stays, strays], [*both, photos[3]]) == []
+
+
 def test_a_base_behind_leaves_of_the_grounds_colour_has_not_moved(photos: list[SeenPhoto]) -> None:
     hidden = photo_of(4, camera_from(60), *bush(), Plinth(*THERE, 32.0))
     here = np.array([*HERE, 0.0])

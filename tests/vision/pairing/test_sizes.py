@@ -12,7 +12,12 @@ from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.merge import do_overlap, is_same_spot, merge_repeated
 from overruler.vision.pairing.sighting import Sighting
 from overruler.vision.pairing.size_by_place import _reweigh
-from overruler.vision.pairing.sizes import _find_offsets_mm, weigh_sizes
+from overruler.vision.pairing.sizes import (
+    _find_offsets_mm,
+    _mean_radius_mm,
+    _vote_weight,
+    weigh_sizes,
+)
 
 RADII_MM = np.array([25, 27, 28.5, 30, 32]) / 2
 OTHERS: list[Truth] = [(200.0 + 90 * k, 150.0, 0.0, 27.0) for k in range(4)]
@@ -64,6 +69,18 @@ def test_only_a_base_on_a_known_top_stands_over_another() -> None:
 def test_an_even_reading_leaves_the_size_open() -> None:
     shares = sizes_of(0.0, [(27.7, 0.3), (27.8, 0.3)])
     assert 0.01 < shares[Base.circle(28.5)] < 0.99
+
+
+def test_photos_that_agree_make_a_radius_no_surer_and_coarse_ones_vote_less() -> None:
+    photos = [see(k, camera_from(120.0 * k), OTHERS) for k in range(3)]
+    offsets = dict.fromkeys(range(3), 0.0)
+    one, three = (Decided.of(associate(some, BOARD_MM)[0], ()) for some in (photos[:1], photos))
+    assert _mean_radius_mm(three, offsets) == pytest.approx(_mean_radius_mm(one, offsets))
+    sharp, coarse = (
+        Sighting(see(0, camera, OTHERS), photos[0].detections[0])
+        for camera in (camera_from(0.0), camera_from(0.0, 75.0))
+    )
+    assert _vote_weight(coarse) < 0.5 * _vote_weight(sharp)
 
 
 def test_a_photo_that_shows_all_rims_too_small_is_allowed_for() -> None:

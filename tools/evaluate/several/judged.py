@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from evaluate.counting.tally import LEAST_RIM, Sum, Truth, same_size
 from evaluate.several.tables import PhotoTable
+from overruler.calibration import Calibration
 from overruler.report import Report
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
@@ -52,11 +54,11 @@ class Judged(Sum):
     invented: int = 0
 
 
-def judge(table: PhotoTable, report: Report, view: int = 0) -> Judged:
-    """Hold a report on a table against its truth; its first photo is the one of number `view`."""
+def judge(table: PhotoTable, report: Report) -> Judged:
+    """Hold a report on a table against its truth."""
     scene, counted = report.scene, Judged()
     pieces = table.truth["pieces"]
-    pairs, turn, shift = _pair(table, report, view)
+    pairs, turn, shift = _pair(table, report)
     rims = {piece["id"]: piece for piece in table.whole["pieces"]}
     found = {pieces[i]["id"] for i, _ in pairs}
     for piece in pieces:
@@ -92,23 +94,25 @@ def _is_sized(truth: Truth, piece: Piece) -> bool:
     return bool(np.allclose(sorted([piece.base.width_mm, piece.base.length_mm]), sides, atol=0.6))
 
 
-def _pair(
-    table: PhotoTable, report: Report, view: int
-) -> tuple[list[tuple[int, int]], Places, Places]:
-    """Pairs of pieces, true and found, and the turn and shift from the scene's frame to the true one."""
+def _pair(table: PhotoTable, report: Report) -> tuple[list[tuple[int, int]], Places, Places]:
+    """Pairs of pieces, true and found, and the turn and shift from the scene's frame to the true one.
+
+    Where markers lie anywhere, the photo whose camera makes most pairs tells the frame.
+    """
     pieces, scene = table.truth["pieces"], report.scene
     there = np.array([[piece["x_mm"], piece["y_mm"]] for piece in pieces])
     here = np.array([[piece.x_mm, piece.y_mm] for piece in scene.pieces]).reshape(-1, 2)
     reach = np.array([_length_mm(piece) / 2 for piece in pieces])
-    turn, shift = np.eye(2), np.zeros(2)
     if table.board.layout_known:
-        return _assign(there, here, reach), turn, shift
-    turn, shift = _frame_by_camera(table.truths[view], report)
-    for wide in (2.0, 1.0, 1.0, 1.0):
-        pairs = _assign(there, here @ turn.T + shift, wide * reach)
-        if len(pairs) > 2:
-            turn, shift = _align(here[[j for _, j in pairs]], there[[i for i, _ in pairs]])
-    return _assign(there, here @ turn.T + shift, reach), turn, shift
+        return _assign(there, here, reach), np.eye(2), np.zeros(2)
+    found = []
+    for turn, shift in _frames_by_cameras(table, report):
+        for wide in (2.0, 1.0, 1.0, 1.0):
+            pairs = _assign(there, here @ turn.T + shift, wide * reach)
+            if len(pairs) > 2:
+                turn, shift = _align(here[[j for _, j in pairs]], there[[i for i, _ in pairs]])
+        found.append((_assign(there, here @ turn.T + shift, reach), turn, shift))
+    return max(found, key=lambda one: len(one[0]))
 
 
 def _length_mm(piece: Truth) -> float:
@@ -125,9 +129,21 @@ def _assign(there: Places, here: Places, reach: Places) -> list[tuple[int, int]]
     return [(i, j) for i, j in pairs if cost[i, j] < 0.5]
 
 
-def _frame_by_camera(truth: Truth, report: Report) -> tuple[Places, Places]:
-    """The turn and shift of the plane by the pose of the first photo."""
-    true, pose = truth["camera"], report.calibration.camera.T_camera_board
+def _frames_by_cameras(table: PhotoTable, report: Report) -> list[tuple[Places, Places]]:
+    """The turn and shift of the plane by the pose of each photo."""
+    shown = [(photo.frame, photo.calibration) for photo in report.photos]
+    shown = shown or [(report.frame, report.calibration)]
+    truths = dict(zip(table.whole["views"], table.truths, strict=True))
+    names = [Path(frame.name).name.split(" ")[0] for frame, _ in shown]
+    return [
+        _frame_by_camera(truths[name], calibration)
+        for name, (_, calibration) in zip(names, shown, strict=True)
+    ]
+
+
+def _frame_by_camera(truth: Truth, calibration: Calibration) -> tuple[Places, Places]:
+    """The turn and shift of the plane by the pose of one photo."""
+    true, pose = truth["camera"], calibration.camera.T_camera_board
     turned = np.array(true["rotation"]).T
     turn = turned @ pose.rotation
     shift = turned @ (pose.translation_mm - np.array(true["translation_mm"]))

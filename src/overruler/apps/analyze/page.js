@@ -129,7 +129,7 @@ let cursor = null, timer = null;
 at("time").max = film.length_s;
 at("time").addEventListener("input", () => go(+at("time").value));
 
-// --- the film beside the page ---
+// --- the film beside the page, looked for when somebody asks: a browser tells its console of a film that is not there ---
 const reel = at("film"), hasReel = () => reel.readyState > 0;
 // Show a moment, on the film too.
 function go(time) { if (hasReel()) reel.currentTime = Math.min(time, reel.duration || time); show(time); }
@@ -138,16 +138,17 @@ function plain(address) { try { return decodeURIComponent(address); } catch { re
 let tries = 0;
 function tryFilm() {
   if (tries < film.films.length) { reel.src = film.films[tries++]; return; }
-  reel.hidden = true; at("film-choose").hidden = false;
+  reel.hidden = at("film-show").hidden = true; at("film-choose").hidden = false;
   say("The film " + plain(film.films[0].split("/").pop()) + " is not beside this page, or this browser cannot play it.");
 }
-reel.addEventListener("loadedmetadata", () => { reel.hidden = !reel.videoWidth; if (!reel.videoWidth) { tryFilm(); return; } say(""); at("film-choose").hidden = true; reel.currentTime = moment; });
+reel.addEventListener("loadedmetadata", () => { reel.hidden = !reel.videoWidth; if (!reel.videoWidth) { tryFilm(); return; } say(""); at("film-choose").hidden = at("film-show").hidden = true; reel.currentTime = moment; });
 reel.addEventListener("error", tryFilm);
 reel.addEventListener("seeking", () => { if (!timer && Math.abs(reel.currentTime - Math.min(moment, reel.duration)) > .06) show(Math.min(reel.currentTime, film.length_s)); });
 reel.addEventListener("play", start);
 reel.addEventListener("pause", () => { if (reel.currentTime < (reel.duration || 0) || !timer) stop(); });
 at("film-file").addEventListener("change", event => { const [file] = event.target.files; if (file) { tries = film.films.length; reel.src = URL.createObjectURL(file); } });
-if (film.films.length) { at("film-part").hidden = false; tryFilm(); }
+at("film-show").addEventListener("click", () => { at("film-show").disabled = true; tryFilm(); });
+at("film-part").hidden = !film.films.length;
 
 // The film's own clock leads while it runs; after its end, and without it, the page's does.
 function start() {

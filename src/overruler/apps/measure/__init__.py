@@ -3,6 +3,7 @@
 import argparse
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     args.photo = expand_patterns(args.photo)
     for name in PER_PHOTO_OUTPUTS:
         setattr(args, name, named_for(getattr(args, name), args.photo[0]))
-    options = read_options(args)
+    options = replace(read_options(args), with_helper=True)
     with progress_display(args.quiet) as progress:
         report = measure_photo(options, progress)
         if options.picture or options.doubt:

@@ -9,10 +9,8 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +27,7 @@ from overruler.apps.measure.photo_paths import (
 )
 from overruler.apps.process.log import say
 from overruler.apps.process.progress import track_progress
+from overruler.apps.process.worker import start_workers
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.sources.folder import find_photos
@@ -124,8 +123,7 @@ def measure_all(requests: Sequence[MeasureRequest], jobs: int) -> Iterator[Outco
         return
     waiting = list(requests)
     while waiting:
-        spawn = get_context("spawn")
-        with ProcessPoolExecutor(jobs, spawn, initializer=_prepare_worker) as pool:
+        with start_workers(jobs) as pool:
             futures = [pool.submit(measure_one, request) for request in waiting]
             for future in futures:
                 request = waiting.pop(0)
@@ -138,18 +136,6 @@ def measure_all(requests: Sequence[MeasureRequest], jobs: int) -> Iterator[Outco
                         "measure it alone, or give --jobs 1",
                     )
                     break  # and go on with another pool
-
-
-def _prepare_worker() -> None:
-    """End at once and in silence at Ctrl-C, and leave the other processors to the other workers."""
-    import signal
-
-    from overruler.apps.process.memory import keep_memory
-    from overruler.vision.imaging.opencv_threads import limit_opencv_to_one_thread
-
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    keep_memory()
-    limit_opencv_to_one_thread()
 
 
 def measure_one(request: MeasureRequest) -> Outcome:

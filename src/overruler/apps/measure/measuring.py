@@ -1,5 +1,6 @@
 """One measurement: from the options to the report with its rulings."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -24,11 +25,23 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
     frames = pictures.frames
     referee = make_referee(options, pictures)
     try:
-        report = referee.look(frames if len(frames) > 1 else frames[0], progress)
+        if options.with_helper and len(frames) > 1 and (os.cpu_count() or 1) > 1:
+            report = _look_with_helper(referee, frames, progress)
+        else:
+            report = referee.look(frames if len(frames) > 1 else frames[0], progress)
     except CannotMeasure:
         check_other_boards(frames[0], options.board, options.other_boards)
         raise
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
+
+
+def _look_with_helper(
+    referee: "Referee", frames: "Sequence[Frame]", progress: Callable[[str], None]
+) -> "Report":
+    from overruler.apps.process.worker import start_workers
+
+    with start_workers(1) as helper:
+        return referee.look(frames, progress, helper)
 
 
 def make_referee(options: MeasureOptions, pictures: Pictures) -> "Referee":

@@ -77,6 +77,9 @@ class MeasureOptions:
     """Whether to print the scene and nothing else."""
     other_boards: tuple[Board, ...] = ()
     """Boards, beside the known ones, that are told to fit where the board does not."""
+    with_helper: bool = False
+    """Whether a second process may measure every other one of several photos: a program that is started
+    anew in it must do nothing then."""
 
 
 def read_options(args: argparse.Namespace) -> MeasureOptions:

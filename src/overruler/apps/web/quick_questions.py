@@ -49,6 +49,7 @@ def tap_json(game: Game, tap: Tap) -> dict[str, Any]:
         "reach_in": tap.reach_in,
         "needs": dict(tap.needs),
         "by_unit": tap.by_unit,
+        "on_grid": tap.on_grid,
     }
     return {
         "label": tap.label,

@@ -63,6 +63,7 @@ def table_json(scene: Scene, photo: int = 0) -> dict[str, Any]:
         ],
         "bases": [base.to_json() | {"name": base.name} for base in catalogue(scene.game)],
         "bands": bool(range_lines_mm(scene)),
+        "grid": scene.grid is not None,
     }
 
 

@@ -90,6 +90,8 @@ def _probabilities(
 
 
 def _headline(scene: Scene, area: Area, area_mm2: float, pieces: list[str]) -> str:
+    if isinstance(area, Hidden) and not area_mm2:
+        return "nothing is hidden" + ("" if scene.terrain else ": no terrain is known")
     size = f"{area_mm2 / MM2_PER_CM2:.0f} cm²"
     if scene.unit == INCHES:
         size = f"{area_mm2 / MM_PER_INCH**2:.1f} sq in"

@@ -5,6 +5,7 @@ which findings are pieces → one fit of all places and heights
 """
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -31,7 +32,7 @@ from overruler.vision.pairing.merge import (
 )
 from overruler.vision.pairing.moved import Move, find_moves
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
-from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting
 from overruler.vision.pairing.size_by_place import weigh_by_places
 from overruler.vision.pairing.sizes import weigh_sizes
 
@@ -112,22 +113,39 @@ def _look_again_everywhere(
     photos: Sequence[SeenPhoto], findings: Sequence[Decided]
 ) -> list[Decided]:
     """Ask each photo for the bases that it lacks, and for those it measured at another height."""
-    sightings = [{one.photo.index: one for one in finding.sightings} for finding in findings]
-    for photo in photos:
-        expected = []
-        for k, finding in enumerate(findings):
-            own = sightings[k].get(photo.index)
-            if own is not None and _is_measured_there(own, finding):
-                continue
-            if photo.shows(finding.xyz_mm):
-                expected.append(Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm))
-        seen_there = [one[photo.index] for one in sightings if photo.index in one]
-        for k, sighting in look_again(photo, expected).items():
-            mine = sightings[k].get(photo.index)
-            if not any(is_same_spot(sighting, one) for one in seen_there if one is not mine):
-                sightings[k][photo.index] = sighting
-    pairs = zip(findings, sightings, strict=True)
-    return [finding.with_sightings(list(own.values())) for finding, own in pairs]
+    with ThreadPoolExecutor(PHOTOS_AT_A_TIME) as pool:
+        seen = list(pool.map(lambda photo: _look_again_in(photo, findings), photos))
+    pairs = enumerate(findings)
+    return [finding.with_sightings([one[k] for one in seen if k in one]) for k, finding in pairs]
+
+
+def _look_again_in(photo: SeenPhoto, findings: Sequence[Decided]) -> dict[int, Sighting]:
+    """The sightings of findings, by their numbers, in a photo after a second look."""
+    own = {
+        k: one
+        for k, finding in enumerate(findings)
+        for one in finding.sightings
+        if one.photo is photo
+    }
+    expected = [
+        Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm)
+        for k, finding in enumerate(findings)
+        if not (k in own and _is_measured_there(own[k], finding)) and photo.shows(finding.xyz_mm)
+    ]
+    first = dict(own)
+    for k, sighting in look_again(photo, expected).items():
+        mine = first.get(k)
+        if not any(is_same_spot(sighting, one) for one in first.values() if one is not mine):
+            own[k] = _with_own_score(sighting, mine)
+    return own
+
+
+def _with_own_score(again: Sighting, first: Sighting | None) -> Sighting:
+    """A second look, no surer of a base than the photo's first look at the same height."""
+    if first is None or abs(first.detection.z_mm - again.detection.z_mm) >= SAME_LEVEL_MM:
+        return again
+    score = min(again.detection.score, first.detection.score)
+    return again.with_detection(replace(again.detection, score=score))
 
 
 def _is_measured_there(sighting: Sighting, finding: Decided) -> bool:
@@ -158,7 +176,7 @@ def _drop_false(
             continue
         without = [findings[s].sightings[0].photo.index for s, t in strays.items() if t == k]
         asked = [photo for photo in photos if photo.index not in without]
-        probability = piece_probability(finding.sightings, finding.xyz_mm, asked)
+        probability = piece_probability(finding.as_finding(), asked)
         likely[k] = probability
     for k in sorted(likely, key=lambda k: -likely[k]):
         if likely[k] < MIN_PROBABILITY:

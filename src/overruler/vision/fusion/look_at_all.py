@@ -1,7 +1,7 @@
 """Measure several photos of one table: each by itself, two at a time, then all together."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from overruler.board import Board
@@ -20,15 +20,13 @@ from overruler.vision.fusion.same_table import (
     is_same_view,
 )
 from overruler.vision.fusion.to_scene import report_fused
-from overruler.vision.pairing.sighting import SeenPhoto
+from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto
 
 DISAGREEMENT_TEXT = (
     "the photos disagree by more than their doubt, so all doubt is larger; "
     "check that nothing was moved, and the lens files"
 )
 """What is said where photos contradict each other and none can be told from the others."""
-PHOTOS_AT_A_TIME = 2
-"""Photos measured at a time: each needs some hundred megabytes and most of a core."""
 
 LookAtOne = Callable[[Frame, int, Board | None], Report]
 """Measures one photo, given its number among all and the board."""
@@ -49,8 +47,12 @@ def look_at_all(
     look_at_one: LookAtOne,
     known: TableKnowledge,
     progress: Callable[[str], None],
+    helper: Executor | None = None,
 ) -> Report:
-    """Measure a table by all its photos; raise `CannotMeasure` where none of them can be measured."""
+    """Measure a table by all its photos; raise `CannotMeasure` where none of them can be measured.
+
+    `helper` measures every other photo; without it threads do.
+    """
     _check_count(frames)
     different, problems = _drop_repeated(frames)
     progress("finding the markers in all photos")
@@ -58,9 +60,8 @@ def look_at_all(
     if board is not None and not board.layout_known and len(different) > 1:
         board = map_free_markers([frames[k] for k in different], board)
     progress(f"measuring {len(different)} photos, {PHOTOS_AT_A_TIME} at a time")
-    with ThreadPoolExecutor(PHOTOS_AT_A_TIME) as pool:
-        looks = [pool.submit(_try_to_look, look_at_one, frames[k], k, board) for k in different]
-    results = [look.result() for look in looks]
+    shown = [(frames[k], k, board) for k in different]
+    results = _look_at_each(look_at_one, shown, helper)
     reports = {k: one for k, one in zip(different, results, strict=True) if isinstance(one, Report)}
     for k, one in zip(different, results, strict=True):
         if isinstance(one, CannotMeasure):
@@ -87,6 +88,29 @@ def look_at_all(
     grids = [one.scene.grid for one in reports.values() if one.scene.grid is not None]
     report = replace(report, scene=replace(report.scene, grid=next(iter(grids), None)))
     return _with_problems(report, problems)
+
+
+def _look_at_each(
+    look_at_one: LookAtOne,
+    shown: Sequence[tuple[Frame, int, Board | None]],
+    helper: Executor | None,
+) -> list[Report | CannotMeasure]:
+    """Measure each photo by itself, every other one by the helper if there is one."""
+    with ThreadPoolExecutor(1 if helper else PHOTOS_AT_A_TIME) as own:
+        executors = (own, helper or own)
+        looks = [
+            executors[n % 2].submit(_try_to_look, look_at_one, *one) for n, one in enumerate(shown)
+        ]
+        results = []
+        for look, one in zip(looks, shown, strict=True):
+            try:
+                result = look.result()
+            except BrokenExecutor:  # for want of memory, perhaps: this process does it after all
+                result = _try_to_look(look_at_one, *one)
+            if isinstance(result, Report):
+                result = replace(result, frame=one[0])  # not the helper's copy of it
+            results.append(result)
+    return results
 
 
 def _check_count(frames: Sequence[Frame]) -> None:

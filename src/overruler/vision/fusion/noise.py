@@ -71,7 +71,7 @@ def noise_of(
 def _add_errors_of_photos(noise: Array, sightings: Sequence[tuple[int, Sighting]]) -> None:
     """Add how far a photo draws all rims too near or too far."""
     for members in _group_by_photo(sightings):
-        shift = np.concatenate([sightings[m][1].lift_shift_mm() for m in members])
+        shift = np.concatenate([sightings[m][1].lift_shift_mm for m in members])
         at = np.ravel([[2 * m, 2 * m + 1] for m in members])
         noise[np.ix_(at, at)] += np.outer(shift, shift)
 
@@ -82,7 +82,7 @@ def _add_errors_of_bases(noise: Array, bases: Sequence[PlacedBase], rare: bool) 
     for base in bases:
         seen = base.sightings
         own = slice(2 * first, 2 * (first + len(seen)))
-        shade = np.concatenate([one.shade_shift_mm() for one in seen])
+        shade = np.concatenate([one.shade_shift_mm for one in seen])
         lift = np.concatenate([PROFILE_SIGMA_MM * one.relief_at(base.z_mm) for one in seen])
         noise[own, own] += np.outer(shade, shade) + np.outer(lift, lift)
         _add_near_views(noise[own, own], base, rare)

@@ -1,6 +1,7 @@
 """Run networks from ONNX files: one thread for each call, several calls at once."""
 
 import hashlib
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -33,6 +34,8 @@ FINGERPRINT_DIGITS = 12
 """Hexadecimal digits of the weights' fingerprint."""
 LOG_SEVERITY_ERROR = 3
 """ONNX Runtime's level for logging errors only."""
+NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED")
+"""Environment variables that keep ONNX Runtime (from 1.29 on) from telling its maker what it runs."""
 _ONE_AT_A_TIME = Lock()
 """Held while the networks' common memory is set up."""
 
@@ -95,6 +98,7 @@ def pad_to_input_multiple(picture: Floats) -> Floats:
 @cache
 def load_session(network: Path) -> "InferenceSession":
     """Load a network, once for each process."""
+    _stop_telemetry()
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()
@@ -104,6 +108,15 @@ def load_session(network: Path) -> "InferenceSession":
         _share_memory()
     options.add_session_config_entry("session.use_env_allocators", "1")
     return InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def _stop_telemetry() -> None:
+    """Let ONNX Runtime tell nobody anything; the variables count only before it is imported."""
+    os.environ |= dict.fromkeys(NO_TELEMETRY, "1")
+    from onnxruntime import disable_telemetry_events
+
+    disable_telemetry_events()
 
 
 @cache

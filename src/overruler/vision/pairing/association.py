@@ -1,10 +1,12 @@
 """Which sightings in several photos are of one base: an assignment of each photo to the bases so far."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from overruler.geometry.pose import Array
 from overruler.vision.pairing.hypotheses import Hypothesis
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
@@ -12,8 +14,13 @@ MIN_LOG_RATIO = 0.0
 """Least log-likelihood ratio of a match, against two bases that one photo each sees."""
 IMPOSSIBLE = -1e3
 """Log-likelihood ratio of a pair that cannot be one base."""
-MAX_APART_MM = 250.0
-"""Largest distance on the board between two sightings of one base: parallax of the highest roof."""
+MIN_PAIR_LOG_RATIO = -8.0
+"""The same of two of three sightings that meet at a height."""
+MAX_HEIGHT_MM = 250.0
+"""Largest height of a base over the board: that of the highest roof."""
+MAX_MISS_MM = 40.0
+"""Largest distance of the rays of two sightings of one base, along the board at one height: fits of
+blurred rims are off by up to 15 mm."""
 
 
 def associate(photos: Sequence[SeenPhoto], board_mm: tuple[float, float]) -> list[Hypothesis]:
@@ -23,7 +30,60 @@ def associate(photos: Sequence[SeenPhoto], board_mm: tuple[float, float]) -> lis
     for photo in ordered:
         sightings = [Sighting(photo, detection) for detection in photo.detections]
         found = join_photo(found, sightings, board_mm)
+    for photo in ordered:
+        found = _join_left_over(found, photo, board_mm)
+    for three in combinations(ordered, 3):
+        found = _join_three(found, three, board_mm)
     return found
+
+
+def _join_left_over(
+    found: Sequence[Hypothesis], photo: SeenPhoto, board_mm: tuple[float, float]
+) -> list[Hypothesis]:
+    """Join what only one photo saw to bases that two others see without it.
+
+    Two photos that see a base on a roof leave its height open, so they may not match. Two others that
+    match tell the height.
+    """
+    own = [one for one in found if one.is_seen_by_only(photo)]
+    joint = [one for one in found if len(one.sightings) > 1 and not one.is_seen_by(photo)]
+    if not own or not joint:
+        return list(found)
+    changed = {id(one) for one in (*own, *joint)}
+    rest = [one for one in found if id(one) not in changed]
+    sightings = [one.sightings[0] for one in own]
+    return [*rest, *join_photo(joint, sightings, board_mm)]
+
+
+def _join_three(
+    found: Sequence[Hypothesis], photos: Sequence[SeenPhoto], board_mm: tuple[float, float]
+) -> list[Hypothesis]:
+    """Join what each of three photos saw alone where all three meet at one height.
+
+    Two photos that meet so high above the board may do so by chance; three do not.
+    """
+    own = [[one for one in found if one.is_seen_by_only(photo)] for photo in photos]
+    first, second, third = ([one.sightings[0] for one in alone] for alone in own)
+    density = max(map(len, (first, second, third))) / (board_mm[0] * board_mm[1])
+    meetings: list[tuple[float, tuple[int, int, int], Hypothesis]] = []
+    for i, j in _find_crossing(first, second):
+        ratio = own[0][i].log_ratio(second[j], density)
+        if ratio < MIN_PAIR_LOG_RATIO:
+            continue
+        pair = own[0][i].joined_by(second[j])
+        for k in {k for which, k in _find_crossing([first[i]], third)}:
+            total = ratio + pair.log_ratio(third[k], density)
+            if total > MIN_LOG_RATIO:
+                meetings.append((total, (i, j, k), pair.joined_by(third[k])))
+    taken: list[set[int]] = [set(), set(), set()]
+    joined = []
+    for _, numbers, one in sorted(meetings, key=lambda meeting: -meeting[0]):
+        if not any(n in used for n, used in zip(numbers, taken, strict=True)):
+            joined.append(one)
+            for n, used in zip(numbers, taken, strict=True):
+                used.add(n)
+    gone = {id(own[p][n]) for p, used in enumerate(taken) for n in used}
+    return [*(one for one in found if id(one) not in gone), *joined]
 
 
 def join_photo(
@@ -32,10 +92,8 @@ def join_photo(
     """Join one photo's sightings to the bases found so far; the others become bases of their own."""
     density = max(len(sightings), 1) / (board_mm[0] * board_mm[1])
     ratios = np.full((len(found), len(sightings)), IMPOSSIBLE)
-    for i, hypothesis in enumerate(found):
-        for j, sighting in enumerate(sightings):
-            if _may_be_one(hypothesis, sighting):
-                ratios[i, j] = hypothesis.log_ratio(sighting, density)
+    for i, j in _find_crossing([one.sightings[0] for one in found], sightings):
+        ratios[i, j] = found[i].log_ratio(sightings[j], density)
     rows, columns = linear_sum_assignment(-np.maximum(ratios, MIN_LOG_RATIO))
     joined, taken = list(found), set()
     for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
@@ -46,6 +104,20 @@ def join_photo(
     return joined + alone
 
 
-def _may_be_one(hypothesis: Hypothesis, sighting: Sighting) -> bool:
-    apart = hypothesis.modes[0].mean[:2] - sighting.place_at(0.0)
-    return float(np.hypot(*apart)) < MAX_APART_MM
+def _find_crossing(some: Sequence[Sighting], more: Sequence[Sighting]) -> list[tuple[int, int]]:
+    """Pairs of sightings whose rays meet at some height, about."""
+    if not some or not more:
+        return []
+    low, high = (
+        _places_at(some, z_mm)[:, None] - _places_at(more, z_mm)[None]
+        for z_mm in (0.0, MAX_HEIGHT_MM)
+    )
+    step = high - low
+    nearest = -np.sum(low * step, -1) / np.maximum(np.sum(step**2, -1), 1e-9)
+    miss = low + np.clip(nearest, 0, 1)[..., None] * step
+    return [(i, j) for i, j in np.argwhere(np.linalg.norm(miss, axis=-1) < MAX_MISS_MM).tolist()]
+
+
+def _places_at(sightings: Sequence[Sighting], z_mm: float) -> Array:
+    """The places (N, 2) of sightings at a height."""
+    return np.array([one.place_at(z_mm) for one in sightings])

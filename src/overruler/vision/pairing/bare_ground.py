@@ -4,16 +4,17 @@ Around the base both photos must show the same ground, mark by mark. A tree in f
 have the ground's colour, but not its marks. In the base's own place the photo must show that ground.
 """
 
-from dataclasses import dataclass
-
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.contours.radial_edges import LabPatch
-from overruler.vision.imaging.line_profiles import Floats
+from overruler.vision.pairing.ground_squares import (
+    correlate,
+    cut_out_square,
+    smooth_squares,
+    square_grid,
+)
 from overruler.vision.pairing.sighting import SeenPhoto
 
 RING_RADII = (1.25, 2.3)
@@ -26,10 +27,6 @@ MIN_DISC_SHARE = 0.05
 """Least share of the disc beside that: a crescent that one place does not share with the other."""
 DISC_RADII = 0.9
 """Radius of the disc that shows the ground where no base stands, in radii."""
-GRID_STEPS = 41
-"""Samples along and across the square about a base."""
-MIN_BLUR_MM = 1.5
-"""Least 1 σ of the Gaussian that takes noise off the ground, in mm; else a pixel of either photo."""
 MIN_RING_SHARE = 0.5
 """Least share of the ring that both photos show."""
 MAX_COLOUR_STEP_LAB = 10.0
@@ -55,24 +52,8 @@ MAX_LIGHTNESS_STEP = (5.0, 2.5)
 """The same of lightness."""
 MIN_BARE_SHARE = 0.7
 """Least share of a disc's pixels that look like the ground around, where it is bare."""
-BOARD_STEPS = 24
-"""Samples along and across the board for its usual colour."""
-
 MAD_TO_SIGMA = 1.4826
 """Factor from a median absolute deviation to a 1 σ."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Square:
-    """A square of ground about a base, as a photo shows it."""
-
-    lab: Floats
-    """(N, N, 3), less the board's usual colour."""
-    inside: NDArray[np.bool_]
-    """(N, N): what the photo shows of it."""
-    mm_per_px: float
-    mm_per_step: float
-    """Spacing of the samples."""
 
 
 def is_bare(
@@ -89,9 +70,8 @@ def is_bare(
     radius_mm = base.length_mm / 2
     if base.shape == "rectangle":
         radius_mm *= PLATE_RING_FACTOR
-    reach = np.linspace(-RING_RADII[1], RING_RADII[1], GRID_STEPS)
-    grid = np.stack(np.meshgrid(reach, reach), -1)
-    one, other = (_cut_out(each, grid * radius_mm, xyz_mm) for each in (photo, beside))
+    grid = square_grid(RING_RADII[1])
+    one, other = (cut_out_square(each, grid * radius_mm, xyz_mm) for each in (photo, beside))
     if one is None or other is None:
         return False
     radii = np.linalg.norm(grid, axis=-1)
@@ -101,8 +81,7 @@ def is_bare(
     is_seen = both.sum() >= MIN_RING_SHARE * ring.sum()
     if not is_seen or disc.sum() < MIN_DISC_SHARE * (radii < DISC_RADII).sum():
         return False
-    blur_steps = max(MIN_BLUR_MM, one.mm_per_px, other.mm_per_px) / one.mm_per_step
-    here, there = (cv2.GaussianBlur(each.lab, (0, 0), blur_steps) for each in (one, other))
+    here, there = smooth_squares(one, other)
     apart = _apart(here[both], there[both])
     if apart is None:
         return False
@@ -118,19 +97,6 @@ def _is_free(places_mm: Array, elsewhere_mm: Array | None, radius_mm: float) -> 
     return np.asarray(apart > ELSEWHERE_RADII * radius_mm)
 
 
-def _cut_out(photo: SeenPhoto, steps_mm: Array, xyz_mm: Array) -> _Square | None:
-    """The square about a place; None where the photo does not show the place."""
-    if not photo.shows(xyz_mm):
-        return None
-    camera, reach_mm = photo.calibration.camera, float(np.abs(steps_mm).max())
-    patch = LabPatch.crop_around(photo.frame.pixels, camera, xyz_mm[:2], reach_mm, float(xyz_mm[2]))
-    if patch is None:
-        return None
-    lab, inside = patch.sample_board(xyz_mm[:2] + steps_mm)
-    step_mm = 2 * reach_mm / (GRID_STEPS - 1)
-    return _Square(lab - _usual_colour(photo), inside, patch.mm_per_px, step_mm)
-
-
 def _apart(here: Array, there: Array) -> Array | None:
     """How far (N,) marks of the ground differ between two photos; None where they differ in all."""
     step = here - there
@@ -140,16 +106,10 @@ def _apart(here: Array, there: Array) -> Array | None:
     middle = float(np.median(apart[ground]))
     if np.linalg.norm(usual) > MAX_COLOUR_STEP_LAB or middle > MAX_APART_LAB:
         return None
-    correlation = _correlation(here[ground, 0], there[ground, 0])
+    correlation = correlate(here[ground, 0], there[ground, 0])
     if middle > PLAIN_APART_LAB and correlation < MIN_CORRELATION:
         return None
     return apart
-
-
-def _correlation(one: Array, other: Array) -> float:
-    one, other = one - one.mean(), other - other.mean()
-    lengths = float(np.linalg.norm(one)) * float(np.linalg.norm(other))
-    return float(one @ other) / max(lengths, 1e-9)
 
 
 def _looks_like(disc: Array, ground: Array) -> bool:
@@ -161,19 +121,3 @@ def _looks_like(disc: Array, ground: Array) -> bool:
     most_lightness = MAX_LIGHTNESS_STEP[0] + MAX_LIGHTNESS_STEP[1] * sigma[0]
     alike = (np.hypot(*step[:, 1:].T) < most_chroma) & (step[:, 0] < most_lightness)
     return bool(alike.mean() >= MIN_BARE_SHARE)
-
-
-def _usual_colour(photo: SeenPhoto) -> Floats:
-    """The median colour (3,) of the board, which takes the photo's exposure and white balance off."""
-    width, height = photo.calibration.board_mm
-    x, y = np.meshgrid(np.linspace(0, width, BOARD_STEPS), np.linspace(0, height, BOARD_STEPS))
-    pixels = photo.calibration.camera.project(np.stack([x, y, np.zeros_like(x)], -1).reshape(-1, 3))
-    inside = np.isfinite(pixels).all(1)
-    columns, rows = np.rint(pixels[inside]).astype(int).T
-    seen = (columns >= 0) & (rows >= 0)
-    seen &= (columns < photo.frame.size_px[0]) & (rows < photo.frame.size_px[1])
-    colours = photo.frame.pixels[rows[seen], columns[seen]].astype(np.float32) / 255
-    if not len(colours):
-        return np.zeros(3, np.float32)
-    lab = cv2.cvtColor(colours[None], cv2.COLOR_BGR2Lab)[0]
-    return np.asarray(np.median(lab, 0), np.float32)

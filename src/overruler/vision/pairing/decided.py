@@ -15,6 +15,9 @@ from overruler.vision.pairing.sighting import Sighting
 MIN_LEVEL_PROBABILITY = 0.5
 """Least probability of a top on which bases may stand."""
 
+MAX_SIGMA_MM = 3.0
+"""Largest 1 σ of the place of a raised base: farther off it is another."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decided:
@@ -53,11 +56,15 @@ class Decided:
         if alone and level is None:
             z_sigma = float(np.sqrt(mode.covariance[2, 2]))
         if level is not None:
-            z, z_sigma = levels[level].z_mm, levels[level].z_sigma_mm
-        xy = one.sightings[0].place_at(z) if alone else mode.mean[:2]
-        sigma = largest_sigma_mm(mode.covariance[:2, :2]) if not alone else 1.0
-        xyz = np.array([*xy, z])
-        return cls(one.sightings, one.base, xyz, min(sigma, 3.0), z_sigma, level, True)
+            z, z_sigma = levels[level].z_mm, levels[level].prior_sigma_mm
+        xy, covariance = mode.mean[:2], mode.covariance[:2, :2]
+        if alone:
+            (seen,) = one.sightings
+            by_height = seen.relief_at(z) * (z_sigma if level is None else levels[level].z_sigma_mm)
+            xy = seen.place_at(z)
+            covariance = seen.loose_covariance_at(z) + np.outer(by_height, by_height)
+        sigma = min(largest_sigma_mm(covariance), MAX_SIGMA_MM)
+        return cls(one.sightings, one.base, np.array([*xy, z]), sigma, z_sigma, level, True)
 
     def as_finding(self) -> Finding:
         return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm)

@@ -11,7 +11,7 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.pairing.sighting import Sighting
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 BOARD_SIGMA_MM = 0.3
 """1 σ of a base's height over the board that it stands on."""
@@ -124,6 +124,12 @@ class Hypothesis:
     def log_evidence(self) -> float:
         weights = [mode.log_weight for mode in self.modes]
         return float(np.logaddexp.reduce(weights))
+
+    def is_seen_by(self, photo: SeenPhoto) -> bool:
+        return any(one.photo is photo for one in self.sightings)
+
+    def is_seen_by_only(self, photo: SeenPhoto) -> bool:
+        return len(self.sightings) == 1 and self.is_seen_by(photo)
 
     def joined_by(self, sighting: Sighting) -> "Hypothesis":
         """The hypothesis with one more sighting."""

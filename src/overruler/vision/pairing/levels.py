@@ -37,6 +37,13 @@ class Level:
     z_mm: float
     z_sigma_mm: float
     probability: float
+    is_measured: bool = False
+    """Whether bases on it measured its height by parallax."""
+
+    @property
+    def prior_sigma_mm(self) -> float:
+        """1 σ of its height before any parallax: the fit of all places measures that again."""
+        return FREE_SIGMA_MM if self.is_measured else self.z_sigma_mm
 
     def outline_at(self, z_mm: float) -> Array:
         """Its outline (K, 2) at a height, by the photo that is surest of it."""
@@ -136,4 +143,4 @@ def _measure_level(level: Level, bases: Sequence[Hypothesis]) -> Level:
     weights = np.array(sigmas) ** -2
     mean = float(weights @ heights / weights.sum())
     sigma = float(np.hypot(weights.sum() ** -0.5, LEVEL_SIGMA_MM))
-    return replace(level, z_mm=mean, z_sigma_mm=sigma, probability=1.0)
+    return replace(level, z_mm=mean, z_sigma_mm=sigma, probability=1.0, is_measured=True)

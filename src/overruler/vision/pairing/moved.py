@@ -3,7 +3,8 @@
 A photo that does not see a base where others do may have it hidden. A base moved where the photo shows
 bare ground in its place, shows a base of its size elsewhere, and another shows bare ground there.
 Figures hide places; so one photo's word for each place is enough. Where the two places overlap, the
-crescents count that they do not share.
+crescents count that they do not share. A plate is told by its print: where one photo shows it on
+ground that another shows bare, it came from near by, even if the photo hides its old place.
 """
 
 from collections.abc import Sequence
@@ -18,12 +19,16 @@ from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 MIN_MOVED_SCORE = 0.98
 """Least score of a base at the place to which it moved, and at its place in a single other photo."""
+MIN_SURE_PHOTOS = 2
+"""Least number of photos that are sure of a plate whose old place the other one hides."""
 MIN_STEP_SIGMAS = 8.0
 """Least distance of a move, in σ of the places."""
 MIN_STEP_MM = 3.0
 """The same in mm."""
 MAX_MOVE_MM = 400.0
 """Largest move that is recognized as one."""
+MAX_UNSEEN_MOVE_MM = 100.0
+"""The same where the old place is hidden in the photo that shows the new one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,10 +90,23 @@ def _may_have_moved(here: Finding, there: Finding, photos: Sequence[SeenPhoto]) 
     by_index = {photo.index: photo for photo in photos}
     agreeing = [by_index[k] for k in sorted(here.photos)]
     if not any(_is_bare_of(here, by_index[strayed], beside, there) for beside in agreeing):
-        return False
+        others = [photo for photo in photos if photo.index != strayed]
+        return apart_mm < MAX_UNSEEN_MOVE_MM and _did_plate_appear(here, there, others)
     if apart_mm < here.base.width_mm:
         return True  # two bases cannot overlap, so it is the same one
     return any(_is_bare_of(there, photo, by_index[strayed], here) for photo in agreeing)
+
+
+def _did_plate_appear(here: Finding, there: Finding, others: Sequence[SeenPhoto]) -> bool:
+    """Whether all other photos, at least two, are sure of `here`, and one shows bare ground at `there`."""
+    if there.base.shape != "rectangle" or len(here.photos) < max(len(others), MIN_SURE_PHOTOS):
+        return False
+    if min(one.detection.score for one in here.sightings) < MIN_MOVED_SCORE:
+        return False
+    beside = there.sightings[0].photo
+    apart_mm = float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2]))
+    is_clear = apart_mm > here.base.width_mm and beside.shows(here.xyz_mm)
+    return is_clear and any(_is_bare_of(there, photo, beside, here) for photo in others)
 
 
 def is_surely_apart(here: Finding, there: Finding) -> bool:

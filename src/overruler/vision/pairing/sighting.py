@@ -17,6 +17,8 @@ from overruler.vision.assembly.flag_doubts import SURE, rare_probability
 from overruler.vision.camera.table_bow import correct_for_bow_mm, place_jacobian_bow
 from overruler.vision.contours.shading import common_shade_mm, shade_covariance_mm2
 
+PHOTOS_AT_A_TIME = 2
+"""Photos looked at at a time: each needs some hundred megabytes and most of a core."""
 ALONG_SIGMA_FACTOR = 0.7
 """1 σ of a place along the view, against the one that its fit states. This and the next six but the fifth are
 likeliest together for the errors of 540 sightings on seven rendered tables and a film of a walk."""
@@ -63,6 +65,12 @@ class SeenPhoto:
         size = np.array(self.frame.size_px)
         return bool(np.isfinite(pixel).all() and (pixel >= 0).all() and (pixel <= size - 1).all())
 
+    def place_of(self, detection: Detection, z_mm: float) -> Array:
+        """The place (2,) on the bowed table of one of its bases whose underside lies at `z_mm`."""
+        camera = self.calibration.camera
+        xy = reproject_to_height(camera, detection.xy_mm, detection.z_mm, z_mm)
+        return correct_for_bow_mm(self.calibration, xy, z_mm)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sighting:
@@ -72,17 +80,27 @@ class Sighting:
     detection: Detection
     again: bool = False
     """Whether it was found by a second look, where other photos see a base."""
+    mm_per_px: float = field(init=False)
+    """The photo's resolution there."""
     usual_mm2: Array = field(init=False)
     """(2, 2): usual covariance of its own error: `own_covariance_mm2`, asked for often."""
+    shade_shift_mm: Array = field(init=False)
+    """(2,): its shift by the shade that all sightings of its base share, 1 σ."""
+    lift_shift_mm: Array = field(init=False)
+    """(2,): its shift that all sightings of its photo share, 1 σ."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "usual_mm2", self._usual_covariance_mm2())
+        calibration, detection = self.photo.calibration, self.detection
+        place = np.array([*detection.xy_mm, detection.z_mm])
+        scale, along = float(calibration.camera.mm_per_px(place)), self._along_view()
+        object.__setattr__(self, "mm_per_px", scale)
+        object.__setattr__(self, "usual_mm2", self._usual_covariance_mm2(along))
+        object.__setattr__(self, "shade_shift_mm", common_shade_mm(calibration, detection))
+        object.__setattr__(self, "lift_shift_mm", LIFT_SIGMA_PX * scale * along)
 
     def place_at(self, z_mm: float) -> Array:
         """Its place (2,) on the bowed table if its underside lies at `z_mm` over it."""
-        calibration, detection = self.photo.calibration, self.detection
-        xy = reproject_to_height(calibration.camera, detection.xy_mm, detection.z_mm, z_mm)
-        return correct_for_bow_mm(calibration, xy, z_mm)
+        return self.photo.place_of(self.detection, z_mm)
 
     def relief_at(self, z_mm: float) -> Array:
         """How far (2,) its place moves for a millimetre of height."""
@@ -117,9 +135,9 @@ class Sighting:
         own = detection.covariance_mm2 + detection.rare_excess_mm2 + shade
         return np.asarray(own + self._least_mm2())
 
-    def _usual_covariance_mm2(self) -> Array:
+    def _usual_covariance_mm2(self, along: Array) -> Array:
+        """The usual covariance of the fit and the shade; `along` (2,) points to the camera."""
         shade = shade_covariance_mm2(self.photo.calibration, self.detection)
-        along = self._along_view()
         projection = np.outer(along, along)
         stretch = ALONG_SIGMA_FACTOR * projection + ACROSS_SIGMA_FACTOR * (np.eye(2) - projection)
         if self.detection.base.shape == "rectangle":
@@ -130,19 +148,6 @@ class Sighting:
     def _least_mm2(self) -> Array:
         return np.asarray((LEAST_SIGMA_PX * self.mm_per_px) ** 2 * np.eye(2))
 
-    @property
-    def mm_per_px(self) -> float:
-        place = np.array([*self.detection.xy_mm, self.detection.z_mm])
-        return float(self.photo.calibration.camera.mm_per_px(place))
-
-    def shade_shift_mm(self) -> Array:
-        """(2,): its shift by the shade that all sightings of its base share, 1 σ."""
-        return common_shade_mm(self.photo.calibration, self.detection)
-
-    def lift_shift_mm(self) -> Array:
-        """(2,): its shift that all sightings of its photo share, 1 σ."""
-        return LIFT_SIGMA_PX * self.mm_per_px * self._along_view()
-
     def _along_view(self) -> Array:
         """The unit vector (2,) on the board towards the camera."""
         relief = self.relief_at(self.detection.z_mm)
@@ -152,7 +157,7 @@ class Sighting:
         """(2, 2): usual covariance of its place, the errors that it shares with others included."""
         by_camera = self.jacobian_at(z_mm)
         camera = by_camera @ self.photo.calibration.covariances.usual @ by_camera.T
-        shifts = (self.shade_shift_mm(), self.lift_shift_mm())
+        shifts = (self.shade_shift_mm, self.lift_shift_mm)
         shared = sum(np.outer(shift, shift) for shift in shifts)
         return np.asarray(self.own_covariance_mm2(rare=False) + camera + shared)
 

@@ -5,6 +5,7 @@ then disagree about its place.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -12,15 +13,17 @@ from overruler.bases import Base
 from overruler.geometry.pose import Array
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
-from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting
 from overruler.vision.pairing.sizes import SizeShares
 
 MIN_SHARE = 0.01
 """Least probability of a size that is looked at."""
 PLACE_SIGMA_MM = 0.15
 """1 σ of a place beside what its covariance says: profiles of bases differ from photo to photo."""
-MAX_CHI2 = 20.0
+MAX_CHI2 = 6.0
 """Largest squared distance that counts: something else is wrong beyond."""
+CHI2_WEIGHT = 0.5
+"""Weight of a squared distance beside radii and votes, which the same rims gave."""
 
 Fits = dict[Base, dict[int, Sighting]]
 """A finding's sightings by photo, fitted in each likely size."""
@@ -31,8 +34,8 @@ def weigh_by_places(
 ) -> list[SizeShares]:
     """The sizes' probabilities after asking whether the photos agree about the place in each size."""
     fits = [_own_fits(one, sizes) for one, sizes in zip(findings, shares, strict=True)]
-    for photo in photos:
-        _fit_in(photo, findings, fits)
+    with ThreadPoolExecutor(PHOTOS_AT_A_TIME) as pool:
+        list(pool.map(lambda photo: _fit_in(photo, findings, fits), photos))
     return [
         _reweigh(one, sizes, fit) for one, sizes, fit in zip(findings, shares, fits, strict=True)
     ]
@@ -83,7 +86,7 @@ def _reweigh(finding: Decided, sizes: SizeShares, fits: Fits) -> SizeShares:
     }
     best = min(least.values())
     weights = {
-        base: share * float(np.exp(-0.5 * min(least[base] - best, MAX_CHI2)))
+        base: share * float(np.exp(-0.5 * min(CHI2_WEIGHT * (least[base] - best), MAX_CHI2)))
         for base, share in sizes.items()
         if base in least
     }

@@ -73,9 +73,9 @@ def watched() -> Iterator[Watched]:
         until(lambda: found.desk.scene(), 90)
         names = [piece.id for piece in found.desk.scene().pieces]  # type: ignore[union-attr]
         found.desk.pick(names[0], names[1])
-        until(lambda: found.desk.graphics_on_air().ruling, 30)
+        until(lambda: found.desk.graphics_on_air().ruling)
         found.bumped = 1
-        until(lambda: any(bumped and seen.report is None for bumped, seen in found.said), 60)
+        until(lambda: any(bumped and seen.report is None for bumped, seen in found.said))
         until(
             lambda: found.said[-1][1].report is not None and found.desk.graphics_on_air().ruling, 90
         )
@@ -144,7 +144,7 @@ def test_a_film_that_begins_again_moves_no_piece_and_keeps_their_names() -> None
     )
     eyes.start()
     try:
-        until(lambda: played.is_set() and desk.scene() and desk.scene().pieces[0].x_mm == 200.0, 30)  # type: ignore[union-attr]
+        until(lambda: played.is_set() and desk.scene() and desk.scene().pieces[0].x_mm == 200.0)  # type: ignore[union-attr]
         scene = desk.scene()
         assert scene is not None
         assert {piece.id: (piece.x_mm, piece.y_mm) for piece in scene.pieces} == ends

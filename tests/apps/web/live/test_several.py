@@ -22,6 +22,7 @@ from tests.vision.several_cameras.stand_in import (
     shot_of,
     watch_of,
 )
+from tests.waiting import LONG_S
 
 STEPS = round(UNTIL_S * 10)
 NAMES = "left", "right"
@@ -89,7 +90,7 @@ def played(
     )
     watcher.start()
     try:
-        end_s = time.monotonic() + 30
+        end_s = time.monotonic() + LONG_S
         while game.step < STEPS + 15 and time.monotonic() < end_s:
             time.sleep(0.01)
         then(watcher, game)
@@ -113,7 +114,7 @@ def correct_one(watcher: SeveralCamerasWatcher, game: Game) -> None:
     with pytest.raises(BadInput, match="there is no piece 'p09'"):
         watcher.correct([Fix(do="remove", id="p09")])
     watcher.correct([Fix(do="remove", id="p01")])
-    end_s = time.monotonic() + 10
+    end_s = time.monotonic() + LONG_S
     while time.monotonic() < end_s:
         report = game.told[-1].report
         if report is not None and [piece.id for piece in report.scene.pieces] == ["p03", "p02"]:

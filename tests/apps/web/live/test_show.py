@@ -1,22 +1,29 @@
 """What a caster tells beside the table: looks from a file, players, scores, a caption; and who may tell it."""
 
 import base64
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from overruler.apps.web.guard import AccessPolicy
-from overruler.apps.web.live.broadcast import Canvas, Dress, draw_show
+from overruler.apps.web.live.broadcast import Canvas, Dress, draw_show, show_boxes
+from overruler.apps.web.live.graphics import Stage, draw_graphics
 from overruler.apps.web.live.look import COLOUR_WORDS, TEAM_COLOURS, Look, LookFile, read_look
+from overruler.apps.web.live.selection import Selection
 from overruler.apps.web.live.show import MAX_PLAYERS, MAX_WORDS, Show, dress_players
 from overruler.errors import BadInput
+from tests.apps.web.desk import scene
 from tests.apps.web.live_table import Table, air, served
+from tests.reports import SIZE_PX
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -130,3 +137,23 @@ def test_the_show_is_told_by_those_with_the_key_alone(locked: str, action: str) 
             urllib.request.urlopen(asked)
         with refused.value as answer:
             assert answer.code == 401
+
+
+def test_no_number_of_the_ruler_stands_under_the_scoreboard() -> None:
+    places = [(150, 580), (450, 570), (620, 590), (760, 560), (480, 300)]  # most at the far edge
+    found = scene()
+    pieces = [
+        replace(piece, x_mm=x, y_mm=y) for piece, (x, y) in zip(found.pieces, places, strict=True)
+    ]
+    found, names = replace(found, pieces=tuple(pieces)), frozenset(piece.id for piece in pieces)
+    show = Show(scores={"red": "2", "blue": "1"}, round="Round 2", caption=("Final", "Anna"))
+    count = 0
+    for other in sorted(names - {"p01"}):
+        pair = ("p01", other)
+        lines = draw_graphics(found, Selection(pair=pair), names, Stage(show)).layers["lines"]
+        for x, y in re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>\d</text>', lines):
+            count += 1
+            place = np.array([float(x), float(y)])
+            for center, size in show_boxes(Canvas(SIZE_PX), show, Dress()):
+                assert (np.abs(place - center) > size / 2).any(), pair
+    assert count > 10

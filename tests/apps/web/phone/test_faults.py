@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,12 +20,18 @@ from overruler import writing
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import StoreUnavailable, TaskFailed
 from overruler.apps.web.phone import current_states, disk_room, measurements
-from overruler.apps.web.phone.store import DONE, QUEUED, Measurement, Store
+from overruler.apps.web.phone.store import (
+    DONE,
+    PROBE_BYTES,
+    QUEUED,
+    RESULT_BYTES,
+    Measurement,
+    Store,
+)
 from overruler.errors import BadInput
 from tests.apps.web.desk import Ready, client, ended, jpeg, measured
+from tests.waiting import LONG_S
 
-LONG_S = 60.0
-"""Longest wait for what must come, in s."""
 WISH = {"game": "legion", "marker_mm": "60"}
 Write = Callable[..., Any]
 
@@ -37,6 +44,19 @@ class Fault:
         self.count = 0
         monkeypatch.setattr(os, "replace", self._failing(os.replace, self._full))
         monkeypatch.setattr(Store, "add", self._failing(Store.add, self._locked))
+
+    def leave_room(self, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+        """Leave so many bytes free: a larger file is not written."""
+        usage = SimpleNamespace(free=size)
+        monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+        replace = os.replace
+
+        def replace_small(source: str, target: Path) -> None:
+            if os.path.getsize(source) > size:
+                self._full()
+            replace(source, target)
+
+        monkeypatch.setattr(os, "replace", replace_small)
 
     def _failing(self, write: Write, fail: Callable[[], None]) -> Write:
         def attempt(*told: Any) -> Any:
@@ -187,6 +207,43 @@ def test_a_full_disk_is_told_by_health_and_by_every_upload(
         fault.left = 1_000_000
         assert found.get("/api/health").json()["ok"]
         measured(found)
+
+
+@pytest.mark.parametrize("spare", [-RESULT_BYTES - 20_000, -1, 1_000_000])
+def test_health_is_well_only_where_the_largest_photo_finds_room(
+    spare: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A file of a few kilobytes still fits where a photo does not."""
+    photo = jpeg((640, 480))
+    with client(monkeypatch, tmp_path / "store", most_bytes=len(photo)) as found:
+        room = len(photo) + RESULT_BYTES + spare
+        Fault(monkeypatch).leave_room(monkeypatch, room)
+        health = found.get("/api/health")
+        answer = found.post("/api/measurements", params=WISH, content=photo)
+    assert room > PROBE_BYTES
+    assert answer.status_code == (202 if room > len(photo) else 503)
+    assert health.status_code == (200 if spare >= 0 else 503)
+    assert spare >= 0 or "MB are left on the disk" in health.json()["problems"][0]
+
+
+def test_on_a_full_disk_a_photo_is_deleted_nevertheless(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    with client(monkeypatch, store) as found:
+        name = measured(found)
+        until_stored(store, name, DONE)
+        execute, folder = Store._execute, store / "measurements" / name
+
+        def lack_room(store: Store, statement: str, *values: Any) -> list[Any]:
+            if statement.startswith("DELETE") and folder.exists():
+                raise StoreUnavailable("database or disk is full")
+            return execute(store, statement, *values)
+
+        monkeypatch.setattr(Store, "_execute", lack_room)
+        assert found.delete(f"/api/measurements/{name}").status_code == 204
+        assert not folder.exists()
+        assert found.get("/api/measurements").json() == []
 
 
 def test_a_photo_whose_results_found_no_room_is_measured_again(

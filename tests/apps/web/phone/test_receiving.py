@@ -11,6 +11,7 @@ from overruler.apps.web.faults import ServerBusy, UploadRefused, UploadTooSlow
 from overruler.apps.web.phone import receiving
 from overruler.apps.web.phone.receiving import UploadGate
 from tests.apps.web.desk import client, jpeg
+from tests.waiting import LONG_S
 
 PHOTO = jpeg()
 MANY_BYTES = 10_000_000
@@ -46,13 +47,13 @@ def test_a_photo_arrives_as_it_was_sent() -> None:
 def test_a_photo_that_stalls_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(receiving, "MAX_IDLE_S", 0.1)
     with pytest.raises(UploadTooSlow, match="send it again"):
-        asyncio.run(asyncio.wait_for(received(UploadGate(), stalled()), 5))
+        asyncio.run(asyncio.wait_for(received(UploadGate(), stalled()), LONG_S))
 
 
 def test_a_photo_that_crawls_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(receiving, "GRACE_S", 0.3)
     with pytest.raises(UploadTooSlow):
-        asyncio.run(asyncio.wait_for(received(UploadGate(), crawling()), 5))
+        asyncio.run(asyncio.wait_for(received(UploadGate(), crawling()), LONG_S))
 
 
 def test_who_stalls_makes_room_for_who_sends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +113,7 @@ def test_all_photos_together_fill_no_more_than_their_share(
 
 def test_what_is_no_photo_is_refused_by_its_first_bytes() -> None:
     with pytest.raises(UploadRefused, match="not a photo"):
-        asyncio.run(asyncio.wait_for(received(UploadGate(), stalled(b"GIF89a" * 40)), 5))
+        asyncio.run(asyncio.wait_for(received(UploadGate(), stalled(b"GIF89a" * 40)), LONG_S))
 
 
 def test_a_busy_server_says_when_to_come_again(

@@ -147,14 +147,9 @@ def _ruling_graphics(
     line = view.line_px(ruling.from_mm, ruling.to_mm, ruling.z_mm)
     placement.protect_lines([line, *(base_outline(view, piece) for piece in ruling.pieces)])
     bases = [draw_base(view, piece, ruling.style) for piece in ruling.pieces]
-    ruler = draw_range_lines(view, ruling) if has_ruler else ""
     names = viewer_names(view, ruling.pieces, dress.names)
     words = _draw_words(view, ruling, names, dress, placement)
-    if has_ruler:
-        number_size = np.array(svg.text_plate_size("0", ARC_NUMBER_HEIGHT * view.unit))
-        for _, arc in range_arcs(view, ruling):
-            for place in arc[[0, -1]]:
-                placement.occupy_box(place, number_size)
+    ruler = _draw_ruler(view, ruling, placement) if has_ruler else ""
     tags = draw_tags(view, ruling, dress, placement)
     layers = {
         "lines": svg.group((ruler, *bases, draw_measured_line(view, ruling), tags)),
@@ -163,6 +158,16 @@ def _ruling_graphics(
     (x0, y0), (x1, y1) = line[[0, -1]].tolist()
     told, box = _ruling_json(ruling, names), _zoom_box_px(view, ruling)
     return Graphics(layers, told, box, ((x0, y0), (x1, y1)), placement)
+
+
+def _draw_ruler(view: View, ruling: DrawableRuling, placement: LabelPlacement) -> str:
+    """Draw the ruler's lines along the measured line; no number stands under what is shown above it."""
+    size = np.array(svg.text_plate_size("0", ARC_NUMBER_HEIGHT * view.unit))
+    ruler = draw_range_lines(view, ruling, is_free=lambda end: not placement.hides_box(end, size))
+    for _, arc in range_arcs(view, ruling):
+        for place in arc[[0, -1]]:
+            placement.occupy_box(place, size)
+    return ruler
 
 
 def rule_on_pair(scene: Scene, selection: Selection) -> DrawableRuling:

@@ -47,6 +47,11 @@ class LabelPlacement:
         reach = size / 2 + LABEL_GAP * self._view.unit
         if (np.abs(self._points - center) < reach).all(1).any():
             return True
+        return self.hides_box(center, size)
+
+    def hides_box(self, center: Array, size: Array) -> bool:
+        """Whether a box lies on one that is occupied."""
+        reach = size / 2 + LABEL_GAP * self._view.unit
         return any(
             (np.abs(center - other) < reach + other_size / 2).all()
             for other, other_size in self._boxes

@@ -202,7 +202,7 @@ class MeasurementService:
         problems = [self.workers.problem] if self.workers.problem else []
         try:
             self.store.probe_database()
-            await asyncio.to_thread(self.store.probe_disk)
+            await asyncio.to_thread(self.store.probe_disk, self.most_bytes)
         except StoreUnavailable as error:
             problems.append(str(error))
         if self.workers.full:

@@ -44,6 +44,8 @@ PROBE_FILE = "probe"
 """Name of the file that is written to see whether the disk takes anything."""
 PROBE_BYTES = 65_536
 """Size of that file."""
+RESULT_BYTES = 4_000_000
+"""Room in bytes that the results of a photo need: a scene of 40 pieces and the photo for screens take 1.1 MB."""
 RESUMES_KEY = "resumes"
 """Key of `found`: how often a measurement was taken up again after its server had been stopped."""
 BEFORE_KEY = "before"
@@ -174,10 +176,12 @@ class Store:
         self._execute("BEGIN IMMEDIATE")
         self._execute("ROLLBACK")
 
-    def probe_disk(self) -> None:
-        """Write and remove a file, in any thread; `StoreUnavailable` says what is in the way."""
-        path = self.folder / PROBE_FILE
+    def probe_disk(self, photo_bytes: int = 0) -> None:
+        """Look for room for a photo and its results, in any thread; `StoreUnavailable` says what is in the way."""
+        path, needed = self.folder / PROBE_FILE, photo_bytes + RESULT_BYTES
         try:
+            if shutil.disk_usage(self.folder).free < needed:
+                raise StoreUnavailable(f"less than {needed / 1e6:.0f} MB are left on the disk")
             write_atomically(path, bytes(PROBE_BYTES))
             path.unlink(missing_ok=True)
         except WriteFailed as error:
@@ -226,9 +230,9 @@ class Store:
         shutil.rmtree(self.path_of(name), ignore_errors=True)
 
     def remove(self, name: str) -> None:
-        """Remove a measurement with its folder."""
-        self._execute("DELETE FROM measurements WHERE id = ?", (name,))
+        """Remove a measurement, its folder first: a full disk has no room for the row's removal before."""
         shutil.rmtree(self.path_of(name), ignore_errors=True)
+        self._execute("DELETE FROM measurements WHERE id = ?", (name,))
 
     def remove_expired(self, keep_days: float) -> int:
         """Remove measurements older than `keep_days` and folders without a row; count the former."""

@@ -65,6 +65,8 @@ function entry(one) {
 
 const title = (one) => `${known.games.find((game) => game.name === one.game)?.title || one.game} · ${one.table}`;
 
+const titled = (one) => (find("title").textContent = title(one));
+
 // The size of a table that was chosen by name.
 const mat = (name) => known.table_sizes_mm?.[name];
 
@@ -93,7 +95,7 @@ async function received(file) {
   show("photo");
   find("title").textContent = title({ game: asked.game, table: find("table").value.replace(/[()]/g, "") });
   table = new Table(stage, known, asked, mat(asked.table || remembered("board")));
-  Object.assign(table, { recognised, titled: (one) => (find("title").textContent = title(one)) });
+  Object.assign(table, { recognised, titled });
   await (find("table").value === CORNERS ? table.shown(file) : table.sent(file)).catch(refused);
 }
 
@@ -129,8 +131,9 @@ async function open() {
     let one = await api.one(id);
     while (one.after) one = await api.one(one.after); // a photo was added since
     history.replaceState(null, "", `/m/${one.id}`);
-    find("title").textContent = title(one);
+    titled(one);
     table = new Table(stage, known, { game: one.game, points: one.table === SHOWN }, mat(one.table));
+    table.titled = titled;
     await table.opened(one);
   } catch (error) {
     refused(error);

@@ -6,6 +6,7 @@ import { button, choice, hint, labelled, row, said, text, title } from "./forms.
 import { Loupe, handle } from "./loupe.js";
 import { cased } from "./svg.js";
 
+const BY_HAND = "The photo shows no such base here: your place counts, and no ruling from it is certain. ";
 const AHEAD = { colour: "#f07c00", dash: [] };
 
 export class Correct {
@@ -108,7 +109,7 @@ export class Correct {
     const fronts = piece.heading_modulo_deg ? [button("Front is right", () => this.#send({ do: "turn", id: piece.id, heading_deg: piece.heading_deg }))] : [];
     return [
       title(`${piece.name}${doubted(piece)}`),
-      hint(`Drag the ring to the middle of the base: it is measured again from there.${round ? "" : " The line points ahead."}`),
+      hint(`${piece.doubt?.by_hand ? BY_HAND : ""}Drag the ring to the middle of the base: it is measured again from there.${round ? "" : " The line points ahead."}`),
       row(labelled("Name", name), labelled("Size", sizes)),
       row(...confirms, ...turns, ...fronts, button("Remove", () => this.#send({ do: "remove", id: piece.id }))),
       row(button("Done", () => this.#choose(null))),

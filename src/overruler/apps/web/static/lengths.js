@@ -5,15 +5,24 @@ import { remembered } from "./kept.js";
 const MM_PER_INCH = 25.4;
 const IN_MM = /(\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))? mm\b/g;
 const IN_INCHES = /(\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))? in\b/g;
+const CM2_PER_SQUARE_INCH = 6.4516;
+const IN_CM2 = /(\d+) cm²/g;
+const IN_SQUARE_INCHES = /(\d+(?:\.\d+)?) sq in\b/g;
 
 export const UNITS = [["", "as the game has them"], ["mm", "millimetres"], ["in", "inches"]];
 export const unit = () => remembered("unit") || "";
 export const choose = (name) => remembered("unit", name);
 
-// A sentence with its lengths in the chosen unit.
+// A sentence with its lengths and areas in the chosen unit. It holds no names: a base of 27 mm is called so in any unit.
 export function inUnit(text) {
-  if (unit() === "in") return text.replace(IN_MM, (_, length, doubt) => spelled(length, doubt, 1 / MM_PER_INCH, 2, "in"));
-  if (unit() === "mm") return text.replace(IN_INCHES, (_, length, doubt) => spelled(length, doubt, MM_PER_INCH, 1, "mm"));
+  if (unit() === "in")
+    return text
+      .replace(IN_MM, (_, length, doubt) => spelled(length, doubt, 1 / MM_PER_INCH, 2, "in"))
+      .replace(IN_CM2, (_, area) => `${(area / CM2_PER_SQUARE_INCH).toFixed(1)} sq in`);
+  if (unit() === "mm")
+    return text
+      .replace(IN_INCHES, (_, length, doubt) => spelled(length, doubt, MM_PER_INCH, 1, "mm"))
+      .replace(IN_SQUARE_INCHES, (_, area) => `${Math.round(area * CM2_PER_SQUARE_INCH)} cm²`);
   return text;
 }
 

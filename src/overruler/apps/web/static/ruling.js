@@ -11,13 +11,20 @@ export function ruled(into, told, letters = {}, named = (text) => text) {
   if (typeof told === "string") return into.replaceChildren(element("p", "next", told));
   if (told.error) return into.replaceChildren(element("p", "said", told.error));
   const call = element("div", "call");
-  const { pieces } = told.answer;
-  const counted = Array.isArray(pieces) ? told.headline.replace(/, [^,]+(, [^,]+)* in it$/, `, ${pieces.length === 1 ? "1 base" : `${pieces.length} bases`} in it`) : told.headline;
-  const words = told.words || { headline: counted, detail: named(told.sentence), between: [] };
+  const words = told.words || bare(told);
   if (told.look) call.append(icon(told.look));
-  const title = element("p", "headline", inUnit(words.headline));
-  call.append(title, element("p", "detail", inUnit(words.detail)));
+  const title = element("p", "headline", named(inUnit(words.headline)));
+  call.append(title, element("p", "detail", named(inUnit(words.detail))));
   into.replaceChildren(call, ...between(words, letters), ...doubts(words.doubts || []), ...odds(told.answer), ...next(told.answer));
+}
+
+// A ruling without a line: its answer, then what the sentence says beside it. Of ground, how many bases it holds, then which.
+function bare({ headline, sentence, answer: { pieces } }) {
+  const beside = sentence.startsWith(`${headline}, `) ? sentence.slice(headline.length + 2) : sentence;
+  const size = headline.replace(/, [^,]+(, [^,]+)* in it$/, "");
+  if (!Array.isArray(pieces) || size === headline) return { headline, detail: beside, between: [] };
+  const counted = `${size}, ${pieces.length === 1 ? "1 base" : `${pieces.length} bases`} in it`;
+  return { headline: counted, detail: beside === sentence ? sentence : [...pieces, beside].join(", "), between: [] };
 }
 
 // Which two it is about: the letters of their pins, and their names.

@@ -17,6 +17,9 @@ import { ruled } from "./ruling.js";
 import { Units } from "./units.js";
 
 const find = (name) => document.getElementById(name);
+const MISFIT = "do not fit a flat board"; // what is said where the markers lie otherwise than on the board
+const NO_GRID = "No hex grid was seen in this photo: this counts hexes.";
+const UNKNOWN_BOARD = "No table that this page knows has its markers where they lie here. Go back and choose “Markers anywhere”, or show the corners";
 
 export class Table {
   // `mat` is the size of the table in mm, where it is known.
@@ -82,7 +85,8 @@ export class Table {
     if (known && this.recognised) return this.#measureBy(ended.fits);
     if (known) return this.#otherBoard(ended);
     const again = (points) => this.again({ points });
-    await new Corners(this.stage, api.photo(this.id, "full"), ended.step, again, this.mat).open();
+    const why = this.recognised && ended.step.includes(MISFIT) ? UNKNOWN_BOARD : ended.step;
+    await new Corners(this.stage, api.photo(this.id, "full"), why, again, this.mat).open();
   }
 
   // The photo shows another board than the one that was chosen: one tap measures it by that one.
@@ -109,10 +113,19 @@ export class Table {
     return marker_mm ? { marker_mm } : null;
   }
 
-  // Measure by another game; the pair stays.
+  // Measure by another game; the pair stays. Where that fails the table is as it was.
   async otherGame(game) {
+    const { id, tap, asked, record, a, b } = this;
     this.tap = null;
-    await this.again({ ...this.measuredBy(), game }, [this.a, this.b]);
+    try {
+      await this.again({ ...this.measuredBy(), game }, [a, b]);
+    } catch (error) {
+      Object.assign(this, { id, tap, asked, record });
+      history.replaceState(null, "", `/m/${id}`);
+      this.titled?.(record);
+      await this.refresh([a, b]);
+      this.complain(error.message);
+    }
   }
 
   async again(wish, pair) {
@@ -121,6 +134,8 @@ export class Table {
     const taken = await api.again(this.id, { game: this.asked.game, ...wish });
     this.id = taken.id;
     history.replaceState(null, "", `/m/${this.id}`);
+    this.#hideAll(); // nothing is asked of a table before it is measured
+    this.stage.root.classList.add("busy");
     await this.followed(pair);
   }
 
@@ -194,12 +209,12 @@ export class Table {
   #asks(tap, now = true) {
     this.tap = tap;
     for (const button of find("questions").children) button.setAttribute("aria-pressed", button.textContent === tap.label);
-    const chosen = find("questions").querySelector("[aria-pressed=true]");
-    find("questions").scrollLeft = chosen ? chosen.offsetLeft - find("questions").offsetLeft - 40 : 0;
     find("arc").hidden = !tap.arcs;
     if (tap.arcs && find("arc").options.length !== tap.arcs.length)
       find("arc").replaceChildren(...tap.arcs.map((name) => new Option(name.replace("_", " "), name)));
     this.#reach();
+    const chosen = find("questions").querySelector("[aria-pressed=true]");
+    find("questions").scrollLeft = chosen ? chosen.offsetLeft - find("questions").offsetLeft - 40 : 0;
     if (now) this.update();
   }
 
@@ -212,7 +227,7 @@ export class Table {
   }
 
   #tapped(at) {
-    if (!this.found) return;
+    if (!this.found || find("modes").hidden) return;
     const front = this.mode === "rule" && this.fronts.at(at);
     if (front) return void this.fronts.set(front);
     const piece = this.nearest(at);
@@ -365,6 +380,7 @@ export class Table {
 
   // The same, where it is known before the question is asked.
   #unasked() {
+    if (this.tap.on_grid && !this.found.grid) return { error: NO_GRID };
     const needs = Object.entries(this.tap.needs || {}).map(([side, key]) => [side === "A" ? this.a : this.b, key]);
     const [piece, key] = needs.find(([one, name]) => one && one.stats?.[name] == null) || [];
     return piece && lacks(piece, key);

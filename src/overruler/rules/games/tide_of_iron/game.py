@@ -35,9 +35,9 @@ GAME = Game(
     questions={**COMMON, "attack_range": Question(attack_range, ATTACK)},
     clauses=CLAUSES,
     taps=(
-        Tap("hexes", "Hexes"),
-        Tap("attack_range", "Attack", needs=NEEDS),
-        Tap("attack_range", "On the move", {"fire_and_movement": True}, needs=NEEDS),
+        Tap("hexes", "Hexes", on_grid=True),
+        Tap("attack_range", "Attack", needs=NEEDS, on_grid=True),
+        Tap("attack_range", "On the move", {"fire_and_movement": True}, needs=NEEDS, on_grid=True),
     ),
     stat_fields=(
         StatField("figures", "Range of each figure", "figures"),

@@ -1,0 +1,63 @@
+"""What speaks against a base: bare ground in another photo, and a disc that is the same from all sides."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see, without
+from overruler.bases import Base
+from overruler.vision.pairing.evidence import piece_probability
+from overruler.vision.pairing.flat_print import correlate_from_all_sides
+from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from synthetic.flat_table import Plinth, render_table
+
+SMALL_PX = (600, 450)
+PLACES = {"figure": (250.0, 300.0), "token": (450.0, 300.0), "nothing": (650.0, 300.0)}
+SKIN, CLOTH = (0.3, 0.4, 0.6), (0.4, 0.1, 0.1)
+
+
+@pytest.fixture(scope="module")
+def photos() -> list[SeenPhoto]:
+    """Three photos of a base with a figure on it and of a flat token; bases are found at three places."""
+    return [_photo(k, 120.0 * k) for k in range(3)]
+
+
+def _photo(index: int, side_deg: float) -> SeenPhoto:
+    camera = camera_from(side_deg)
+    matrix = camera.matrix.copy()
+    matrix[:2] /= 2
+    camera = camera.with_lens(matrix, camera.distortion)
+    base, token = Plinth(*PLACES["figure"], 32.0), Plinth(*PLACES["token"], 32.0, 0.0, 0.2, 0.0)
+    body = Plinth(*PLACES["figure"], 14.0, 3.9, 25.0, 1.0, CLOTH, SKIN)
+    pixels = render_table(camera, SMALL_PX, BOARD_MM, [base, body, token], noise=2.0, seed=index)
+    frame = replace(blank_frame(f"photo{index}.jpg"), pixels=pixels)
+    bases = [(*place, 0.0, 32.0) for place in PLACES.values()]
+    return see(index, camera, bases, frame=frame, score=0.95)
+
+
+def _probability(name: str, photos: list[SeenPhoto], seen_by: int = 1) -> float:
+    """The probability of a base at a place that the first photos see, and the others do not."""
+    number = list(PLACES).index(name)
+    sightings = tuple(Sighting(photo, photo.detections[number]) for photo in photos[:seen_by])
+    asked = [*photos[:seen_by], *(without(photo, number) for photo in photos[seen_by:])]
+    finding = Finding(Base.circle(32), np.array([*PLACES[name], 0.0]), sightings)
+    return piece_probability(finding, asked)
+
+
+def test_a_token_is_the_same_from_all_sides(photos: list[SeenPhoto]) -> None:
+    token, figure = (np.array([*PLACES[name], 0.0]) for name in ("token", "figure"))
+    assert correlate_from_all_sides(Base.circle(32), token, photos) > 0.95
+    assert correlate_from_all_sides(Base.circle(32), figure, photos) < 0.7
+    assert correlate_from_all_sides(Base.circle(32), token, photos[:1]) == -1
+
+
+def test_a_token_that_two_photos_take_for_a_base_is_none(photos: list[SeenPhoto]) -> None:
+    assert _probability("token", photos, seen_by=2) < 0.5
+    assert _probability("figure", photos, seen_by=2) > 0.9
+
+
+def test_a_photo_that_shows_bare_ground_refutes_a_base(photos: list[SeenPhoto]) -> None:
+    assert _probability("nothing", photos) < 0.1
+    assert _probability("figure", photos) > 0.3

@@ -1,0 +1,45 @@
+"""A flat top that photos guess, and bases measure: what stands on it is as unsure as its height."""
+
+import numpy as np
+import pytest
+
+from evaluate.drawn.views import BOARD_MM, camera_from, see
+from overruler.detections import RaisedArea
+from overruler.vision.pairing.association import associate
+from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.levels import FREE_SIGMA_MM, Level, join_levels, measure_levels
+from overruler.vision.pairing.sighting import SeenPhoto
+
+PLACE, TOP_MM = (450.0, 330.0), 40.0
+SQUARE = np.array([[-60.0, -60], [60, -60], [60, 60], [-60, 60]])
+
+pytestmark = pytest.mark.usefixtures("fits_as_stated")
+
+
+def table(count: int) -> list[SeenPhoto]:
+    return [see(k, camera_from(120.0 * k), [(*PLACE, TOP_MM, 27.0)]) for k in range(count)]
+
+
+def top(photo: SeenPhoto, guess_mm: float, sigma_mm: float) -> Level:
+    """A top that a photo guesses at a height."""
+    area = RaisedArea("h1", SQUARE + PLACE, guess_mm, sigma_mm)
+    return Level(((photo, area),), guess_mm, sigma_mm, 1.0)
+
+
+def test_what_one_photo_saw_on_a_top_is_looked_for_as_far_as_its_height_is_unsure() -> None:
+    (photo,) = table(1)
+    (one,) = associate([photo], BOARD_MM)
+    sure, unsure = (Decided.of(one, [top(photo, TOP_MM, sigma)]) for sigma in (0.5, 3.0))
+    assert sure.level == unsure.level == 0
+    assert unsure.sigma_mm > 1.5 * sure.sigma_mm
+    assert unsure.z_sigma_mm == 3.0
+
+
+def test_parallax_measures_a_top_and_counts_once() -> None:
+    """The fit of all places measures the height by the same photos again: its prior is wide."""
+    photos = table(3)
+    (level,) = measure_levels([top(photos[0], 31.0, 8.0)], associate(photos, BOARD_MM))
+    assert level.z_mm == pytest.approx(TOP_MM, abs=1.5)
+    assert level.z_sigma_mm < 3
+    assert level.prior_sigma_mm == FREE_SIGMA_MM
+    assert join_levels(photos) == []
