@@ -108,7 +108,7 @@ class Search:
         camera = calibration.camera
         discs, plates = NO_DISCS, list[ShapeCandidate]()
         if len(sizes.radii_mm) or sizes.ovals:
-            discs = find_discs(view, camera)
+            discs = find_discs(view, camera, in_play=not calibration.markers)
         rounds = _count_likely(discs.rounds[:, 3])
         sizes_chosen = not covers_catalogue(sizes.radii_mm)
         if sizes.plate_sides_mm:
