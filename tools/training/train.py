@@ -36,6 +36,7 @@ LESSONS = {
     "hills": "training.lessons.hills.learn",
     "rims": "training.lessons.rims.lessons",
     "rings": "training.lessons.rims.lessons",
+    "in_play": "training.lessons.in_play.learn",
 }
 """Where the lesson of each network stands, in `LESSONS` of that module."""
 
