@@ -16,6 +16,7 @@ from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, any_base, circle, is_free, rounded, spun
 from synthetic.painted.prints import Print, any_prints
 from synthetic.painted.scene import make_scene
+from synthetic.painted.stands import any_strip, flocked, gabled, small_figures
 from synthetic.things.figures import figure, palette
 from synthetic.things.solids import Solid
 
@@ -36,11 +37,17 @@ LOOSE_GAP_MM, LOOSE_TURN_RAD = (3.0, 25.0), 0.15
 SINGLE = 0.3
 """The share of units of one base."""
 STAND_MM = 40.0
-"""From this length on a base may carry several small figures."""
+"""From this length on a base may carry several figures."""
+SMALL_SCALE, STANDS_MM = 0.35, (30.0, 80.0)
+"""The share of units that are stands of small scales, and the lengths of their bases."""
+LOOSE_STANDS, STANDS_GAP_MM = 0.65, (2.0, 50.0)
+"""The share of those that stand loosely, and their gaps."""
 SHEETS_MM = ((44, 68), (63, 88), (57, 57), (25, 25), (40, 40), (50, 50), (30, 60), (20, 20))
 """Cards, tiles and counters that lie in rows or alone."""
 REPEATED = 0.5
 """The share of their rows in which all show the same."""
+GABLED = 0.4
+"""The share of houses and boxes with a ridge."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,24 +132,45 @@ def _circle_around(points: Array) -> tuple[Array, float]:
 
 
 def _unit(rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture]) -> Unit:
-    long, wide = RECTANGLE_SIDES_MM[int(rng.integers(len(RECTANGLE_SIDES_MM)))]
-    half = np.array([long, wide]) / 2 * rng.uniform(0.99, 1.01)
+    if rng.random() < SMALL_SCALE:
+        return _stands(rng, reach_mm, mat, tiles)
+    half = _any_half_mm(rng, RECTANGLE_SIDES_MM)
     outline = rounded(half, float(rng.uniform(0.2, 1.6)))
     height = float(rng.uniform(1.5, 4.6))
     base = replace(any_base(rng, mat, tiles), height_mm=height, is_base=False)
     style = as_played(rng, base, tiles[mat]) if rng.random() < 0.7 else base
     style = replace(style, outline_mm=outline, inset_mm=float(rng.uniform(0, 1.2)))
-    plates = list(_in_rank_and_file(rng, style, half, reach_mm))
+    loose_mm = LOOSE_GAP_MM if rng.random() < LOOSE else None
+    plates = list(_in_rank_and_file(rng, style, half, reach_mm, loose_mm))
     paints = palette(rng)
     stands = bool(rng.random() < 0.6)
     solids = [solid for plate in plates for solid in _figures(rng, plate, half, paints, stands)]
     return Unit(plates, (2 * half[0], 2 * half[1]), solids)
 
 
-def _in_rank_and_file(rng: Rng, style: Plate, half: Array, reach_mm: float) -> Iterator[Plate]:
-    """Yield the bases of a unit that lie within reach; a few are missing."""
-    loose = rng.random() < LOOSE
-    gap = float(rng.uniform(*LOOSE_GAP_MM) if loose else rng.choice(GAPS_MM))
+def _any_half_mm(rng: Rng, sizes_mm: Sequence[tuple[float, float]]) -> Array:
+    """Half the length and the width of a base of one of these sizes, as exactly as makers keep to it."""
+    return np.array(sizes_mm[int(rng.integers(len(sizes_mm)))]) / 2 * rng.uniform(0.99, 1.01)
+
+
+def _stands(rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture]) -> Unit:
+    """Stands of a small scale."""
+    low, high = STANDS_MM
+    half = _any_half_mm(rng, [one for one in RECTANGLE_SIDES_MM if low <= one[0] <= high])
+    style = flocked(rng, any_base(rng, mat, tiles), half, mat, tiles)
+    loose_mm = STANDS_GAP_MM if rng.random() < LOOSE_STANDS else None
+    plates = list(_in_rank_and_file(rng, style, half, reach_mm, loose_mm))
+    paints = palette(rng)
+    solids = [solid for plate in plates for solid in small_figures(rng, plate, half, paints)]
+    return Unit(plates, (2 * half[0], 2 * half[1]), solids)
+
+
+def _in_rank_and_file(
+    rng: Rng, style: Plate, half: Array, reach_mm: float, loose_mm: tuple[float, float] | None
+) -> Iterator[Plate]:
+    """Yield the bases of a unit that lie within reach, loosely with gaps in a range; a few are missing."""
+    loose = loose_mm is not None
+    gap = float(rng.choice(GAPS_MM) if loose_mm is None else rng.uniform(*loose_mm))
     columns, rows = int(rng.integers(1, 7)), int(rng.integers(1, 5))
     if rng.random() < SINGLE:
         columns = rows = 1
@@ -196,7 +224,9 @@ def _others(
         plain = any_base(rng, mat, tiles)
         lying: list[Solid] = []
         under: list[Print] = []
-        if kind < 0.35:
+        if kind < 0.1:
+            new = any_strip(rng, plain, reach_mm, tiles)
+        elif kind < 0.35:
             new = _sheets(rng, plain, reach_mm)
         elif kind < 0.5:
             new = [_block(rng, plain, reach_mm)]
@@ -242,7 +272,9 @@ def _block(rng: Rng, plain: Plate, reach_mm: float) -> Plate:
     """A house, a wall, a box or a book."""
     half, turn = rng.uniform(8, 70, 2), float(rng.uniform(0, 2 * np.pi))
     outline = spun(rounded(half, float(rng.uniform(0.2, 3))), turn)
-    return replace(
+    block = replace(
         plain, center_mm=rng.uniform(-1, 1, 2) * reach_mm, outline_mm=outline, is_base=False,
         height_mm=float(rng.uniform(6, 60)), is_clutter=True, ring_mm=float(rng.uniform(0, 5)),
+        turn_rad=turn,
     )  # fmt: skip
+    return gabled(rng, block, half) if rng.random() < GABLED else block

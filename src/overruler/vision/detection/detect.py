@@ -21,6 +21,7 @@ from overruler.vision.contours.overlap_choice import bases_overlap
 from overruler.vision.detection.finders import (
     DOMINANCE_RATIO,
     FINDERS,
+    UNNAMED,
     Search,
     Sizes,
     is_plate,
@@ -74,10 +75,12 @@ def detect(
     view = rectify_board(frame, calibration, margin_mm=margin_mm, within_mm=within_mm)
     rings = within_mm is None
     search = Search.begin(frame, calibration, view, sizes, hidden, rings, progress, least_score)
-    found = _run_finders(search)
+    found, unnamed = _run_finders(search)
     if not sizes.only_plates:
-        return _suppress_overlaps(found, 1.0)
-    return _suppress_overlaps(found) if search.sizes_chosen else _prefer_dominant_kind(found)
+        return _suppress_overlaps([*found, *unnamed], 1.0)
+    if search.sizes_chosen:
+        return _suppress_overlaps([*found, *unnamed])
+    return _prefer_dominant_kind(found, unnamed)
 
 
 def split_doubtful(
@@ -92,33 +95,43 @@ def split_doubtful(
     return tuple(likely), tuple(doubtful)
 
 
-def _run_finders(search: Search) -> list[Detection]:
-    """Run the finders that the search needs: the first in this thread, the others beside it."""
+def _run_finders(search: Search) -> tuple[list[Detection], list[Detection]]:
+    """Run the finders that the search needs: the first in this thread, the others beside it.
+
+    Rectangles that nobody named are returned apart.
+    """
     needed = [finder for finder in FINDERS if finder.runs(search)]
+    found: list[Detection] = []
+    unnamed: list[Detection] = []
     if not needed:
-        return []
+        return found, unnamed
     first, *others = needed
     with ThreadPoolExecutor() as pool:
         running = [pool.submit(finder.find, search) for finder in others]
-        found = list(first.find(search))
-    for future in running:
-        found += future.result()
-    return found
+        results = [first.find(search), *(future.result() for future in running)]
+    for finder, some in zip(needed, results, strict=True):
+        (unnamed if finder.kind == UNNAMED else found).extend(some)
+    return found, unnamed
 
 
-def _prefer_dominant_kind(detections: Sequence[Detection]) -> tuple[Detection, ...]:
+def _prefer_dominant_kind(
+    detections: Sequence[Detection], unnamed: Sequence[Detection] = ()
+) -> tuple[Detection, ...]:
     """Keep what can stand together; of plates and others, those far fewer must be sure.
 
-    Where one kind dominates, nothing of the other stands in a place of it.
+    Where one kind dominates, nothing of the other stands in a place of it. `unnamed` rectangles are
+    of neither kind: regiments stand among round bases, and their scores hold on any table.
     """
-    together = _suppress_overlaps(detections)
-    plates = sum(_is_rectangle(detection) for detection in together)
-    others = len(together) - plates
+    whole = [*detections, *unnamed]
+    together, free = _suppress_overlaps(whole), set(map(id, unnamed))
+    counted = [one for one in together if id(one) not in free]
+    plates = sum(_is_rectangle(one) for one in counted)
+    others = len(counted) - plates
     if max(plates, others) < DOMINANCE_RATIO * min(plates, others):
         return together
     many_are_plates = plates > others
-    many = [one for one in detections if _is_rectangle(one) == many_are_plates]
-    few = [one for one in together if _is_rectangle(one) != many_are_plates]
+    many = [one for one in whole if id(one) in free or _is_rectangle(one) == many_are_plates]
+    few = [one for one in counted if _is_rectangle(one) != many_are_plates]
     standing = _suppress_overlaps(many)
     sure = [one for one in few if one.score >= SURE_IN_MINORITY]
     apart = [one for one in sure if not any(_exclude_each_other(one, big) for big in standing)]

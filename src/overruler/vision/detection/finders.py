@@ -205,11 +205,13 @@ def _find_ovals(search: Search) -> Iterable[Detection]:
     return find_ovals(search.frame, search.calibration.camera, search.sizes.ovals, visible)
 
 
+UNNAMED = "rectangles that nobody named"
+"""The kind of the finder of bases under regiments."""
 FINDERS = (
     Finder("round bases", lambda search: len(search.sizes.radii_mm) > 0, _find_rounds),
     Finder("plates", lambda search: len(search.plate_candidates) > 0, _find_plates),
     Finder("other rectangles", lambda search: not search.sizes.only_plates, _find_rectangles),
-    Finder("rectangles that nobody named", _needs_regiments, _find_regiments),
+    Finder(UNNAMED, _needs_regiments, _find_regiments),
     Finder("ovals", lambda search: len(search.sizes.ovals) > 0, _find_ovals),
 )
 """All finders. Detections of equal score keep this order."""
