@@ -17,8 +17,8 @@ from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, any_base, circle, is_free, rounded, spun
 from synthetic.painted.prints import Print
 from synthetic.painted.scene import Scene, make_scene
+from synthetic.painted.wardrobe import Body, Wardrobe
 from synthetic.things.figures import any_colour, palette
-from synthetic.things.solids import Solid
 
 DISTANCES_MM, USUAL_TILT_RAD = (220.0, 2000.0), 0.75
 """How far the camera stands from the table's middle, and the greatest tilt of most photos."""
@@ -54,15 +54,17 @@ class Unit:
     """(2,): half length and half width."""
     counts: bool
     """Whether they are round or oval."""
-    solids: list[Solid]
+    solids: list[Body]
     prints: list[Print]
 
 
-def crowd_sheet(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
+def crowd_sheet(
+    seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+) -> Sheet:
     """One piece of a table from above."""
     rng = np.random.default_rng(list(seed))
     view = any_view(rng)
-    photo, rows = crowd_photo(rng, view, tiles, REACH_MM)
+    photo, rows = crowd_photo(rng, view, tiles, REACH_MM, wardrobe)
     return sheet_of(photo, view, rows)
 
 
@@ -79,10 +81,14 @@ def any_view(rng: Rng) -> View:
 
 
 def crowd_photo(
-    rng: Rng, view: View, tiles: Sequence[Picture], reach_mm: float
+    rng: Rng,
+    view: View,
+    tiles: Sequence[Picture],
+    reach_mm: float,
+    wardrobe: Wardrobe | None = None,
 ) -> tuple[Picture, Array]:
     """A photo of one piece of a table, and its bases (N, 7), as `Sheet` has them."""
-    scene, sizes = in_front(view, *crowded_scene(rng, reach_mm, tiles))
+    scene, sizes = in_front(view, *crowded_scene(rng, reach_mm, tiles, wardrobe))
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
     fine = view.resized(FINER)
     rows = [
@@ -94,17 +100,17 @@ def crowd_photo(
 
 
 def crowded_scene(
-    rng: Rng, reach_mm: float, tiles: Sequence[Picture]
+    rng: Rng, reach_mm: float, tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
 ) -> tuple[Scene, list[Size | None]]:
     """A scene with units on it, and the size of each of its plates that is a base."""
-    scene = make_scene(rng, reach_mm, tiles)
+    scene = make_scene(rng, reach_mm, tiles, wardrobe)
     made = [reshaped(rng, plate, ROUND) for plate in scene.plates]
     plates, sizes = [plate for plate, _ in made], [size for _, size in made]
     solids, prints = [*scene.solids], [*scene.prints]
     if rng.random() < EDGES:
         prints.append(_edge(rng, reach_mm))
     for _ in range(int(rng.choice(UNITS))):
-        unit = _unit(rng, reach_mm, scene.tile, tiles)
+        unit = _unit(rng, reach_mm, scene.tile, tiles, wardrobe)
         if all(is_free(one, plates) for one in unit.plates):
             plates += unit.plates
             sizes += [_size(unit, plate) if unit.counts else None for plate in unit.plates]
@@ -168,7 +174,9 @@ def _house(rng: Rng, reach: float, mat: int, tiles: Sequence[Picture]) -> Plate:
 # --- units ---
 
 
-def _unit(rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture]) -> Unit:
+def _unit(
+    rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture], wardrobe: Wardrobe | None
+) -> Unit:
     style, half, counts = _style(rng, mat, tiles)
     place = replace(style, center_mm=rng.uniform(-0.8, 0.8, 2) * reach_mm)
     if rng.random() < LONE:
@@ -178,7 +186,7 @@ def _unit(rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture]) -> Unit
     else:
         plates = _blob(rng, place, reach_mm)
     paints = palette(rng)
-    solids = [solid for plate in plates for solid in _figure(rng, plate, half, paints)]
+    solids = [solid for plate in plates for solid in _figure(rng, plate, half, paints, wardrobe)]
     prints: list[Print] = []
     if plates and rng.random() < TRAYS:
         corners = np.concatenate([plate.center_mm + plate.outline_mm for plate in plates])
@@ -257,10 +265,13 @@ def _depth_mm(a: Plate, b: Plate) -> float:
     return penetration_depth_mm(a.center_mm + a.outline_mm, b.center_mm + b.outline_mm)
 
 
-def _figure(rng: Rng, plate: Plate, half: Array, paints: Floats) -> list[Solid]:
+def _figure(
+    rng: Rng, plate: Plate, half: Array, paints: Floats, wardrobe: Wardrobe | None
+) -> list[Body]:
     """What stands on a base of a unit."""
     if rng.random() < BARE:
         return []
     if half[0] > 1.1 * half[1] and rng.random() < MOUNTED:
-        return mounted(rng, plate, half, paints)
-    return posed(rng, replace(plate, outline_mm=circle(float(np.sqrt(half.prod())))), paints)
+        return mounted(rng, plate, half, paints, wardrobe)
+    round_one = replace(plate, outline_mm=circle(float(np.sqrt(half.prod()))))
+    return posed(rng, round_one, paints, wardrobe)
