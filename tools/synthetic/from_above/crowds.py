@@ -9,7 +9,15 @@ from overruler.bases import OVAL_SIDES_MM
 from overruler.vision.contours.outlines import penetration_depth_mm
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.camera import View, view_towards
-from synthetic.from_above.quick_tables import FINER, ROUND, Size, reshaped
+from synthetic.from_above.quick_tables import (
+    DISC,
+    FINER,
+    OVAL,
+    RECTANGLE,
+    ROUND,
+    Size,
+    reshaped,
+)
 from synthetic.from_above.sheet import REACH_MM, Sheet, sheet_of, visible_share
 from synthetic.painted.as_played import as_played, mounted, posed, tray_around
 from synthetic.painted.light import corners_of
@@ -52,8 +60,8 @@ class Unit:
     plates: list[Plate]
     half_mm: Array
     """(2,): half length and half width."""
-    counts: bool
-    """Whether they are round or oval."""
+    kind: int
+    """Theirs, as `quick_tables` has it."""
     solids: list[Body]
     prints: list[Print]
 
@@ -87,14 +95,14 @@ def crowd_photo(
     reach_mm: float,
     wardrobe: Wardrobe | None = None,
 ) -> tuple[Picture, Array]:
-    """A photo of one piece of a table, and its bases (N, 7), as `Sheet` has them."""
+    """A photo of one piece of a table, and its round bases and ovals (N, 7), as `Sheet` has them."""
     scene, sizes = in_front(view, *crowded_scene(rng, reach_mm, tiles, wardrobe))
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
     fine = view.resized(FINER)
     rows = [
         [*plate.center_mm, *size, visible_share(k, plate, owners, fine)]
         for k, (plate, size) in enumerate(zip(scene.plates, sizes, strict=True))
-        if size is not None
+        if size is not None and size[3] != RECTANGLE
     ]
     return photo, np.array(rows, float).reshape(-1, 7)
 
@@ -113,7 +121,7 @@ def crowded_scene(
         unit = _unit(rng, reach_mm, scene.tile, tiles, wardrobe)
         if all(is_free(one, plates) for one in unit.plates):
             plates += unit.plates
-            sizes += [_size(unit, plate) if unit.counts else None for plate in unit.plates]
+            sizes += [_size(unit, plate) for plate in unit.plates]
             solids += unit.solids
             prints += unit.prints
     if rng.random() < HOUSES:
@@ -149,7 +157,7 @@ def in_front(
 
 def _size(unit: Unit, plate: Plate) -> Size:
     long, wide = (2 * unit.half_mm).tolist()
-    return long, wide, plate.turn_rad, 0
+    return long, wide, plate.turn_rad, unit.kind
 
 
 def _edge(rng: Rng, reach: float) -> Print:
@@ -177,7 +185,7 @@ def _house(rng: Rng, reach: float, mat: int, tiles: Sequence[Picture]) -> Plate:
 def _unit(
     rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture], wardrobe: Wardrobe | None
 ) -> Unit:
-    style, half, counts = _style(rng, mat, tiles)
+    style, half, base_kind = _style(rng, mat, tiles)
     place = replace(style, center_mm=rng.uniform(-0.8, 0.8, 2) * reach_mm)
     if rng.random() < LONE:
         plates = [place]
@@ -191,16 +199,16 @@ def _unit(
     if plates and rng.random() < TRAYS:
         corners = np.concatenate([plate.center_mm + plate.outline_mm for plate in plates])
         prints = tray_around(rng, corners, place.turn_rad, float(rng.uniform(0.5, 8)))
-    return Unit(plates, half, counts, solids, prints)
+    return Unit(plates, half, base_kind, solids, prints)
 
 
-def _style(rng: Rng, mat: int, tiles: Sequence[Picture]) -> tuple[Plate, Array, bool]:
-    """A base about the origin, half its length and width, and whether it is round or oval."""
+def _style(rng: Rng, mat: int, tiles: Sequence[Picture]) -> tuple[Plate, Array, int]:
+    """A base about the origin, half its length and width, and its kind."""
     base = any_base(rng, mat, tiles)
     style = as_played(rng, base, tiles[mat]) if rng.random() < 0.85 else base
     kind, turn = rng.random(), float(rng.uniform(0, 2 * np.pi))
     if kind > OVALS + RECTANGLES:
-        return replace(style, turn_rad=turn), np.full(2, style.radius_mm), True
+        return replace(style, turn_rad=turn), np.full(2, style.radius_mm), DISC
     if kind > RECTANGLES:
         wide, long = OVAL_SIDES_MM[int(rng.choice(len(OVAL_SIDES_MM), p=OVALS_OFTEN))]
         half = np.array([long, wide]) / 2 * rng.uniform(0.99, 1.04)
@@ -209,7 +217,7 @@ def _style(rng: Rng, mat: int, tiles: Sequence[Picture]) -> tuple[Plate, Array, 
         half = rng.choice([10.0, 12.5, 15.0, 20.0, 25.0, 30.0]) * np.array([rng.choice([1, 2]), 1])
         outline = rounded(half, float(rng.uniform(0.2, 1.6)))
     shaped = replace(style, outline_mm=spun(outline, turn), turn_rad=turn, is_base=False)
-    return shaped, half, kind > RECTANGLES
+    return shaped, half, OVAL if kind > RECTANGLES else RECTANGLE
 
 
 def _turned(plate: Plate, by_rad: float, at: Array) -> Plate:

@@ -8,6 +8,7 @@ import numpy as np
 from overruler.bases import RECTANGLE_SIDES_MM
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.camera import View, patch_view
+from synthetic.from_above.quick_tables import DISC, RECTANGLE, Size
 from synthetic.from_above.sheet import REACH_MM, Sheet, sheet_of, visible_share
 from synthetic.painted.art import square_art
 from synthetic.painted.as_played import as_played, posed, ranks, tray_around
@@ -16,7 +17,7 @@ from synthetic.painted.dressed import DRESSED, small_one
 from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, any_base, circle, is_free, rounded, spun
 from synthetic.painted.prints import Print, any_prints
-from synthetic.painted.scene import make_scene
+from synthetic.painted.scene import Scene, make_scene
 from synthetic.painted.stands import any_strip, flocked, gabled, small_figures
 from synthetic.painted.wardrobe import Body, Wardrobe
 from synthetic.things.figures import figure, palette
@@ -90,9 +91,27 @@ def regiment_photo(
     wardrobe: Wardrobe | None = None,
 ) -> tuple[Picture, Array]:
     """A photo of one piece of a table, and its rectangular bases (N, 7), as `Sheet` has them."""
+    scene, sizes = regiment_scene(rng, reach_mm, tiles, wardrobe)
+    photo, owners = photo_of(rng, scene, view, finer, tiles)
+    fine = view.resized(finer)
+    rows = [
+        [*plate.center_mm, *size, visible_share(k, plate, owners, fine)]
+        for k, (plate, size) in enumerate(zip(scene.plates, sizes, strict=True))
+        if size is not None and size[3] == RECTANGLE
+    ]
+    return photo, np.array(rows, float).reshape(-1, 7)
+
+
+def regiment_scene(
+    rng: Rng, reach_mm: float, tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+) -> tuple[Scene, list[Size | None]]:
+    """A scene with units on it, and the size of each of its plates that is a base."""
     scene = make_scene(rng, reach_mm, tiles, wardrobe)
     units = list(_units(rng, reach_mm, scene.tile, tiles, wardrobe))
     plates = [plate for unit in units for plate in unit.plates]
+    sizes: list[Size | None] = [
+        (*unit.sizes_mm, plate.turn_rad, RECTANGLE) for unit in units for plate in unit.plates
+    ]
     solids = [solid for unit in units for solid in unit.solids]
     prints = any_prints(rng, reach_mm, rng.random() < 0.3)
     for unit in units:
@@ -100,18 +119,13 @@ def regiment_photo(
             border_mm = float(rng.uniform(*TRAY_BORDERS_MM))
             prints += tray_around(rng, unit.corners_mm, unit.plates[0].turn_rad, border_mm)
     more, lying, printed = _others(rng, reach_mm, scene.tile, tiles, plates, wardrobe)
+    sizes += [
+        (2 * one.radius_mm, 2 * one.radius_mm, 0.0, DISC) if one.is_base else None for one in more
+    ]
     whole = replace(
         scene, plates=[*plates, *more], solids=[*solids, *lying], prints=[*prints, *printed]
     )
-    photo, owners = photo_of(rng, whole, view, finer, tiles)
-    fine = view.resized(finer)
-    rows, k = [], 0
-    for unit in units:
-        for plate in unit.plates:
-            seen = visible_share(k, plate, owners, fine)
-            rows.append([*plate.center_mm, *unit.sizes_mm, plate.turn_rad, 1, seen])
-            k += 1
-    return photo, np.array(rows, float).reshape(-1, 7)
+    return whole, sizes
 
 
 def _units(
@@ -175,7 +189,9 @@ def _stands(rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture]) -> Un
     loose_mm = STANDS_GAP_MM if rng.random() < LOOSE_STANDS else None
     plates = list(_in_rank_and_file(rng, style, half, reach_mm, loose_mm))
     paints = palette(rng)
-    solids = [solid for plate in plates for solid in small_figures(rng, plate, half, paints)]
+    solids: list[Body] = [
+        solid for plate in plates for solid in small_figures(rng, plate, half, paints)
+    ]
     return Unit(plates, (2 * half[0], 2 * half[1]), solids)
 
 

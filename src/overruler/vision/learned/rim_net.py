@@ -21,9 +21,7 @@ from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.inference import WEIGHTS, run_in_batches
 from overruler.vision.learned.logits import MAX_LOGIT_PER_VIEW, probability_to_logit, sigmoid
 from overruler.vision.learned.patches import (
-    NEAR_PATCH,
     RING_ANGLE_COUNT,
-    PatchFormat,
     Picture,
     auxiliary_input,
     cut_patches,
@@ -182,9 +180,8 @@ def run_patch_network(
     shapes: Array,
     mirrored: NDArray[np.bool_] | None = None,
     model: Path = PATCH_MODEL,
-    form: PatchFormat = NEAR_PATCH,
 ) -> Array:
-    """Run a patch network, which sees patches of a format, on circles or ellipses, shaped as in `patches`; answers (N, 7).
+    """Run the patch network on circles or ellipses, shaped as in `patches`; answers (N, 7).
 
     The answers are the logit, dx, dy, log of the radius ratio, two log σ, and the logit of the
     visible share. dx and dy are in radii, to the right and away from the camera. Where `mirrored`
@@ -195,8 +192,8 @@ def run_patch_network(
     def blob(rows: Array) -> Floats:
         some = rows[:, :-1]
         flipped = rows[:, -1] > 0
-        patches = cut_patches(levels, camera, some, form)
-        pictures = patch_input(patches, auxiliary_input(camera, some), form)
+        patches = cut_patches(levels, camera, some)
+        pictures = patch_input(patches, auxiliary_input(camera, some))
         pictures[flipped] = pictures[flipped][..., ::-1]
         return pictures
 

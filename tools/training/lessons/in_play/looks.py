@@ -1,4 +1,7 @@
-"""What the network sees of painted tables in play, and what is true of it."""
+"""What the network sees of painted tables in play, and what is true of it.
+
+A shape is a row (6,): x, y, half length, half width in mm on z = 0, heading in radians, and 1 for a rectangle, else 0.
+"""
 
 from collections.abc import Sequence
 
@@ -11,213 +14,194 @@ from overruler.vision.learned.patches import (
     build_pyramid,
     cut_patches,
     shape_matrices_mm,
+    square_angles_rad,
     upright_axes,
 )
-from synthetic.arrays import Array, Floats, Picture, Rng
+from synthetic.arrays import Array, Floats, Mask, Picture, Rng
 from synthetic.camera import View, view_towards
 from synthetic.from_above.crowds import crowded_scene, in_front
+from synthetic.from_above.quick_tables import DISC, FINER, RECTANGLE, Size
+from synthetic.from_above.regiments import regiment_scene
 from synthetic.from_above.sheet import visible_share
 from synthetic.painted.paint import photo_of
+from synthetic.painted.plates import Plate
 from synthetic.painted.scene import Scene, make_scene
+from synthetic.painted.wardrobe import Wardrobe
 from training.blocks import Arrays
-from training.lessons.rims.patches import apparent, ring_candidates, shaken
+from training.lessons.in_play.wrong_shapes import (
+    SQUARE_KIND,
+    in_ovals,
+    misplaced,
+    moved,
+    pairs,
+    rounds,
+    wrong_shapes,
+)
+from training.lessons.rims.patches import apparent, ring_candidates
 
-CROWDED = 0.75
-"""The share of tables with units; on the others stands what the lessons of the rims show."""
-PLACE_SHARE, SIZE_LOG, ASPECT_LOG = 0.35, 0.25, 0.22
+CROWDED, RANKED = 0.5, 0.28
+"""The shares of tables with units of round bases and ovals, and of those in rank and file."""
+PLACE_SHARE, SIZE_LOG, ASPECT_LOG, TURN_RAD = 0.35, 0.25, 0.22, 0.15
 """A candidate is a base's where it lies within these, in the candidate's own radii."""
-NEAR_SHARE, NEAR_LOG, NEAR_ASPECT_LOG = 0.55, 0.42, 0.38
+NEAR_SHARE, NEAR_LOG, NEAR_ASPECT_LOG, NEAR_TURN_RAD = 0.55, 0.42, 0.38, 0.3
 """Up to here it is nobody's fault."""
 LEAST_VISIBLE, HIDDEN_VISIBLE = 0.2, 0.08
-"""Bases of which more is seen count; those of which less than the second is seen are none."""
-CENTRE_SHARE = 0.45
-"""A base whose rim is hidden counts neither way where so much of a photo's patch lies outside."""
-MOST_PX = 420
-"""A photo's side."""
+"""Bases of which more is seen count; where less than the second is seen there is none."""
+DISTANCES_MM, USUAL_TILT_RAD, LOW, LOW_TILT_RAD = (250.0, 2200.0), 0.75, 0.45, 1.1
+"""How far the camera stands, the greatest tilt of most photos, the share of those from low, and their greatest."""
+REACHES_MM, PHOTOS_MM, MOST_PX = (60.0, 220.0), (0.3, 2.0), 420
+"""How far a piece of a table reaches, a pixel of its photo, and the photo's side at most."""
+ROUND_MM = 1e-6
+"""A circle's half length and half width differ by less."""
 MOST_LOOKS = 64
 """Taken of one table."""
-DISTANCES_MM, USUAL_TILT_RAD, LOW, LOW_TILT_RAD = (250.0, 2200.0), 0.75, 0.45, 1.1
-"""As in `synthetic.from_above.crowds`."""
-FINER = 2
-OVALS_MM = np.array([(60, 35), (75, 42), (90, 52), (105, 70), (120, 92), (170, 105)]) / 2
+SHOWN, SHOWN_SHARE = 1.1, 0.7
+"""So much of a candidate, in its radii, of which this share must lie in the photo."""
 
 
-def looks(seed: Sequence[int], tiles: Sequence[Picture]) -> Arrays:
-    """What one table shows: patches (N, 96, 96, 3), their side input (N, 3) and truth (N, 5)."""
+def looks(
+    seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+) -> Arrays:
+    """What one table shows: patches (N, 96, 96, 3), side input (N, 3), angles of squares (N,) and truth (N, 5)."""
     rng = np.random.default_rng(list(seed))
     view, reach = _view(rng)
-    if rng.random() < CROWDED:
-        scene, sizes = in_front(view, *crowded_scene(rng, reach, tiles))
-    else:
-        made = make_scene(rng, reach, tiles)
-        scene, sizes = in_front(
-            view,
-            made,
-            [(2 * p.radius_mm, 2 * p.radius_mm, 0.0, 0) if p.is_base else None for p in made.plates],
-        )
+    kind = float(rng.random())
+    scene, sizes = in_front(view, *_scene(kind, rng, reach, tiles, wardrobe))
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
-    fine = view.resized(FINER)
-    rows = [
-        [*plate.center_mm, size[0] / 2, size[1] / 2, size[2], visible_share(k, plate, owners, fine)]
-        for k, (plate, size) in enumerate(zip(scene.plates, sizes, strict=True))
-        if size is not None
-    ]
-    truth = np.array(rows, float).reshape(-1, 6)
-    candidates = _candidates(rng, photo, view, scene, truth, reach)
-    candidates = _inside(candidates, view)
-    rng.shuffle(candidates)
-    candidates = candidates[:MOST_LOOKS]
-    camera = view.camera
-    levels = build_pyramid(photo)
+    truth = _bases(scene, sizes, owners, view.resized(FINER))
+    every = _candidates(rng, photo, view, scene, truth, reach)
+    if kind >= CROWDED + RANKED:  # odd plates of any shape stand there
+        every = every[np.abs(every[:, 2] - every[:, 3]) + every[:, 5] < ROUND_MM]
+    candidates = rng.permutation(_inside(every, view))[:MOST_LOOKS]
+    shapes, levels = candidates[:, :5], build_pyramid(photo)
+    angles = square_angles_rad(view.camera, shapes)
     return {
-        "patches": cut_patches(levels, camera, candidates, WIDE_PATCH),
-        "side": auxiliary_input(camera, candidates),
-        "truth": label(camera, candidates, truth),
+        "patches": cut_patches(levels, view.camera, shapes, WIDE_PATCH),
+        "side": auxiliary_input(view.camera, shapes),
+        "squares": np.where(candidates[:, 5] == SQUARE_KIND, angles, np.nan),
+        "truth": label(view.camera, candidates, truth),
     }
 
 
+def _scene(
+    kind: float, rng: Rng, reach: float, tiles: Sequence[Picture], wardrobe: Wardrobe | None
+) -> tuple[Scene, list[Size | None]]:
+    if kind < CROWDED:
+        return crowded_scene(rng, reach, tiles, wardrobe)
+    if kind < CROWDED + RANKED:
+        return regiment_scene(rng, reach, tiles, wardrobe)
+    scene = make_scene(rng, reach, tiles, wardrobe)
+    return scene, [_round_size(plate) for plate in scene.plates]
+
+
+def _round_size(plate: Plate) -> Size | None:
+    return (2 * plate.radius_mm, 2 * plate.radius_mm, 0.0, DISC) if plate.is_base else None
+
+
+def _bases(scene: Scene, sizes: Sequence[Size | None], owners: Mask, fine: View) -> Array:
+    """The shapes of all bases, and how much of each is seen (N, 7)."""
+    rows = []
+    for k, (plate, size) in enumerate(zip(scene.plates, sizes, strict=True)):
+        if size is not None:
+            long, wide, heading, kind = size
+            half = [long / 2, wide / 2, heading, float(kind == RECTANGLE)]
+            rows.append([*plate.center_mm, *half, visible_share(k, plate, owners, fine)])
+    return np.array(rows, float).reshape(-1, 7)
+
+
 def label(camera: Camera, candidates: Array, truth: Array) -> Floats:
-    """What is true of candidates (N, 5), as the rims' lessons have it (N, 5), given bases (M, 6)."""
+    """What is true of candidates (N, 6), as the rims' lessons have it (N, 5), given bases (M, 7)."""
     result = np.zeros((len(candidates), 5), np.float32)
     if not len(truth) or not len(candidates):
         return result
-    own = shape_matrices_mm(candidates)
-    offset = np.linalg.solve(
-        own[:, None], (truth[None, :, :2] - candidates[:, None, :2])[..., None]
-    )[..., 0]
-    ratio = np.linalg.solve(own[:, None], shape_matrices_mm(truth[:, :5])[None])
-    stretch = np.log(np.linalg.svd(ratio, compute_uv=False).clip(1e-6))
-    place, size = np.linalg.norm(offset, axis=2), stretch.mean(2)
-    aspect = stretch[..., 0] - stretch[..., 1]
-    match = np.argmin(np.hypot(np.hypot(place / PLACE_SHARE, size / SIZE_LOG), aspect / ASPECT_LOG), 1)
-    rows = np.arange(len(candidates))
-    place, size, aspect = place[rows, match], np.abs(size[rows, match]), aspect[rows, match]
-    visible = truth[match, 5]
-    good = (place < PLACE_SHARE) & (size < SIZE_LOG) & (aspect < ASPECT_LOG)
-    near = (place < NEAR_SHARE) & (size < NEAR_LOG) & (aspect < NEAR_ASPECT_LOG)
+    own, theirs = shape_matrices_mm(candidates[:, :5]), shape_matrices_mm(truth[:, :5])
+    apart = truth[None, :, :2] - candidates[:, None, :2]
+    offset = np.linalg.solve(own[:, None], apart[..., None])[..., 0]
+    stretch = np.log(np.linalg.svd(np.linalg.solve(own[:, None], theirs), compute_uv=False))
+    place, size = np.linalg.norm(offset, axis=2), np.abs(stretch.mean(2))
+    aspect, turn = stretch[..., 0] - stretch[..., 1], _turns(candidates, truth)
+    other = candidates[:, None, 5] != truth[:, 5]
+    far = np.hypot(np.hypot(place / PLACE_SHARE, size / SIZE_LOG), aspect / ASPECT_LOG)
+    rows, match = np.arange(len(candidates)), np.argmin(far + 1.5 * other, 1)
+    errors = [one[rows, match] for one in (place, size, aspect, turn)]
+    visible, same = truth[match, 6], ~other[rows, match]
+    good = _within(errors, (PLACE_SHARE, SIZE_LOG, ASPECT_LOG, TURN_RAD)) & same
+    near = _within(errors, (NEAR_SHARE, NEAR_LOG, NEAR_ASPECT_LOG, NEAR_TURN_RAD)) & same
     near &= visible > HIDDEN_VISIBLE
     result[:, 0] = np.where(good & (visible >= LEAST_VISIBLE), 1, np.where(near, -1, 0))
-    upright, _ = upright_axes(camera, candidates)
+    upright, _ = upright_axes(camera, candidates[:, :5])
     result[:, 1:3] = np.einsum("nkd,nd->nk", upright, offset[rows, match])
     result[:, 3], result[:, 4] = stretch.mean(2)[rows, match], visible
     return result
 
 
+def _within(errors: Sequence[Array], most: Sequence[float]) -> Mask:
+    return np.asarray(np.all([error < limit for error, limit in zip(errors, most, strict=True)], 0))
+
+
+def _turns(candidates: Array, truth: Array) -> Array:
+    """By how much rectangles are turned against each other (N, M), in quarters of a turn; 0 for others.
+
+    That long ones lie across each other shows in their stretch.
+    """
+    apart = candidates[:, None, 4] - truth[:, 4]
+    turn = np.abs((apart + np.pi / 4) % (np.pi / 2) - np.pi / 4)
+    square = (candidates[:, None, 5] == SQUARE_KIND) & (truth[:, 5] == SQUARE_KIND)
+    return np.where(square, turn, 0.0)
+
+
 def _view(rng: Rng) -> tuple[View, float]:
+    """A camera as people hold it over a table, and how far the table reaches."""
     distance = float(np.exp(rng.uniform(*np.log(DISTANCES_MM))))
     tilt = rng.uniform(0, LOW_TILT_RAD if rng.random() < LOW else USUAL_TILT_RAD)
     around, roll = rng.uniform(0, 2 * np.pi, 2)
     away = np.array([np.cos(around), np.sin(around)])
     eye = distance * np.append(np.sin(tilt) * away, np.cos(tilt))
-    reach = float(np.exp(rng.uniform(np.log(60), np.log(220))))
-    mm_per_px = max(float(np.exp(rng.uniform(np.log(0.3), np.log(2.0)))), 2 * reach / MOST_PX)
+    reach = float(np.exp(rng.uniform(*np.log(REACHES_MM))))
+    mm_per_px = max(float(np.exp(rng.uniform(*np.log(PHOTOS_MM)))), 2 * reach / MOST_PX)
     aim = np.append(rng.uniform(-0.2, 0.2, 2) * distance, 0)
     return view_towards(eye, aim, roll, reach, mm_per_px), reach
-
-
-# --- candidates: x, y, half length, half width, heading ---
 
 
 def _candidates(
     rng: Rng, photo: Picture, view: View, scene: Scene, truth: Array, reach: float
 ) -> Array:
-    bases = truth[:, :5]
-    guesses = [_moved(rng, bases, share) for share in (0.06, 0.15, 0.3, 0.42)]
-    others = [p for p in scene.plates if not p.is_base]
-    things = np.array([[*p.center_mm, p.radius_mm] for p in scene.plates]).reshape(-1, 3)
-    odd = np.array([[*p.center_mm, p.radius_mm] for p in others]).reshape(-1, 3)
+    """Shapes about bases with a finder's errors, and wrong ones about bases, other things and nothing."""
+    bases = truth[:, :6]
+    plates = [[*plate.center_mm, plate.radius_mm] for plate in scene.plates]
     lures = apparent(scene.lures, view.camera)
-    rounds = [shaken(rng, odd, 0.2), shaken(rng, odd, 0.4), shaken(rng, lures, 0.1)]
-    rounds += [shaken(rng, lures, 0.35), _misplaced(rng, things), *_in_ovals(rng, bases)]
-    rounds.append(
-        np.column_stack(
-            [rng.uniform(-reach, reach, (4, 2)), np.exp(rng.uniform(np.log(10), np.log(70), 4))]
-        )
-    )
+    circles = rounds(np.concatenate([np.array(plates).reshape(-1, 3), lures]))
+    guesses = [moved(rng, bases, share) for share in (0.06, 0.15, 0.3, 0.42)]
+    guesses += [moved(rng, circles, 0.2), misplaced(rng, circles), misplaced(rng, bases)]
+    guesses += [in_ovals(rng, bases), pairs(rng, bases)]
+    guesses += [wrong_shapes(rng, circles), wrong_shapes(rng, bases)]
+    guesses.append(_plain_rectangles(rng, scene))
+    anywhere = [rng.uniform(-reach, reach, (4, 2)), np.exp(rng.uniform(2.3, 4.2, (4, 1)))]
+    guesses.append(wrong_shapes(rng, rounds(np.column_stack(anywhere))))
     if rng.random() < 0.4:
         radii = rng.choice([12.8, 14.2, 16, 20, 25, 30, 40, 50], 4, replace=False).tolist()
-        rounds.append(ring_candidates(photo, view.camera, (-reach, -reach, reach, reach), radii, 10))
-    guesses += [_as_ovals(part) for part in rounds]
-    guesses.append(_wrong_ovals(rng, np.concatenate([things, shaken(rng, lures, 0.2)])))
-    guesses.append(_pairs(rng, bases))
+        box = (-reach, -reach, reach, reach)
+        guesses.append(rounds(ring_candidates(photo, view.camera, box, radii, 10)))
     return np.concatenate(guesses)
 
 
-def _as_ovals(circles: Array) -> Array:
-    return np.column_stack([circles[:, :2], circles[:, 2], circles[:, 2], np.zeros(len(circles))])
-
-
-def _moved(rng: Rng, ovals: Array, share: float) -> Array:
-    """Ovals (N, 5) off by up to a share of their half width in place, and of other sizes and turns."""
-    count = len(ovals)
-    turn, out = rng.uniform(0, 6.3, count), share * np.sqrt(rng.uniform(0, 1, count))
-    shift = (out * ovals[:, 3])[:, None] * np.stack([np.cos(turn), np.sin(turn)], -1)
-    size = np.exp(rng.uniform(-0.6, 0.6, (count, 1)) * share)
-    aspect = np.exp(rng.uniform(-0.25, 0.25, (count, 1)) * share * [[1.0, -1.0]])
-    is_round = np.abs(ovals[:, 2:3] - ovals[:, 3:4]) < 1e-6
-    half = ovals[:, 2:4] * size * np.where(is_round, 1, aspect)
-    return np.column_stack(
-        [ovals[:, :2] + shift, half, ovals[:, 4] + rng.uniform(-0.5, 0.5, count) * share]
-    )
-
-
-def _misplaced(rng: Rng, things: Array) -> Array:
-    """Circles across the edge of things, and far too large or too small for them."""
-    count = len(things)
-    turn, out = rng.uniform(0, 6.3, count), rng.uniform(0.5, 1.5, count) * things[:, 2]
-    beside = things[:, :2] + out[:, None] * np.stack([np.cos(turn), np.sin(turn)], -1)
-    size = things[:, 2] * np.exp(rng.uniform(-0.6, 0.6, count))
-    factor = np.exp(rng.choice([-1, 1], count) * rng.uniform(0.42, 0.9, count))
-    return np.concatenate(
-        [np.column_stack([beside, size]), np.column_stack([things[:, :2], things[:, 2] * factor])]
-    )
-
-
-def _in_ovals(rng: Rng, bases: Array) -> list[Array]:
-    """Circles in the ends and in the middle of ovals."""
-    ovals = bases[bases[:, 2] > 1.1 * bases[:, 3]]
-    along = np.stack([np.cos(ovals[:, 4]), np.sin(ovals[:, 4])], -1)
-    reach = (ovals[:, 2] - ovals[:, 3])[:, None]
-    ends = [
-        np.column_stack([ovals[:, :2] + s * reach * along, ovals[:, 3]])
-        for s in (-1, 1, rng.uniform(-1, 1))
-    ]
-    middle = np.column_stack([ovals[:, :2], np.sqrt(ovals[:, 2] * ovals[:, 3])])
-    return [shaken(rng, part, 0.2) for part in [*ends, middle]]
-
-
-def _wrong_ovals(rng: Rng, things: Array) -> Array:
-    """Ovals of usual sizes about round and other things."""
-    count = len(things)
-    if not count:
-        return np.empty((0, 5))
-    half = OVALS_MM[rng.integers(len(OVALS_MM), size=count)]
-    scale = np.where(rng.random((count, 1)) < 0.5, 1, things[:, 2:3] / half.mean(1, keepdims=True))
-    shift = rng.normal(size=(count, 2)) * 0.3 * things[:, 2:3]
-    turn = rng.uniform(0, np.pi, count)
-    return np.column_stack([things[:, :2] + shift, half * scale, turn])
-
-
-def _pairs(rng: Rng, bases: Array) -> Array:
-    """Ovals about two neighbours, which together look long."""
+def _plain_rectangles(rng: Rng, scene: Scene) -> Array:
+    """The rectangles around plates that are no bases: cards, houses, books."""
     rows = []
-    for k in range(len(bases)):
-        far = np.linalg.norm(bases[:, :2] - bases[k, :2], axis=1)
-        far[k] = np.inf
-        j = int(np.argmin(far))
-        if far[j] < 3 * bases[k, 2] and rng.random() < 0.4:
-            way = bases[j, :2] - bases[k, :2]
-            middle = bases[k, :2] + way / 2
-            half = bases[k, 3] * rng.uniform(0.9, 1.1)
-            rows.append([*middle, far[j] / 2 + half, half, np.arctan2(way[1], way[0])])
-    return np.array(rows, float).reshape(-1, 5)
+    for plate in scene.plates:
+        if not plate.is_base and plate.is_clutter:
+            c, s = np.cos(plate.turn_rad), np.sin(plate.turn_rad)
+            along = np.abs(plate.outline_mm @ [c, s]).max()
+            across = np.abs(plate.outline_mm @ [-s, c]).max()
+            rows.append([*plate.center_mm, along, across, plate.turn_rad, SQUARE_KIND])
+    return moved(rng, np.array(rows, float).reshape(-1, 6), 0.15)
 
 
 def _inside(candidates: Array, view: View) -> Array:
-    """Those of which most lies in the picture."""
-    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [0, 0]]) * 1.1
-    offsets = np.einsum("kd,nde->nke", corners, shape_matrices_mm(candidates))
+    """Those of which most lies in the picture, their middles too."""
+    corners = np.array([[0, 0], [-1, -1], [1, -1], [1, 1], [-1, 1]]) * SHOWN
+    offsets = np.einsum("kd,nde->nke", corners, shape_matrices_mm(candidates[:, :5]))
     points = candidates[:, None, :2] + offsets
     at = view.camera.project(np.concatenate([points, np.zeros((*points.shape[:2], 1))], -1))
-    good = ((at > 0) & (at < view.size_px)).all(2)
-    return candidates[(good.mean(1) > 0.7) & good[:, -1]]
+    shown = np.asarray(((at > 0) & (at < view.size_px)).all(2), float)
+    return np.asarray(candidates[(shown.mean(1) > SHOWN_SHARE) & (shown[:, 0] > 0)])

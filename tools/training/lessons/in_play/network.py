@@ -14,7 +14,7 @@ from torch import Tensor, nn
 class Stage(NamedTuple):
     """Blocks of one width."""
 
-    count: int
+    blocks: int
     kernel: int
     stride: int
     grow: int
@@ -81,16 +81,14 @@ class InPlayNet(nn.Module):  # type: ignore[misc]
         self.start = nn.Sequential(nn.BatchNorm2d(32, eps=EPSILON), nn.ReLU6())
         blocks, inside = [], 32
         for stage in STAGES:
-            for k in range(stage.count):
+            for k in range(stage.blocks):
                 blocks.append(Inverted(inside, stage, stage.stride if k == 0 else 1))
                 inside = stage.width
         self.blocks = nn.Sequential(*blocks)
         cells = (side_px // 16) ** 2
         self.squeeze = nn.Sequential(nn.Conv2d(inside, 32, 1), nn.ReLU())
         self.drop = nn.Dropout(0.2)
-        self.head = nn.Sequential(
-            nn.Linear(32 * cells + inside, 128), nn.ReLU(), nn.Linear(128, 7)
-        )
+        self.head = nn.Sequential(nn.Linear(32 * cells + inside, 128), nn.ReLU(), nn.Linear(128, 7))
 
     def forward(self, x: Tensor) -> Tensor:
         x = self.pad(x)
