@@ -44,6 +44,7 @@ from synthetic.camera import View, patch_view
 from synthetic.from_above.sheet import drawn_view, visible_share
 from synthetic.painted.paint import photo_of
 from synthetic.painted.scene import make_scene
+from synthetic.painted.wardrobe import Wardrobe
 from training.lessons.rims.photos import round_bases
 from training.score_tables import Table, judged_rows, kept_rows, read_options, teaching_tables
 
@@ -87,12 +88,14 @@ def _rows(options: argparse.Namespace) -> Array:
     return judged_rows(tables, judged, "guesses")
 
 
-def painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
+def painted_table(
+    seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+) -> Table:
     """A table that nothing was taught on."""
     rng = np.random.default_rng(list(seed))
     most_tilt = LOW_TILT if rng.random() < LOW_SHARE else USUAL_TILT
     view = patch_view(rng, REACH_MM, float(rng.uniform(0.4, 1.1)), most_tilt)
-    scene = make_scene(rng, REACH_MM, tiles)
+    scene = make_scene(rng, REACH_MM, tiles, wardrobe)
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
     fine: View = view.resized(FINER)
     bases = [

@@ -5,6 +5,8 @@
     python tools/training/train.py hills --draw --samples build/hills --tables build/tables --count 40
     python tools/training/train.py hills --samples build/hills --minutes 25
 
+With `--sprites FILE` the figures of drawn tables are real meshes: `synthetic/sprites/make.py` writes the file.
+
 TABLES holds traced tables with their truth, as `synthetic/render_samples.py --crowded` writes them. Some lessons draw
 other tables while the network learns; others learn from samples that `--draw` draws first.
 """
@@ -84,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--tables", type=Path, help="folder of traced tables with their truth")
     add("--samples", type=Path, help="folder of drawn samples")
     add("--draw", action="store_true", help="draw samples, and learn nothing")
+    add("--sprites", type=Path, help="file of figures on drawn bases (synthetic/sprites/make.py)")
     add("--count", type=int, default=40, help="with --draw: how many blocks of samples")
     add("--minutes", type=float, default=20.0, help="how long to learn")
     add("--seed", type=int, default=1)

@@ -39,6 +39,8 @@ UP = {
 """What turns an axis upwards."""
 CUT_MM = 1.6
 """Triangles of a printed figure up to this height belong to its base, or to the letters on it."""
+HEROIC = 1.25
+"""How much stouter printed figures become: they are of true proportions, and miniatures are not."""
 VEHICLES, RIDERS = 6, 9
 """How many machines are made up, and how many figures are put on a mount."""
 Named = tuple[str, int, Shape]
@@ -136,7 +138,8 @@ def _printed(folder: Path) -> Iterator[tuple[str, Shape]]:
         for stem, triangles in _found(folder / "rpg" / f"{name}.stl"):
             kept = triangles[triangles[..., 2].max(1) > CUT_MM]
             high = float(np.clip(np.ptp(kept[..., 2]), 20, 60))
-            yield stem, stood(plain_shape(kept, sum(stem.encode())), high)
+            body = plain_shape(kept * [HEROIC, HEROIC, 1], sum(stem.encode()))
+            yield stem, stood(body, high)
 
 
 def _rigged(folder: Path, rng: Rng) -> Iterator[tuple[str, Shape]]:
