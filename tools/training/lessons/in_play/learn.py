@@ -6,7 +6,8 @@ import numpy as np
 
 from overruler.vision.learned.in_play_net import WIDE_PATCH
 from overruler.vision.learned.patches import patch_input
-from synthetic.arrays import Floats, Rng
+from synthetic.arrays import Floats, Picture, Rng
+from synthetic.painted.wardrobe import Wardrobe
 from training.blocks import Arrays
 from training.lesson import Drawn, FromTables, Lesson
 from training.lessons.in_play.looks import looks
@@ -37,10 +38,12 @@ def batch(rng: Rng, tables: Sequence[Arrays], count: int) -> tuple[Floats, Float
     return seen, truth
 
 
-def _table(seed: Sequence[int], tiles: Sequence[np.ndarray]) -> Arrays:
+def _table(
+    seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+) -> Arrays:
     """A table that shows something."""
     for again in range(100):
-        found = looks([*seed, again], tiles)
+        found = looks([*seed, again], tiles, wardrobe)
         if len(found["truth"]):
             return found
     raise ValueError("no table shows anything")
