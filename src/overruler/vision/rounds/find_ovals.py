@@ -6,7 +6,7 @@ coexist are the ovals.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,10 @@ from overruler.vision.learned.ellipse_net import (
     trace_ovals,
     trace_ovals_of_known_size,
 )
+from overruler.vision.learned.in_play_net import look_in_play
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.learned.patches import Picture, photo_pyramid
+from overruler.vision.learned.rim_net import Look, run_patch_network
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
 from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY
 
@@ -60,9 +62,6 @@ SAME_OVAL_HALF_WIDTHS = 0.25
 TRACE_SIGMA_INFLATION = load_coefficients("sigma_inflation")["traced_oval_pose"]
 """Inflation of a trace's σ where the size is known: counted on 305 rendered ovals, with their
 fit."""
-LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score").values()))
-"""Weights of constant, network and overview log odds, and size error in χ²: of the network's score
-at the oval of known size. The fit adds nothing."""
 MIN_FROM_ABOVE = 0.2
 """Overview probability that counts for any lower one: beside others it is low for true ovals."""
 MIN_SCORE = 0.6
@@ -71,17 +70,39 @@ POSE_COLUMNS = [0, 1, 4]
 """Columns of x, y and heading among an oval's numbers."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Judge:
+    """Who tells ovals from what looks like them."""
+
+    look: Look
+    """The network's look at an oval."""
+    weights: Array
+    """(4,): of constant, network and overview log odds, and size error in χ²: of the network's score
+    at the oval of known size. The fit adds nothing."""
+
+
+PREPARED = Judge(run_patch_network, np.array(list(load_coefficients("oval_score").values())))
+"""Judges on tables prepared for measuring."""
+IN_PLAY = Judge(look_in_play, np.array(list(load_coefficients("oval_score").values())))
+"""Judges on tables in play."""
+
+
 def find_ovals(
-    frame: Frame, camera: Camera, bases: Sequence[Base], starts: Array
+    frame: Frame,
+    camera: Camera,
+    bases: Sequence[Base],
+    starts: Array,
+    in_play: bool = False,
 ) -> list[Detection]:
     """Return those of the oval `bases` that lie in the photo, the surest first.
 
     `starts` (N, 6) are candidates: x, y, half length and half width in mm on the plane z = 0,
-    heading in rad, and probability.
+    heading in rad, and probability. On a table `in_play` another network judges.
     """
+    judge = IN_PLAY if in_play else PREPARED
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
-    traced = _trace_candidates(frame, camera, starts, sizes)
-    fitted = _fit_catalogue_sizes(frame, camera, bases, sizes, traced)
+    traced = _trace_candidates(frame, camera, starts, sizes, judge)
+    fitted = _fit_catalogue_sizes(frame, camera, bases, sizes, traced, judge)
     fits = [fit for fit, _ in fitted]
     scores = [score for _, score in fitted]
     chosen = likeliest_compatible_set(fits, scores, MIN_SCORE)
@@ -93,7 +114,9 @@ def _make_detection(camera: Camera, fit: OvalFit, score: float) -> Detection:
     return make_detection(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, visible)
 
 
-def _trace_candidates(frame: Frame, camera: Camera, starts: Array, sizes: Array) -> TracedOvals:
+def _trace_candidates(
+    frame: Frame, camera: Camera, starts: Array, sizes: Array, judge: Judge
+) -> TracedOvals:
     """Trace the rims of the candidates that look like ovals, one for each oval.
 
     Left out are those that are no base of half `sizes` (C, 2), nor a part of one.
@@ -101,7 +124,7 @@ def _trace_candidates(frame: Frame, camera: Camera, starts: Array, sizes: Array)
     pyramid = photo_pyramid(frame)
     ovals, from_above = starts[:, :5], starts[:, 5]
     for _ in range(2):
-        scored = score_ovals(pyramid, camera, ovals)
+        scored = score_ovals(pyramid, camera, ovals, judge.look)
         is_likely = scored.score > MIN_NET_SCORE
         ovals, from_above = scored.ovals[is_likely], from_above[is_likely]
     ovals, sigma = trace_ovals(pyramid, camera, ovals)
@@ -110,7 +133,9 @@ def _trace_candidates(frame: Frame, camera: Camera, starts: Array, sizes: Array)
     ovals, sigma = trace_ovals(pyramid, camera, traced.ovals)
     traced = replace(traced, ovals=ovals, sigma=sigma)
     traced = traced[_may_matter(traced, sizes)]
-    traced = replace(traced, score=average_augmented_scores(pyramid, camera, traced.ovals))
+    traced = replace(
+        traced, score=average_augmented_scores(pyramid, camera, traced.ovals, judge.look)
+    )
     return _suppress_overlaps(traced[traced.score > MIN_TRACED_SCORE])
 
 
@@ -138,7 +163,12 @@ def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
 
 
 def _fit_catalogue_sizes(
-    frame: Frame, camera: Camera, bases: Sequence[Base], sizes: Array, traced: TracedOvals
+    frame: Frame,
+    camera: Camera,
+    bases: Sequence[Base],
+    sizes: Array,
+    traced: TracedOvals,
+    judge: Judge,
 ) -> list[tuple[OvalFit, float]]:
     """Fit the half `sizes` of `bases` that the traced ovals likely have; return fits and probabilities.
 
@@ -147,17 +177,19 @@ def _fit_catalogue_sizes(
     chi2 = _size_chi2(sizes, traced)
     pyramid = photo_pyramid(frame)
     which, size = _plausible_sizes(chi2)
-    may_pass = _may_be_bases(traced[which], chi2[which, size])
+    may_pass = _may_be_bases(traced[which], chi2[which, size], judge)
     which, size = which[may_pass], size[may_pass]
     ovals = _resized(traced.ovals[which], sizes[size])
     parts = np.flatnonzero((chi2.min(1) >= MAX_SIZE_CHI2) & (traced.score > MIN_GROWN_SCORE))
-    of_part, grown_size, grown = _grow_parts(pyramid, camera, traced.ovals[parts], sizes)
+    of_part, grown_size, grown = _grow_parts(
+        pyramid, camera, traced.ovals[parts], sizes, judge.look
+    )
     which = np.concatenate([which, parts[of_part]])
     size = np.concatenate([size, grown_size])
     resized = np.concatenate([ovals, grown])
     poses, sigmas = trace_ovals_of_known_size(pyramid, camera, resized)
-    misfit = _misfit_of_size(pyramid, camera, poses, traced[which], chi2[which, size])
-    scores = [_oval_probability(*of_one) for of_one in zip(*misfit, strict=True)]
+    misfit = _misfit_of_size(pyramid, camera, poses, traced[which], chi2[which, size], judge.look)
+    scores = [_oval_probability(*of_one, judge.weights) for of_one in zip(*misfit, strict=True)]
     fitted = []
     for j in np.flatnonzero(np.array(scores) > MIN_SCORE).tolist():
         columns = poses[j, POSE_COLUMNS], TRACE_SIGMA_INFLATION * sigmas[j, POSE_COLUMNS]
@@ -173,7 +205,7 @@ def _resized(ovals: Array, half_sizes: Array) -> Array:
 
 
 def _grow_parts(
-    pyramid: list[Picture], camera: Camera, parts: Array, sizes: Array
+    pyramid: list[Picture], camera: Camera, parts: Array, sizes: Array, look: Look
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
     """Place ovals of half `sizes` (C, 2) that each of the `parts` (N, 5) may be a part of.
 
@@ -184,7 +216,7 @@ def _grow_parts(
     for _ in range(2):
         if not len(grown):
             break
-        seen = score_ovals(pyramid, camera, grown)
+        seen = score_ovals(pyramid, camera, grown, look)
         is_likely = seen.score > MIN_GROWN_SIGHT_SCORE
         part, size = part[is_likely], size[is_likely]
         grown = _resized(seen.ovals[is_likely], sizes[size])
@@ -197,14 +229,20 @@ def _may_be_parts(ovals: Array, sizes: Array) -> NDArray[np.bool_]:
     return np.asarray(((growth > LEAST_GROWTH) & (growth < LARGEST_GROWTH)).all(2))
 
 
-def _may_be_bases(traced: TracedOvals, chi2: Array) -> NDArray[np.bool_]:
+def _may_be_bases(traced: TracedOvals, chi2: Array, judge: Judge) -> NDArray[np.bool_]:
     """Tell which traces (N,) can be bases of a size with χ² (N,): the score at it is no higher."""
     rows = zip(traced.score, traced.from_above, chi2, strict=True)
-    return np.array([_oval_probability(*row) > MIN_SCORE for row in rows], bool)
+    scores = [_oval_probability(*row, judge.weights) for row in rows]
+    return np.array(scores) > MIN_SCORE
 
 
 def _misfit_of_size(
-    pyramid: list[Picture], camera: Camera, poses: Array, traced: TracedOvals, chi2: Array
+    pyramid: list[Picture],
+    camera: Camera,
+    poses: Array,
+    traced: TracedOvals,
+    chi2: Array,
+    look: Look,
 ) -> tuple[Array, Array, Array]:
     """Return the network's score (N,) at ovals of known size, the overview's, and the size error.
 
@@ -212,7 +250,7 @@ def _misfit_of_size(
     """
     if not len(poses):
         return np.empty(0), np.empty(0), np.empty(0)
-    score = average_augmented_scores(pyramid, camera, poses)
+    score = average_augmented_scores(pyramid, camera, poses, look)
     is_far = chi2 >= MAX_SIZE_CHI2
     chi2 = chi2.copy()
     if is_far.any():
@@ -240,8 +278,8 @@ def _plausible_sizes(chi2: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return oval, nearest[oval, rank]
 
 
-def _oval_probability(score: float, from_above: float, chi2: float) -> float:
+def _oval_probability(score: float, from_above: float, chi2: float, weights: Array) -> float:
     """Return the probability of an oval base by both networks' scores and its size error."""
     clipped = np.clip(from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
     logits = probability_to_logit([score, clipped])
-    return float(sigmoid(LOGIT_WEIGHTS @ [1.0, *logits, chi2]))
+    return float(sigmoid(weights @ [1.0, *logits, chi2]))

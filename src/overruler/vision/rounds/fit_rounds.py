@@ -4,7 +4,6 @@ A rim seen by its upper edge (`size_likelihood`) looks like a smaller size of th
 other bases on the table tell the two apart (`size_mixture`).
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,6 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.contours.reproject import reproject_outline
-from overruler.vision.learned.clutter_net import clutter_net_logits
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.ellipse_net import KNOWN_CIRCLE_PRIOR_SIGMA, trace_ovals_of_known_size
 from overruler.vision.learned.logits import sigmoid
@@ -88,8 +86,9 @@ def fit_rounds(
     if from_above is not None:
         more = guesses, fits, from_above
         on_clutter = sigmoid(weigh_features(*more, LOGIT_WEIGHTS_ON_CLUTTER))
-        if not calibration.markers:  # nobody prepared the table for measuring: it is in play
-            in_play = _probabilities_in_play(frame, camera, *more)
+        if is_in_play(calibration):
+            logits = weigh_features(*more, LOGIT_WEIGHTS_IN_PLAY)
+            in_play = probabilities_among(logits, USUAL_LOOKALIKE_SHARE)
             scores = settle_scores(scores, in_play)
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
@@ -109,18 +108,9 @@ def fit_rounds(
     return tuple(sorted(detections, key=lambda detection: -detection.score))
 
 
-def _probabilities_in_play(
-    frame: Frame,
-    camera: Camera,
-    guesses: RimEstimates,
-    fits: Sequence[list[SizeHypothesis]],
-    from_above: Array,
-) -> Array:
-    """Return the probability (N,) that each guess is a base, if this is a table in play."""
-    circles = np.column_stack([guesses.xy_mm, guesses.radius_mm])
-    net_logits = clutter_net_logits(photo_pyramid(frame), camera, circles)
-    logits = weigh_features(guesses, fits, from_above, LOGIT_WEIGHTS_IN_PLAY, net_logits)
-    return probabilities_among(logits, USUAL_LOOKALIKE_SHARE)
+def is_in_play(calibration: Calibration) -> bool:
+    """Tell whether a table is in play: nobody prepared it for measuring."""
+    return not calibration.markers
 
 
 def settle_scores(scores: Array, in_play: Array) -> Array:
