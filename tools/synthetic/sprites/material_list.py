@@ -62,5 +62,5 @@ RIG_POSES = (
 """Animations of the rigs in `kaykit/`, and the moment of each."""
 HEAD_SHARES = (0.5, 0.85)
 """Their heads are too large for miniatures: they get such a share of their size."""
-POSES_EACH = 5
+POSES_EACH = 7
 """Poses in which each rig becomes a sprite."""
