@@ -23,7 +23,7 @@ DARK = 0.25
 """The share of black and nearly black ones."""
 BRIGHT = 0.15
 """The share whose rim is painted in a bright colour."""
-STREWN, MORE_OUT = 0.4, 0.12
+STREWN, MORE_OUT = 0.4, 0.2
 """The shares of bases with tufts, snow or rocks along their edge, and of bodies with one more thing that leans out."""
 
 

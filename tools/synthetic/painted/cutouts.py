@@ -20,6 +20,8 @@ GRAIN = 0.16
 """1 σ of the brightness of brush strokes and small relief that the meshes do not have."""
 SHARPER = 1.6
 """How much steeper the edge of an enlarged picture is made."""
+LARGE, SMOOTH_PX = 1.4, 0.6
+"""Pictures that are seen larger than this are smoothed first by a blur of so many of their pixels (1 σ)."""
 SMALL = 0.75
 """Pictures that are seen smaller than this are shrunk first, or thin parts would flicker."""
 BELOW_MM = 12.0
@@ -48,6 +50,8 @@ def draw_cutout(canvas: Floats, owners: Mask, cutout: Cutout, view: View, light:
     across, along = right - origin, origin - up
     colour = _painted(cutout, picture, frame, light)
     small = float(np.sqrt(abs(across[0] * along[1] - across[1] * along[0])))
+    if small > LARGE:
+        colour = np.asarray(cv2.GaussianBlur(colour, (0, 0), SMOOTH_PX), np.float32)
     if small < SMALL:
         size = np.maximum(np.round(np.array(colour.shape[1::-1]) * small), 1).astype(int)
         share = size / colour.shape[1::-1]

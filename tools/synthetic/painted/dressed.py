@@ -18,13 +18,14 @@ LARGE_FROM_MM, LARGE_SHARE = 19.0, 0.6
 """From this radius on a base may carry something large, and the share of those that do."""
 ALIKE = 0.5
 """The share of units whose figures are all of one make; others are of up to four."""
-TALL_RADII = (1.7, 3.0)
+TALL_RADII = (2.2, 3.6)
 """How tall figures are, in radii of their base: 28 mm figures on bases of 25 and 32 mm."""
-LONG_RADII = (0.75, 1.5)
+LONG_RADII = (0.85, 1.7)
 """How far something large reaches from the middle of its base, in radii."""
-OUT_RADII = ((0.9, 1.6), (1.6, 2.2), (2.2, 3.0))
+OUT_RADII = ((1.2, 1.7), (1.7, 2.4), (2.4, 3.0))
 """How far a figure reaches at the most: some overhang their base by its diameter."""
-OUT_SHARES = (0.6, 0.28, 0.12)
+OUT_SHARES = (0.4, 0.38, 0.22)
+"""How common each of these is."""
 LOOSE_SIZES = (0.85, 1.2)
 """How large things without a base are, against their usual size."""
 WITHOUT_BASE = 0.35

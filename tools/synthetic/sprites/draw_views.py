@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from synthetic.arrays import Array, Floats, Ints, Picture, Rng
+from synthetic.painted.wardrobe import view_frame
 from synthetic.sprites.shapes import Shape
 from synthetic.things.materials import Material, Part
 from synthetic.things.mesh import Mesh
@@ -14,22 +15,14 @@ TILTS_DEG = (0.0, 13.0, 26.0, 38.0, 50.0, 63.0)
 """From straight above: photos are taken so."""
 TURNS = 6
 """Headings from which a body is drawn; from straight above one is enough."""
-SIDE_PX = 76
-"""The longest side of a picture."""
+SIDE_PX = (76, 108, 76)
+"""The longest side of a picture, for each kind of body: large ones are shown large."""
 SKY_RAYS = 24
 """Ways in which a point looks for the sky; more change a picture by less than the sensor's noise."""
 GROUND_LIGHT = 0.35
 """What the ground sends back of the sky's light."""
 Sprite = tuple[Picture, Array]
 """Parts, openness and facing (h, w, 4), and the foot point's place (2,): x and y in pixels."""
-
-
-def axes(tilt_rad: float, turn_rad: float) -> Array:
-    """Right, up and towards the camera (3, 3), in the body's frame."""
-    c, s = np.cos(turn_rad), np.sin(turn_rad)
-    away = np.array([c * np.sin(tilt_rad), s * np.sin(tilt_rad), np.cos(tilt_rad)])
-    right = np.array([-s, c, 0.0])
-    return np.array([right, np.cross(away, right), away])
 
 
 def draw_views(shape: Shape, px_per_mm: float, rng: Rng) -> Iterator[tuple[float, float, Sprite]]:
@@ -40,14 +33,14 @@ def draw_views(shape: Shape, px_per_mm: float, rng: Rng) -> Iterator[tuple[float
     for tilt_deg in TILTS_DEG:
         for k in range(TURNS if tilt_deg else 1):
             tilt, turn = float(np.radians(tilt_deg)), 2 * np.pi * k / TURNS
-            yield tilt, turn, _draw(solid, shape, axes(tilt, turn), px_per_mm, rng)
+            yield tilt, turn, _draw(solid, shape, view_frame(tilt, turn), px_per_mm, rng)
 
 
-def scale_for(shape: Shape) -> float:
-    """Pixels per mm by which its longest side fills a picture."""
+def scale_for(shape: Shape, kind: int) -> float:
+    """Pixels per mm by which the longest side of a body of a kind fills a picture."""
     points = shape.triangles.reshape(-1, 3)
     tall, wide = float(points[:, 2].max()), 2 * float(np.linalg.norm(points[:, :2], axis=1).max())
-    return SIDE_PX / max(tall, wide)
+    return SIDE_PX[kind] / max(tall, wide)
 
 
 def _draw(solid: Solid, shape: Shape, frame: Array, px_per_mm: float, rng: Rng) -> Sprite:

@@ -15,9 +15,9 @@ import numpy as np
 
 from overruler.writing import write_atomically
 from synthetic.arrays import Array, Rng
+from synthetic.painted.wardrobe import FIGURE, ITEM, LARGE
 from synthetic.sprites import material_list as listed
 from synthetic.sprites.draw_views import Sprite, draw_views, packed, scale_for
-from synthetic.sprites.material_list import KINDS
 from synthetic.sprites.read_glb import Rig
 from synthetic.sprites.read_meshes import read_triangles
 from synthetic.sprites.shapes import (
@@ -39,7 +39,7 @@ UP = {
 """What turns an axis upwards."""
 CUT_MM = 1.6
 """Triangles of a printed figure up to this height belong to its base, or to the letters on it."""
-HEROIC = 1.25
+HEROIC = 1.45
 """How much stouter printed figures become: they are of true proportions, and miniatures are not."""
 VEHICLES, RIDERS = 6, 9
 """How many machines are made up, and how many figures are put on a mount."""
@@ -60,7 +60,7 @@ def main() -> int:
     rows: list[list[float]] = []
     names: list[tuple[str, int, float, float]] = []
     for name, kind, shape in _bodies(options.meshes, rng):
-        px_per_mm = scale_for(shape)
+        px_per_mm = scale_for(shape, kind)
         for tilt, turn, sprite in draw_views(shape, px_per_mm, rng):
             rows.append([len(names), tilt, turn, px_per_mm])
             sprites.append(sprite)
@@ -97,26 +97,26 @@ def _write(
 def _bodies(folder: Path, rng: Rng) -> Iterator[Named]:
     figures = [*_printed(folder), *_rigged(folder, rng)]
     for k, (name, shape) in enumerate(figures):
-        yield name, KINDS.figure, shape
+        yield name, FIGURE, shape
         change = (bent, winged, bannered)[k % 3]
-        yield f"{name} {change.__name__}", KINDS.figure, change(bent(shape, rng), rng)
+        yield f"{name} {change.__name__}", FIGURE, change(bent(shape, rng), rng)
     beasts = [*_beasts(folder)]
     for name, shape in beasts:
-        yield name, KINDS.large, shape
+        yield name, LARGE, shape
         if "plane" not in name and "boat" not in name:
-            yield f"{name} winged", KINDS.large, winged(bent(shape, rng), rng)
+            yield f"{name} winged", LARGE, winged(bent(shape, rng), rng)
     mounts = [one for one in beasts if any(word in one[0] for word in ("boar", "spot", "cat"))]
     for _ in range(RIDERS if mounts and figures else 0):
         (rider, who), (mount, which) = (
             pool[int(rng.integers(len(pool)))] for pool in (figures, mounts)
         )
-        yield f"{rider} on {mount}", KINDS.large, mounted(who, bent(which, rng), rng)
+        yield f"{rider} on {mount}", LARGE, mounted(who, bent(which, rng), rng)
     for k in range(VEHICLES):
-        yield f"vehicle {k}", KINDS.large, vehicle(rng)
+        yield f"vehicle {k}", LARGE, vehicle(rng)
     for place, axis in listed.OBJECTS.items():
         for name, triangles in _found(folder / place):
             high = listed.SIZES_MM.get(name, listed.OBJECT_MM)
-            yield name, KINDS.item, _upright(triangles, axis, high, name)
+            yield name, ITEM, _upright(triangles, axis, high, name)
 
 
 def _found(path: Path) -> Iterator[tuple[str, Array]]:

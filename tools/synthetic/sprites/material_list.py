@@ -11,8 +11,6 @@ Fetch them into one folder (they are no part of this project):
 A file that is missing is left out, and its name is printed.
 """
 
-from dataclasses import dataclass
-
 FIGURES = (
     "gno_bow", "gno_hammer", "gno_hammer_1", "gnome", "gnome_1", "king_troll", "mini_axeman",
     "mini_axeman1", "mini_axeman2", "mini_axeman3", "mini_footman_round_shield_sword",
@@ -64,20 +62,5 @@ RIG_POSES = (
 """Animations of the rigs in `kaykit/`, and the moment of each."""
 HEAD_SHARES = (0.5, 0.85)
 """Their heads are too large for miniatures: they get such a share of their size."""
-POSES_EACH = 5
+POSES_EACH = 7
 """Poses in which each rig becomes a sprite."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kinds:
-    """The numbers of kinds of sprites in the file."""
-
-    figure: int = 0
-    """On foot."""
-    large: int = 1
-    """Long beasts, riders and machines, along x."""
-    item: int = 2
-    """Without a base."""
-
-
-KINDS = Kinds()

@@ -10,7 +10,8 @@ import cv2
 import numpy as np
 
 from synthetic.arrays import Array
-from synthetic.sprites.shapes import PARTS, Shape, clusters
+from synthetic.painted.wardrobe import PARTS
+from synthetic.sprites.shapes import Shape, clusters
 
 _KINDS = {5121: "u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}

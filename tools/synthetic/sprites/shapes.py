@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthetic.arrays import Array, Rng
+from synthetic.painted.wardrobe import PARTS
 
-PARTS = 6
-"""Areas of a body that are painted alike."""
 FACING_WEIGHT = 0.35
 """How much the way that a triangle faces counts in its part, against its place in heights of the body."""
 ROUNDS = 12
