@@ -84,6 +84,8 @@ class Cutout:
     gloss: float = 0.0
     drybrush: float = 0.0
     """How much lighter its open edges are painted."""
+    detail: float = 0.0
+    """1 σ of the logarithm of brightness from spot to spot: 0 for plastic and primer."""
     mirrored: bool = False
 
     @property
