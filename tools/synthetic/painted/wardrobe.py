@@ -48,6 +48,8 @@ def wardrobe_of(path: Path | None) -> Wardrobe | None:
 
 @cache
 def _read(path: Path) -> Wardrobe:
+    if not path.is_file():
+        raise SystemExit(f"{path}: no file of sprites; tools/synthetic/sprites/make.py writes one")
     with np.load(path) as file:
         pixels = np.ascontiguousarray(file["pixels"].T)
         sizes, views = file["sizes"], file["views"]
