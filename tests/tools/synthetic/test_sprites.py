@@ -61,7 +61,7 @@ WARDROBE = _wardrobe()
 
 def _post(at: Array, tone: float = 0.2, scale: float = 1.0, z_mm: float = 0.0) -> Cutout:
     coats = np.full((PARTS + 1, 3), tone, np.float32)
-    return Cutout(WARDROBE, 0, np.array([*at, z_mm]), scale, 0.3, coats)
+    return Cutout(WARDROBE, 0, np.array([*at, z_mm]), scale, 0.3, coats, detail=0.1)
 
 
 def _view() -> View:

@@ -8,7 +8,7 @@ import numpy as np
 
 from synthetic.arrays import Array, Floats, Mask, Picture
 from synthetic.camera import View, rows_columns
-from synthetic.painted.wardrobe import Cutout
+from synthetic.painted.wardrobe import PARTS, Cutout
 
 STEEP = 0.12
 """The sine of the tilt up to which a body is taken as seen from straight above: its picture turns with it."""
@@ -16,8 +16,10 @@ CREVICE = 0.55
 """The share of the lamp that reaches where no sky does: what is deep lies in its own shadow."""
 SHINE_POWER = 18
 """How narrow the spots of light on metal and varnish are."""
-GRAIN = 0.16
-"""1 σ of the brightness of brush strokes and small relief that the meshes do not have."""
+GRAIN = 0.1
+"""1 σ of the brightness of the small relief that the meshes do not have."""
+MARKED = 1.15
+"""Above so many σ of a noise small spots have the next part's paint: buckles, eyes, patterns."""
 SHARPER = 1.6
 """How much steeper the edge of an enlarged picture is made."""
 LARGE, SMOOTH_PX = 1.4, 0.6
@@ -28,7 +30,9 @@ BELOW_MM = 12.0
 """What stands farther below a plane throws no shadow on it."""
 HIDDEN = 255
 """In the map of owners: a body; 0 is the mat, k + 1 plate k."""
-_GRAIN = np.exp(GRAIN * np.random.default_rng(5).standard_normal((160, 160, 1))).astype(np.float32)
+_STROKES = np.random.default_rng(5).standard_normal((160, 160)).astype(np.float32)
+_MARKS = cv2.GaussianBlur(_STROKES[::-1, ::-1], (0, 0), 0.9)
+_MARKS = np.asarray(_MARKS / _MARKS.std(), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +136,26 @@ def _painted(cutout: Cutout, picture: Picture, frame: Array, light: Light) -> Fl
     half = frame @ (light.towards + frame[2])
     half = half / np.linalg.norm(half)
     shine = np.maximum(x * half[0] + y * half[1] + z * half[2], 0) ** SHINE_POWER
-    coats = cutout.coats[part]
-    brushed = 1 + cutout.drybrush * np.maximum(is_open - 0.6, 0)
-    height, width = part.shape
-    reach = np.maximum(np.array(_GRAIN.shape[:2]) - [height, width], 1)
-    at = (997 * np.abs(cutout.foot_mm[:2]) % reach).astype(int)
-    coats = coats * (brushed[..., None] * _grain(at, height, width))
+    coats = _coated(cutout, part, is_open)
     seen = (part > 0).astype(np.float32)
     glow = coats * (light.sky * is_open[..., None] + light.lamp * sun[..., None])
     glow = glow + np.float32(cutout.gloss) * shine[..., None] * light.lamp
     return np.dstack([glow * seen[..., None], seen]).astype(np.float32)
 
 
-def _grain(at: Array, height: int, width: int) -> Floats:
-    rows, columns = at[0] + np.arange(height), at[1] + np.arange(width)
-    return np.asarray(_GRAIN.take(rows, 0, mode="wrap").take(columns, 1, mode="wrap"), np.float32)
+def _coated(cutout: Cutout, part: Mask, is_open: Floats) -> Floats:
+    """The paint of each pixel (h, w, 3): with highlights on open edges, and spots of another paint."""
+    side = len(_STROKES)
+    down, right = (997 * np.abs(cutout.foot_mm[:2])).astype(int).tolist()
+    rows = (down + np.arange(part.shape[0])) % side
+    columns = (right + np.arange(part.shape[1])) % side
+    strokes = _STROKES[rows[:, None], columns]
+    if cutout.detail > 0:
+        marked = _MARKS[rows[:, None], columns] > MARKED
+        part = np.where(marked & (part > 0), part % PARTS + 1, part)
+    brushed = 1 + cutout.drybrush * np.maximum(is_open - 0.6, 0)
+    tone = brushed * np.exp(np.float32(GRAIN + cutout.detail) * strokes)
+    return np.asarray(cutout.coats[part] * tone[..., None], np.float32)
 
 
 # --- shadows ---

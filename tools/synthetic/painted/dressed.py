@@ -22,12 +22,16 @@ TALL_RADII = (2.2, 3.6)
 """How tall figures are, in radii of their base: 28 mm figures on bases of 25 and 32 mm."""
 LONG_RADII = (0.85, 1.7)
 """How far something large reaches from the middle of its base, in radii."""
+HIGHEST_RADII = 2.8
+"""How tall something large is at the most, in radii."""
 OUT_RADII = ((1.2, 1.7), (1.7, 2.4), (2.4, 3.0))
 """How far a figure reaches at the most: some overhang their base by its diameter."""
 OUT_SHARES = (0.4, 0.38, 0.22)
 """How common each of these is."""
 LOOSE_SIZES = (0.85, 1.2)
 """How large things without a base are, against their usual size."""
+DETAILS = (0.0, 0.15, 0.3, 0.45)
+"""How uneven the paint of a unit is: from plain to rich in small things."""
 WITHOUT_BASE = 0.35
 """The share of figures among those."""
 
@@ -55,7 +59,8 @@ def dressed(rng: Rng, base: Plate, paints: Floats, wardrobe: Wardrobe, plain: bo
         turn if unit.random() < 0.6 else float(rng.uniform(0, 6.3)),
         np.asarray(coats * np.exp(rng.normal(0, 0.1)), np.float32),
         gloss,
-        float(unit.choice([0.0, unit.uniform(0, 2.5)])),
+        float(unit.choice([0.0, unit.uniform(0, 3)])),
+        0.0 if plain else float(unit.choice(DETAILS)),
         bool(rng.random() < 0.5),
     )
 
@@ -64,8 +69,7 @@ def along(rng: Rng, base: Plate, half_mm: Array, dressed_one: Cutout) -> Cutout:
     """A large body along an oval base of half such a length and width."""
     wardrobe = dressed_one.wardrobe
     body = int(rng.choice(np.flatnonzero(wardrobe.kinds == LARGE)))
-    _, reach = wardrobe.extents_mm[body].tolist()
-    size = float(half_mm[0] * rng.uniform(*LONG_RADII) / reach)
+    size = _large_size(rng, wardrobe, body, float(half_mm[0]))
     turn = base.turn_rad + rng.normal(0, 0.12) + np.pi * (rng.random() < 0.5)
     return replace(dressed_one, body=body, scale=size, turn_rad=float(turn))
 
@@ -77,7 +81,7 @@ def small_one(rng: Rng, foot: Array, radius: float, paints: Floats, wardrobe: Wa
     coats, gloss = _scheme(unit, paints)
     size = _size(rng, wardrobe, body, radius, large=False)
     turn = float(rng.uniform(0, 6.3))
-    return Cutout(wardrobe, body, foot, size, turn, coats, gloss, 0.5, bool(rng.random() < 0.5))
+    return Cutout(wardrobe, body, foot, size, turn, coats, gloss, 0.5, float(unit.choice(DETAILS)))
 
 
 def loose_one(rng: Rng, at: Array, wardrobe: Wardrobe) -> Cutout:
@@ -107,12 +111,17 @@ def _of_unit(rng: Rng, unit: Rng, wardrobe: Wardrobe, kind: int) -> int:
 
 
 def _size(rng: Rng, wardrobe: Wardrobe, body: int, radius: float, large: bool) -> float:
-    high, reach = wardrobe.extents_mm[body].tolist()
     if large:
-        return float(radius * rng.uniform(*LONG_RADII) / reach)
+        return _large_size(rng, wardrobe, body, radius)
+    high, reach = wardrobe.extents_mm[body].tolist()
     low, most = OUT_RADII[int(rng.choice(len(OUT_RADII), p=OUT_SHARES))]
     tall, out = radius * rng.uniform(*TALL_RADII) / high, radius * rng.uniform(low, most) / reach
     return float(min(tall, out))
+
+
+def _large_size(rng: Rng, wardrobe: Wardrobe, body: int, radius: float) -> float:
+    high, reach = wardrobe.extents_mm[body].tolist()
+    return float(min(radius * rng.uniform(*LONG_RADII) / reach, radius * HIGHEST_RADII / high))
 
 
 def _scheme(unit: Rng, paints: Floats) -> tuple[Floats, float]:

@@ -48,6 +48,8 @@ def wardrobe_of(path: Path | None) -> Wardrobe | None:
 
 @cache
 def _read(path: Path) -> Wardrobe:
+    if not path.is_file():
+        raise SystemExit(f"{path}: no file of sprites; tools/synthetic/sprites/make.py writes one")
     with np.load(path) as file:
         pixels = np.ascontiguousarray(file["pixels"].T)
         sizes, views = file["sizes"], file["views"]
@@ -84,6 +86,8 @@ class Cutout:
     gloss: float = 0.0
     drybrush: float = 0.0
     """How much lighter its open edges are painted."""
+    detail: float = 0.0
+    """1 σ of the logarithm of brightness from spot to spot: 0 for plastic and primer."""
     mirrored: bool = False
 
     @property

@@ -55,6 +55,8 @@ def main() -> int:
     parser.add_argument("file", type=Path, help="file to write (.npz)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    if not options.meshes.is_dir():
+        parser.error(f"{options.meshes}: no such folder; material_list.py says what belongs in it")
     rng = np.random.default_rng(options.seed)
     sprites: list[Sprite] = []
     rows: list[list[float]] = []

@@ -16,11 +16,10 @@ FIGURES = (
     "mini_axeman1", "mini_axeman2", "mini_axeman3", "mini_footman_round_shield_sword",
     "mini_gerald", "mini_goblin_bow0", "mini_goblin_scimitar0", "mini_goblin_scimitar1",
     "mini_housecarl", "mini_oswald", "mini_robed_thing", "mini_shadow0", "mini_shadow1",
-    "mini_skinny", "mini_spearman", "mini_staffman0", "monk_0", "monk_1", "saxon0", "snake",
-    "snake0", "stickman", "wyrmling",
+    "mini_skinny", "mini_spearman", "mini_staffman0", "monk_0", "monk_1", "saxon0", "stickman", "wyrmling",
 )  # fmt: skip
-"""In `rpg/`: they stand on a base below z = 0, which is cut off."""
-BEASTS = ("mini_giant_boar_0", "king_troll", "wyrmling", "snake")
+"""In `rpg/`: they stand on a base below z = 0, which is cut off. Coiled snakes are left out: they look like rims."""
+BEASTS = ("mini_giant_boar_0", "king_troll", "wyrmling")
 """In `rpg/`: what also stands on large bases."""
 LYING = {
     "scorpion_low_resolution": "y", "koala_low_resolution": "y", "cat-low-resolution": "y",
