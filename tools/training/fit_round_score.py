@@ -26,7 +26,8 @@ from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.in_play_net import look_in_play
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
-from overruler.vision.learned.rim_net import RimEstimates, estimate_rims
+from overruler.vision.learned.patches import photo_pyramid
+from overruler.vision.learned.rim_net import RimEstimates, estimate_rims, rim_logits
 from overruler.vision.rounds import scoring
 from overruler.vision.rounds.fit_rounds import _centre_sigma_mm, size_set_priors
 from overruler.vision.rounds.ring_filter import find_candidates
@@ -139,11 +140,12 @@ def judged(table: Table) -> Iterator[list[float]]:
     fits = _fits(frame, table.camera, guesses, radii)
     contrasts, ratios = scoring.relative_contrast(guesses, fits), scoring.same_size_ratio(guesses)
     seen = scoring.probability_from_above(guesses, above)
+    logits = rim_logits(photo_pyramid(frame), table.camera, guesses)
     for i, tried in enumerate(fits):
         said = verdict(guesses, i, table.bases)
         if tried and said is not None:
             more = contrasts[i], ratios[i], float(seen[i])
-            yield [said, *scoring.score_features(guesses, i, tried, *more)]
+            yield [said, *scoring.score_features(guesses, i, tried, *more), float(logits[i])]
 
 
 def _fits(
