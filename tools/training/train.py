@@ -30,6 +30,7 @@ LESSONS = {
     "overview": "training.lessons.shapes.angular",
     "regiments": "training.lessons.shapes.regiments",
     "discs": "training.lessons.shapes.discs",
+    "discs_in_play": "training.lessons.shapes.discs",
     "plate_face": "training.lessons.shapes.faces",
     "plate_heading": "training.lessons.shapes.headings",
     "plate_edges": "training.lessons.shapes.sides",

@@ -83,7 +83,7 @@ class Judge:
 
 PREPARED = Judge(run_patch_network, np.array(list(load_coefficients("oval_score").values())))
 """Judges on tables prepared for measuring."""
-IN_PLAY = Judge(look_in_play, np.array(list(load_coefficients("oval_score").values())))
+IN_PLAY = Judge(look_in_play, np.array(list(load_coefficients("oval_score_in_play").values())))
 """Judges on tables in play."""
 
 
@@ -101,7 +101,7 @@ def find_ovals(
     """
     judge = IN_PLAY if in_play else PREPARED
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
-    traced = _trace_candidates(frame, camera, starts, sizes, judge)
+    traced = trace_candidates(frame, camera, starts, sizes, judge)
     fitted = _fit_catalogue_sizes(frame, camera, bases, sizes, traced, judge)
     fits = [fit for fit, _ in fitted]
     scores = [score for _, score in fitted]
@@ -114,7 +114,7 @@ def _make_detection(camera: Camera, fit: OvalFit, score: float) -> Detection:
     return make_detection(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, visible)
 
 
-def _trace_candidates(
+def trace_candidates(
     frame: Frame, camera: Camera, starts: Array, sizes: Array, judge: Judge
 ) -> TracedOvals:
     """Trace the rims of the candidates that look like ovals, one for each oval.
@@ -170,33 +170,63 @@ def _fit_catalogue_sizes(
     traced: TracedOvals,
     judge: Judge,
 ) -> list[tuple[OvalFit, float]]:
-    """Fit the half `sizes` of `bases` that the traced ovals likely have; return fits and probabilities.
+    """Fit the half `sizes` of `bases` that the traced ovals likely have; return fits and probabilities."""
+    trials = size_trials(photo_pyramid(frame), camera, sizes, traced, judge)
+    scores = trials.probabilities(judge)
+    fitted = []
+    for j in np.flatnonzero(scores > MIN_SCORE).tolist():
+        pose, sigma = trials.poses[j, POSE_COLUMNS], trials.sigmas[j, POSE_COLUMNS]
+        prior = PosePrior(pose, TRACE_SIGMA_INFLATION * sigma)
+        fit = fit_oval(frame.pixels, camera, prior, bases[trials.size[j]], 0.0)
+        if fit is not None:
+            fitted.append((fit, float(scores[j])))
+    return fitted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SizeTrials:
+    """N ovals of catalogue sizes that traces may be."""
+
+    size: NDArray[np.intp]
+    """(N,): which size."""
+    poses: Array
+    """(N, 5): the ovals, traced again as ones of that size."""
+    sigmas: Array
+    """(N, 5): 1 σ of each number."""
+    score: Array
+    """(N,): the network's score there."""
+    from_above: Array
+    """(N,): the overview's probability."""
+    chi2: Array
+    """(N,): the squared error of the size, in σ."""
+
+    def probabilities(self, judge: Judge) -> Array:
+        """Return the probability (N,) that each is a base."""
+        rows = zip(self.score, self.from_above, self.chi2, strict=True)
+        return np.array([_oval_probability(*row, judge.weights) for row in rows])
+
+
+def size_trials(
+    pyramid: list[Picture], camera: Camera, sizes: Array, traced: TracedOvals, judge: Judge
+) -> SizeTrials:
+    """Try the half `sizes` (C, 2) that the traced ovals likely have.
 
     Each is traced again as one of that size, and scored there.
     """
     chi2 = _size_chi2(sizes, traced)
-    pyramid = photo_pyramid(frame)
     which, size = _plausible_sizes(chi2)
     may_pass = _may_be_bases(traced[which], chi2[which, size], judge)
     which, size = which[may_pass], size[may_pass]
     ovals = _resized(traced.ovals[which], sizes[size])
     parts = np.flatnonzero((chi2.min(1) >= MAX_SIZE_CHI2) & (traced.score > MIN_GROWN_SCORE))
-    of_part, grown_size, grown = _grow_parts(
-        pyramid, camera, traced.ovals[parts], sizes, judge.look
-    )
+    grown_from = traced.ovals[parts]
+    of_part, grown_size, grown = _grow_parts(pyramid, camera, grown_from, sizes, judge.look)
     which = np.concatenate([which, parts[of_part]])
     size = np.concatenate([size, grown_size])
     resized = np.concatenate([ovals, grown])
     poses, sigmas = trace_ovals_of_known_size(pyramid, camera, resized)
     misfit = _misfit_of_size(pyramid, camera, poses, traced[which], chi2[which, size], judge.look)
-    scores = [_oval_probability(*of_one, judge.weights) for of_one in zip(*misfit, strict=True)]
-    fitted = []
-    for j in np.flatnonzero(np.array(scores) > MIN_SCORE).tolist():
-        columns = poses[j, POSE_COLUMNS], TRACE_SIGMA_INFLATION * sigmas[j, POSE_COLUMNS]
-        fit = fit_oval(frame.pixels, camera, PosePrior(*columns), bases[size[j]], 0.0)
-        if fit is not None:
-            fitted.append((fit, scores[j]))
-    return fitted
+    return SizeTrials(size, poses, sigmas, *misfit)
 
 
 def _resized(ovals: Array, half_sizes: Array) -> Array:
@@ -280,6 +310,11 @@ def _plausible_sizes(chi2: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def _oval_probability(score: float, from_above: float, chi2: float, weights: Array) -> float:
     """Return the probability of an oval base by both networks' scores and its size error."""
+    return float(sigmoid(weights @ oval_features(score, from_above, chi2)))
+
+
+def oval_features(score: float, from_above: float, chi2: float) -> list[float]:
+    """Return what an oval's score is weighed from, in the order of the weights."""
     clipped = np.clip(from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
     logits = probability_to_logit([score, clipped])
-    return float(sigmoid(weights @ [1.0, *logits, chi2]))
+    return [1.0, *logits, chi2]

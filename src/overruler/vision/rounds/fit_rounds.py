@@ -4,6 +4,7 @@ A rim seen by its upper edge (`size_likelihood`) looks like a smaller size of th
 other bases on the table tell the two apart (`size_mixture`).
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
