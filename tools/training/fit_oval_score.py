@@ -20,7 +20,7 @@ from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.learned.patches import photo_pyramid, shape_matrices_mm
-from overruler.vision.rounds.find_ovals import (
+from overruler.vision.rounds.oval_trials import (
     IN_PLAY,
     Judge,
     oval_features,

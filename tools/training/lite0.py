@@ -133,7 +133,7 @@ class Teller(nn.Module):  # type: ignore[misc]
 
 
 def main(arguments: list[str]) -> None:
-    """Write the weights of the trunk as `train.py --start` takes them: python tools/training/lite0.py LITE0.pth OUT.pt"""
+    """Write the weights of the trunk from LITE0.pth to OUT.pt, as `train.py --start` takes them."""
     known, out = arguments
     teller = Teller(1)
     load_photographs(teller.trunk, Path(known))

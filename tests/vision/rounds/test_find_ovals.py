@@ -18,14 +18,14 @@ from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.ellipse_net import TracedOvals
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.patches import photo_pyramid
-from overruler.vision.rounds.find_ovals import (
+from overruler.vision.rounds.find_ovals import find_ovals
+from overruler.vision.rounds.oval_trials import (
     MAX_SIZE_CHI2,
     PREPARED,
     _grow_parts,
     _may_matter,
     _oval_probability,
     _plausible_sizes,
-    find_ovals,
 )
 from overruler.vision.rounds.ring_filter import are_visible
 
