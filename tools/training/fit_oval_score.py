@@ -38,6 +38,7 @@ from training.fit_round_score import (
     LEAST_VISIBLE,
     LOW_SHARE,
     LOW_TILT,
+    OVERVIEW_SHARE,
     REACH_MM,
     TILES,
     USUAL_TILT,
@@ -48,8 +49,10 @@ from training.score_tables import Table, judged_rows, kept_rows, read_options, t
 
 NEAR_SHARE, NEAR_LOG, NEAR_ASPECT_LOG = 0.4, 0.12, 0.16
 """A trial is an oval's whose middle lies so near, in half widths, and whose size and proportions differ so little."""
-ANY = Judge(IN_PLAY.look, np.array([9.0, 0.0, 0.0, 0.0]))
+ANY = Judge(IN_PLAY.look, np.array([9.0, 0.0, 0.0, 0.0]), IN_PLAY.grows_all)
 """Takes every trial for an oval, so that none is left out."""
+ABOVE = 2
+"""The place of the look from above among the weights."""
 FILE = "oval_score_in_play"
 """The file of the weights."""
 
@@ -122,14 +125,21 @@ def _fitted(rows: Array) -> Array:
     """The weights on all tables; prints how often the scores of tables not fitted on are right."""
     table, truth, signs = rows[:, 0], rows[:, 1], rows[:, 2:]
     before = np.array(list(load_coefficients(FILE).values()))
-    free = np.zeros(len(before), bool)
     odds = np.zeros(len(rows))
     for fold in range(FOLDS):
         kept = table % FOLDS == fold
-        odds[kept] = signs[kept] @ regression(signs[~kept], truth[~kept], before, free)
+        odds[kept] = signs[kept] @ fitted(signs[~kept], truth[~kept], before)
     for told, said in (("before", signs @ before), ("now", odds)):
         print(f"{told}: {told_calibration(said, truth)}")
-    return regression(signs, truth, before, free)
+    return fitted(signs, truth, before)
+
+
+def fitted(signs: Array, truth: Array, before: Array) -> Array:
+    """Weights by regression; the look from above is trusted less, and the others make up for it."""
+    places = np.arange(len(before))
+    weights = regression(signs, truth, before, places < 0)
+    weights[ABOVE] *= OVERVIEW_SHARE
+    return regression(signs, truth, weights, places == ABOVE)
 
 
 def _record(weights: Array, tables: int) -> str:

@@ -67,12 +67,18 @@ class Judge:
     weights: Array
     """(4,): of constant, network and overview log odds, and size error in χ²: of the network's score
     at the oval of known size. The fit adds nothing."""
+    grows_all: bool
+    """Whether traces of a catalogue size may be parts of larger ovals too."""
 
 
-PREPARED = Judge(run_patch_network, np.array(list(load_coefficients("oval_score").values())))
+def _weights(name: str) -> Array:
+    return np.array(list(load_coefficients(name).values()))
+
+
+PREPARED = Judge(run_patch_network, _weights("oval_score"), grows_all=False)
 """Judges on tables prepared for measuring."""
-IN_PLAY = Judge(look_in_play, np.array(list(load_coefficients("oval_score_in_play").values())))
-"""Judges on tables in play."""
+IN_PLAY = Judge(look_in_play, _weights("oval_score_in_play"), grows_all=True)
+"""Judges on tables in play: figures hide much of a rim there, and a trace holds to them."""
 
 
 def trace_candidates(
@@ -158,7 +164,8 @@ def size_trials(
     may_pass = _may_be_bases(traced[which], chi2[which, size], judge)
     which, size = which[may_pass], size[may_pass]
     ovals = _resized(traced.ovals[which], sizes[size])
-    parts = np.flatnonzero((chi2.min(1) >= MAX_SIZE_CHI2) & (traced.score > MIN_GROWN_SCORE))
+    may_grow = judge.grows_all | (chi2.min(1) >= MAX_SIZE_CHI2)
+    parts = np.flatnonzero(may_grow & (traced.score > MIN_GROWN_SCORE))
     grown_from = traced.ovals[parts]
     of_part, grown_size, grown = _grow_parts(pyramid, camera, grown_from, sizes, judge.look)
     which = np.concatenate([which, parts[of_part]])
