@@ -227,54 +227,19 @@ def patch_maps(camera: Camera, shapes: Array, form: PatchFormat = NEAR_PATCH) ->
     return np.ascontiguousarray(np.moveaxis(fine, 1, -1))
 
 
-def patch_input(
-    patches: Picture,
-    side: Floats,
-    form: PatchFormat = NEAR_PATCH,
-    squares_rad: Array | None = None,
-) -> Floats:
-    """Build the input (N, 7, side, side) from patches of a format and `auxiliary_input` (N, 3).
-
-    `squares_rad` (N,), if given, holds `square_angles_rad` of rectangles; NaN for round shapes.
-    """
+def patch_input(patches: Picture, side: Floats, form: PatchFormat = NEAR_PATCH) -> Floats:
+    """Build the input (N, 7, side, side) from patches of a format and `auxiliary_input` (N, 3)."""
     colour = _standardize_colours(patches)
-    outline = _distance_from_rim(form)[None]
-    if squares_rad is not None:
-        is_round = np.isnan(squares_rad)[:, None, None]
-        squares = _distance_from_squares(form, np.nan_to_num(squares_rad))
-        outline = np.where(is_round, outline, squares)
-    return _append_channels(colour, side[:, :, None, None], outline[:, None])
-
-
-def square_angles_rad(camera: Camera, rectangles: Array) -> Array:
-    """Return the angle (N,) of each rectangle's length in its patch, where it is the unit square."""
-    axes, _ = upright_axes(camera, rectangles)
-    along = np.stack([np.cos(rectangles[:, 4]), np.sin(rectangles[:, 4])], -1)
-    right, up = np.einsum("nkd,nd->kn", axes, along)
-    return np.asarray(np.arctan2(up, right))
-
-
-def _patch_steps(form: PatchFormat) -> Floats:
-    """Return the places (side,) of a patch's columns, in radii."""
-    share = (np.arange(form.side_px) + 0.5) / form.side_px
-    return np.asarray((share * 2 - 1) * form.half_width_radii, np.float32)
+    return _append_channels(colour, side[:, :, None, None], _distance_from_rim(form)[None, None])
 
 
 @cache
 def _distance_from_rim(form: PatchFormat) -> Floats:
     """Return the distance (side, side) of each pixel from the unit circle, in radii."""
-    steps = _patch_steps(form)
-    return np.asarray(np.hypot(steps[:, None], steps) - 1, np.float32)
-
-
-def _distance_from_squares(form: PatchFormat, angles_rad: Array) -> Floats:
-    """Return the distance (N, side, side) of each pixel from unit squares turned by angles (N,)."""
-    right, up = np.meshgrid(_patch_steps(form), -_patch_steps(form))
-    cosine, sine = (
-        np.asarray(turn(angles_rad), np.float32)[:, None, None] for turn in (np.cos, np.sin)
-    )
-    along, across = cosine * right + sine * up, cosine * up - sine * right
-    return np.asarray(np.maximum(np.abs(along), np.abs(across)) - 1, np.float32)
+    share = (np.arange(form.side_px) + 0.5) / form.side_px
+    steps = (share * 2 - 1) * form.half_width_radii
+    distance = np.hypot(steps[:, None], steps)
+    return np.asarray(distance - 1, np.float32)
 
 
 # --- unrolled rings ---

@@ -25,13 +25,12 @@ def batch(rng: Rng, tables: Sequence[Arrays], count: int) -> tuple[Floats, Float
     """So many looks of any tables, half of them mirrored."""
     which = rng.integers(0, len(tables), count)
     rows = [(tables[k], int(rng.integers(len(tables[k]["truth"])))) for k in which]
-    cutouts, side, squares, truth = (
-        np.stack([table[name][row] for table, row in rows])
-        for name in ("patches", "side", "squares", "truth")
+    cutouts, side, truth = (
+        np.stack([table[name][row] for table, row in rows]) for name in ("patches", "side", "truth")
     )
     for k in np.flatnonzero(rng.random(count) < SWAPPED):
         cutouts[k] = cutouts[k][..., rng.permutation(3)]
-    seen = patch_input(cutouts, side, WIDE_PATCH, squares)
+    seen = patch_input(cutouts, side, WIDE_PATCH)
     flip = rng.random(count) < 0.5
     seen[flip] = seen[flip][..., ::-1]
     truth[flip, 1] *= -1

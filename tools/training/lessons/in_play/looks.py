@@ -1,6 +1,6 @@
 """What the network sees of painted tables in play, and what is true of it.
 
-A shape is a row (6,): x, y, half length, half width in mm on z = 0, heading in radians, and 1 for a rectangle, else 0.
+A shape is a row (5,): x, y, half length, half width in mm on z = 0, and heading in radians.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,12 @@ from overruler.vision.learned.patches import (
     build_pyramid,
     cut_patches,
     shape_matrices_mm,
-    square_angles_rad,
     upright_axes,
 )
 from synthetic.arrays import Array, Floats, Mask, Picture, Rng
 from synthetic.camera import View, view_towards
 from synthetic.from_above.crowds import crowded_scene, in_front
 from synthetic.from_above.quick_tables import DISC, FINER, RECTANGLE, Size
-from synthetic.from_above.regiments import regiment_scene
 from synthetic.from_above.sheet import visible_share
 from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate
@@ -29,7 +27,6 @@ from synthetic.painted.scene import Scene, make_scene
 from synthetic.painted.wardrobe import Wardrobe
 from training.blocks import Arrays
 from training.lessons.in_play.wrong_shapes import (
-    SQUARE_KIND,
     in_ovals,
     misplaced,
     moved,
@@ -39,11 +36,11 @@ from training.lessons.in_play.wrong_shapes import (
 )
 from training.lessons.rims.patches import apparent, ring_candidates
 
-CROWDED, RANKED = 0.5, 0.28
-"""The shares of tables with units of round bases and ovals, and of those in rank and file."""
-PLACE_SHARE, SIZE_LOG, ASPECT_LOG, TURN_RAD = 0.35, 0.25, 0.22, 0.15
+CROWDED = 0.75
+"""The share of tables with units; on the others stands what the lessons of the rims show."""
+PLACE_SHARE, SIZE_LOG, ASPECT_LOG = 0.35, 0.25, 0.22
 """A candidate is a base's where it lies within these, in the candidate's own radii."""
-NEAR_SHARE, NEAR_LOG, NEAR_ASPECT_LOG, NEAR_TURN_RAD = 0.55, 0.42, 0.38, 0.3
+NEAR_SHARE, NEAR_LOG, NEAR_ASPECT_LOG = 0.55, 0.42, 0.38
 """Up to here it is nobody's fault."""
 LEAST_VISIBLE, HIDDEN_VISIBLE = 0.2, 0.08
 """Bases of which more is seen count; where less than the second is seen there is none."""
@@ -62,7 +59,7 @@ SHOWN, SHOWN_SHARE = 1.1, 0.7
 def looks(
     seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
 ) -> Arrays:
-    """What one table shows: patches (N, 96, 96, 3), side input (N, 3), angles of squares (N,) and truth (N, 5)."""
+    """What one table shows: patches (N, 96, 96, 3), their side input (N, 3) and truth (N, 5)."""
     rng = np.random.default_rng(list(seed))
     view, reach = _view(rng)
     kind = float(rng.random())
@@ -70,16 +67,13 @@ def looks(
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
     truth = _bases(scene, sizes, owners, view.resized(FINER))
     every = _candidates(rng, photo, view, scene, truth, reach)
-    if kind >= CROWDED + RANKED:  # odd plates of any shape stand there
-        every = every[np.abs(every[:, 2] - every[:, 3]) + every[:, 5] < ROUND_MM]
-    candidates = rng.permutation(_inside(every, view))[:MOST_LOOKS]
-    shapes, levels = candidates[:, :5], build_pyramid(photo)
-    angles = square_angles_rad(view.camera, shapes)
+    if kind >= CROWDED:  # odd plates of any shape stand there
+        every = every[np.abs(every[:, 2] - every[:, 3]) < ROUND_MM]
+    shapes = rng.permutation(_inside(every, view))[:MOST_LOOKS]
     return {
-        "patches": cut_patches(levels, view.camera, shapes, WIDE_PATCH),
+        "patches": cut_patches(build_pyramid(photo), view.camera, shapes, WIDE_PATCH),
         "side": auxiliary_input(view.camera, shapes),
-        "squares": np.where(candidates[:, 5] == SQUARE_KIND, angles, np.nan),
-        "truth": label(view.camera, candidates, truth),
+        "truth": label(view.camera, shapes, truth),
     }
 
 
@@ -88,8 +82,6 @@ def _scene(
 ) -> tuple[Scene, list[Size | None]]:
     if kind < CROWDED:
         return crowded_scene(rng, reach, tiles, wardrobe)
-    if kind < CROWDED + RANKED:
-        return regiment_scene(rng, reach, tiles, wardrobe)
     scene = make_scene(rng, reach, tiles, wardrobe)
     return scene, [_round_size(plate) for plate in scene.plates]
 
@@ -99,37 +91,35 @@ def _round_size(plate: Plate) -> Size | None:
 
 
 def _bases(scene: Scene, sizes: Sequence[Size | None], owners: Mask, fine: View) -> Array:
-    """The shapes of all bases, and how much of each is seen (N, 7)."""
+    """The shapes of all round bases and ovals, and how much of each is seen (N, 6)."""
     rows = []
     for k, (plate, size) in enumerate(zip(scene.plates, sizes, strict=True)):
-        if size is not None:
-            long, wide, heading, kind = size
-            half = [long / 2, wide / 2, heading, float(kind == RECTANGLE)]
+        if size is not None and size[3] != RECTANGLE:
+            half = [size[0] / 2, size[1] / 2, size[2]]
             rows.append([*plate.center_mm, *half, visible_share(k, plate, owners, fine)])
-    return np.array(rows, float).reshape(-1, 7)
+    return np.array(rows, float).reshape(-1, 6)
 
 
 def label(camera: Camera, candidates: Array, truth: Array) -> Floats:
-    """What is true of candidates (N, 6), as the rims' lessons have it (N, 5), given bases (M, 7)."""
+    """What is true of candidates (N, 5), as the rims' lessons have it (N, 5), given bases (M, 6)."""
     result = np.zeros((len(candidates), 5), np.float32)
     if not len(truth) or not len(candidates):
         return result
-    own, theirs = shape_matrices_mm(candidates[:, :5]), shape_matrices_mm(truth[:, :5])
+    own, theirs = shape_matrices_mm(candidates), shape_matrices_mm(truth[:, :5])
     apart = truth[None, :, :2] - candidates[:, None, :2]
     offset = np.linalg.solve(own[:, None], apart[..., None])[..., 0]
     stretch = np.log(np.linalg.svd(np.linalg.solve(own[:, None], theirs), compute_uv=False))
     place, size = np.linalg.norm(offset, axis=2), np.abs(stretch.mean(2))
-    aspect, turn = stretch[..., 0] - stretch[..., 1], _turns(candidates, truth)
-    other = candidates[:, None, 5] != truth[:, 5]
+    aspect = stretch[..., 0] - stretch[..., 1]
     far = np.hypot(np.hypot(place / PLACE_SHARE, size / SIZE_LOG), aspect / ASPECT_LOG)
-    rows, match = np.arange(len(candidates)), np.argmin(far + 1.5 * other, 1)
-    errors = [one[rows, match] for one in (place, size, aspect, turn)]
-    visible, same = truth[match, 6], ~other[rows, match]
-    good = _within(errors, (PLACE_SHARE, SIZE_LOG, ASPECT_LOG, TURN_RAD)) & same
-    near = _within(errors, (NEAR_SHARE, NEAR_LOG, NEAR_ASPECT_LOG, NEAR_TURN_RAD)) & same
+    rows, match = np.arange(len(candidates)), np.argmin(far, 1)
+    errors = [one[rows, match] for one in (place, size, aspect)]
+    visible = truth[match, 5]
+    good = _within(errors, (PLACE_SHARE, SIZE_LOG, ASPECT_LOG))
+    near = _within(errors, (NEAR_SHARE, NEAR_LOG, NEAR_ASPECT_LOG))
     near &= visible > HIDDEN_VISIBLE
     result[:, 0] = np.where(good & (visible >= LEAST_VISIBLE), 1, np.where(near, -1, 0))
-    upright, _ = upright_axes(camera, candidates[:, :5])
+    upright, _ = upright_axes(camera, candidates)
     result[:, 1:3] = np.einsum("nkd,nd->nk", upright, offset[rows, match])
     result[:, 3], result[:, 4] = stretch.mean(2)[rows, match], visible
     return result
@@ -137,17 +127,6 @@ def label(camera: Camera, candidates: Array, truth: Array) -> Floats:
 
 def _within(errors: Sequence[Array], most: Sequence[float]) -> Mask:
     return np.asarray(np.all([error < limit for error, limit in zip(errors, most, strict=True)], 0))
-
-
-def _turns(candidates: Array, truth: Array) -> Array:
-    """By how much rectangles are turned against each other (N, M), in quarters of a turn; 0 for others.
-
-    That long ones lie across each other shows in their stretch.
-    """
-    apart = candidates[:, None, 4] - truth[:, 4]
-    turn = np.abs((apart + np.pi / 4) % (np.pi / 2) - np.pi / 4)
-    square = (candidates[:, None, 5] == SQUARE_KIND) & (truth[:, 5] == SQUARE_KIND)
-    return np.where(square, turn, 0.0)
 
 
 def _view(rng: Rng) -> tuple[View, float]:
@@ -167,7 +146,7 @@ def _candidates(
     rng: Rng, photo: Picture, view: View, scene: Scene, truth: Array, reach: float
 ) -> Array:
     """Shapes about bases with a finder's errors, and wrong ones about bases, other things and nothing."""
-    bases = truth[:, :6]
+    bases = truth[:, :5]
     plates = [[*plate.center_mm, plate.radius_mm] for plate in scene.plates]
     lures = apparent(scene.lures, view.camera)
     circles = rounds(np.concatenate([np.array(plates).reshape(-1, 3), lures]))
@@ -175,7 +154,6 @@ def _candidates(
     guesses += [moved(rng, circles, 0.2), misplaced(rng, circles), misplaced(rng, bases)]
     guesses += [in_ovals(rng, bases), pairs(rng, bases)]
     guesses += [wrong_shapes(rng, circles), wrong_shapes(rng, bases)]
-    guesses.append(_plain_rectangles(rng, scene))
     anywhere = [rng.uniform(-reach, reach, (4, 2)), np.exp(rng.uniform(2.3, 4.2, (4, 1)))]
     guesses.append(wrong_shapes(rng, rounds(np.column_stack(anywhere))))
     if rng.random() < 0.4:
@@ -185,22 +163,10 @@ def _candidates(
     return np.concatenate(guesses)
 
 
-def _plain_rectangles(rng: Rng, scene: Scene) -> Array:
-    """The rectangles around plates that are no bases: cards, houses, books."""
-    rows = []
-    for plate in scene.plates:
-        if not plate.is_base and plate.is_clutter:
-            c, s = np.cos(plate.turn_rad), np.sin(plate.turn_rad)
-            along = np.abs(plate.outline_mm @ [c, s]).max()
-            across = np.abs(plate.outline_mm @ [-s, c]).max()
-            rows.append([*plate.center_mm, along, across, plate.turn_rad, SQUARE_KIND])
-    return moved(rng, np.array(rows, float).reshape(-1, 6), 0.15)
-
-
 def _inside(candidates: Array, view: View) -> Array:
     """Those of which most lies in the picture, their middles too."""
     corners = np.array([[0, 0], [-1, -1], [1, -1], [1, 1], [-1, 1]]) * SHOWN
-    offsets = np.einsum("kd,nde->nke", corners, shape_matrices_mm(candidates[:, :5]))
+    offsets = np.einsum("kd,nde->nke", corners, shape_matrices_mm(candidates))
     points = candidates[:, None, :2] + offsets
     at = view.camera.project(np.concatenate([points, np.zeros((*points.shape[:2], 1))], -1))
     shown = np.asarray(((at > 0) & (at < view.size_px)).all(2), float)
