@@ -163,5 +163,5 @@ def test_a_score_at_the_size_makes_no_oval_likelier(
 ) -> None:
     """So what the trace alone makes unlikely needs no second look: the lower score counts."""
     lower = min(traced, again)
-    more = from_above, chi2, PREPARED.weights
+    more = from_above, chi2
     assert _oval_probability(lower, *more) <= _oval_probability(traced, *more)

@@ -1,8 +1,7 @@
-"""Two networks judge what looks like a base on a table in play.
+"""A network that judges what looks like a base on a table in play.
 
-Beside `rim_net`'s patch network a second one looks at each candidate: the first part of
-EfficientNet-Lite0, whose first weights come from photographs, taught on tables as people play on
-them. It sees more around a candidate. Either errs where the other does not, so their mean counts.
+It is the first part of EfficientNet-Lite0, whose first weights come from photographs, taught on tables
+as people play on them. It sees more around a candidate than `rim_net`'s patch network.
 `docs/rims.md` describes the training.
 """
 
@@ -33,18 +32,9 @@ def look_in_play(
     shapes: Array,
     mirrored: NDArray[np.bool_] | None = None,
 ) -> Array:
-    """Look at circles (N, 3) or ovals (N, 5) with both networks; the mean of their answers (N, 7).
-
-    The answers are those of `rim_net.run_patch_network`, and so are the shapes.
-    """
+    """Look at circles (N, 3) or ovals (N, 5); answers (N, 7) as `rim_net.run_patch_network` gives them."""
     flip = np.zeros(len(shapes), bool) if mirrored is None else mirrored
-    known = run_patch_network(levels, camera, shapes, flip)
-    return (known + _run_photographic_network(levels, camera, shapes, flip)) / 2
 
-
-def _run_photographic_network(
-    levels: list[Picture], camera: Camera, shapes: Array, mirrored: NDArray[np.bool_]
-) -> Array:
     def blob(rows: Array) -> Floats:
         some, flipped = rows[:, :-1], rows[:, -1] > 0
         patches = cut_patches(levels, camera, some, WIDE_PATCH)
@@ -52,4 +42,18 @@ def _run_photographic_network(
         seen[flipped] = seen[flipped][..., ::-1]
         return seen
 
-    return run_in_batches(MODEL, blob, np.column_stack([shapes, mirrored])).reshape(-1, 7)
+    return run_in_batches(MODEL, blob, np.column_stack([shapes, flip])).reshape(-1, 7)
+
+
+def look_with_both(
+    levels: list[Picture],
+    camera: Camera,
+    shapes: Array,
+    mirrored: NDArray[np.bool_] | None = None,
+) -> Array:
+    """Return the mean of this network's answers and of those of `rim_net.run_patch_network`.
+
+    It tells ovals better than either alone.
+    """
+    known = run_patch_network(levels, camera, shapes, mirrored)
+    return (known + look_in_play(levels, camera, shapes, mirrored)) / 2

@@ -73,7 +73,7 @@ def _fit_catalogue_sizes(
 ) -> list[tuple[OvalFit, float]]:
     """Fit the half `sizes` of `bases` that the traced ovals likely have; return fits and probabilities."""
     trials = size_trials(photo_pyramid(frame), camera, sizes, traced, judge)
-    scores = trials.probabilities(judge)
+    scores = trials.probabilities()
     fitted = []
     for j in np.flatnonzero(scores > MIN_SCORE).tolist():
         pose, sigma = trials.poses[j, POSE_COLUMNS], trials.sigmas[j, POSE_COLUMNS]

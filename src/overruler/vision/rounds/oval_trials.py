@@ -20,7 +20,7 @@ from overruler.vision.learned.ellipse_net import (
     trace_ovals,
     trace_ovals_of_known_size,
 )
-from overruler.vision.learned.in_play_net import look_in_play
+from overruler.vision.learned.in_play_net import look_with_both
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.learned.patches import Picture, photo_pyramid
 from overruler.vision.learned.rim_net import Look, run_patch_network
@@ -56,6 +56,9 @@ MIN_FROM_ABOVE = 0.2
 """Overview probability that counts for any lower one: beside others it is low for true ovals."""
 MIN_SCORE = 0.6
 """Smallest score of an oval base. The rim of a mug on a sample photo has 0.57."""
+LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score").values()))
+"""Weights of constant, network and overview log odds, and size error in χ²: of the network's score
+at the oval of known size. The fit adds nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,20 +67,13 @@ class Judge:
 
     look: Look
     """The network's look at an oval."""
-    weights: Array
-    """(4,): of constant, network and overview log odds, and size error in χ²: of the network's score
-    at the oval of known size. The fit adds nothing."""
     grows_all: bool
     """Whether traces of a catalogue size may be parts of larger ovals too."""
 
 
-def _weights(name: str) -> Array:
-    return np.array(list(load_coefficients(name).values()))
-
-
-PREPARED = Judge(run_patch_network, _weights("oval_score"), grows_all=False)
+PREPARED = Judge(run_patch_network, grows_all=False)
 """Judges on tables prepared for measuring."""
-IN_PLAY = Judge(look_in_play, _weights("oval_score_in_play"), grows_all=True)
+IN_PLAY = Judge(look_with_both, grows_all=True)
 """Judges on tables in play: figures hide much of a rim there, and a trace holds to them."""
 
 
@@ -146,10 +142,10 @@ class SizeTrials:
     chi2: Array
     """(N,): the squared error of the size, in σ."""
 
-    def probabilities(self, judge: Judge) -> Array:
+    def probabilities(self) -> Array:
         """Return the probability (N,) that each is a base."""
         rows = zip(self.score, self.from_above, self.chi2, strict=True)
-        return np.array([_oval_probability(*row, judge.weights) for row in rows])
+        return np.array([_oval_probability(*row) for row in rows])
 
 
 def size_trials(
@@ -161,7 +157,7 @@ def size_trials(
     """
     chi2 = _size_chi2(sizes, traced)
     which, size = _plausible_sizes(chi2)
-    may_pass = _may_be_bases(traced[which], chi2[which, size], judge)
+    may_pass = _may_be_bases(traced[which], chi2[which, size])
     which, size = which[may_pass], size[may_pass]
     ovals = _resized(traced.ovals[which], sizes[size])
     may_grow = judge.grows_all | (chi2.min(1) >= MAX_SIZE_CHI2)
@@ -209,7 +205,7 @@ def _may_be_parts(ovals: Array, sizes: Array) -> NDArray[np.bool_]:
 def _may_be_bases(traced: TracedOvals, chi2: Array, judge: Judge) -> NDArray[np.bool_]:
     """Tell which traces (N,) can be bases of a size with χ² (N,): the score at it is no higher."""
     rows = zip(traced.score, traced.from_above, chi2, strict=True)
-    scores = [_oval_probability(*row, judge.weights) for row in rows]
+    scores = [_oval_probability(*row) for row in rows]
     return np.array(scores) > MIN_SCORE
 
 
@@ -255,13 +251,8 @@ def _plausible_sizes(chi2: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return oval, nearest[oval, rank]
 
 
-def _oval_probability(score: float, from_above: float, chi2: float, weights: Array) -> float:
+def _oval_probability(score: float, from_above: float, chi2: float) -> float:
     """Return the probability of an oval base by both networks' scores and its size error."""
-    return float(sigmoid(weights @ oval_features(score, from_above, chi2)))
-
-
-def oval_features(score: float, from_above: float, chi2: float) -> list[float]:
-    """Return what an oval's score is weighed from, in the order of the weights."""
     clipped = np.clip(from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
     logits = probability_to_logit([score, clipped])
-    return [1.0, *logits, chi2]
+    return float(sigmoid(LOGIT_WEIGHTS @ [1.0, *logits, chi2]))
