@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from synthetic.painted.wardrobe import Wardrobe, wardrobe_of
 from training.feeding import HELD_OUT, read_all
 
 Arrays = dict[str, NDArray[Any]]
@@ -22,8 +23,8 @@ CHECK = 10**6
 class Drawing:
     """How the samples of a lesson are drawn."""
 
-    block: Callable[[int, int], Arrays]
-    """Those of the block of a number, by the seed."""
+    block: Callable[[int, int, Wardrobe | None], Arrays]
+    """Those of the block of a number, by the seed, with bodies on bases where there are such."""
     traced: Callable[[Path], Arrays]
     """Those of one traced table, by the file of its truth."""
     checks: int = 1
@@ -35,7 +36,8 @@ def draw_blocks(options: argparse.Namespace, drawing: Drawing) -> None:
     options.samples.mkdir(parents=True, exist_ok=True)
     numbers = [*range(CHECK, CHECK + drawing.checks), *range(options.count)]
     new = [path for n in numbers if not (path := _path(options.samples, n)).exists()]
-    read_all(partial(_draw_block, drawing, options.seed), new, options.workers)
+    wardrobe_of(options.sprites)  # before there are other processes: they share it
+    read_all(partial(_draw_block, drawing, options.seed, options.sprites), new, options.workers)
     tables = sorted(options.tables.glob("*.json")) if options.tables else []
     for number, table in enumerate(tables):
         kind = "traced" if number % HELD_OUT else "traced-check"
@@ -48,8 +50,9 @@ def _path(folder: Path, number: int) -> Path:
     return folder / f"{'check' if number >= CHECK else 'drawn'}_{number:07d}.npz"
 
 
-def _draw_block(drawing: Drawing, seed: int, path: Path) -> None:
-    _write(path, drawing.block(seed, int(path.stem.split("_")[1])))
+def _draw_block(drawing: Drawing, seed: int, sprites: Path | None, path: Path) -> None:
+    number = int(path.stem.split("_")[1])
+    _write(path, drawing.block(seed, number, wardrobe_of(sprites)))
 
 
 def _write(path: Path, arrays: Arrays) -> None:

@@ -35,6 +35,7 @@ from synthetic.arrays import Picture
 from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo
 from synthetic.from_above.sheet import REACH_MM, drawn_view, lengthwise, on_board
+from synthetic.painted.wardrobe import Wardrobe
 from training.score_tables import Table, judged_rows, kept_rows, read_options, teaching_tables
 
 TILES = 30
@@ -79,11 +80,13 @@ def _rows(options: argparse.Namespace) -> Array:
     return judged_rows(tables, judged, "hypotheses")
 
 
-def _painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
+def _painted_table(
+    seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None
+) -> Table:
     """A table that nothing was taught on."""
     rng = np.random.default_rng(list(seed))
     view = patch_view(rng, REACH_MM, float(rng.uniform(*PHOTOS_MM)))
-    photo, bases = regiment_photo(rng, view, tiles, REACH_MM, FINER)
+    photo, bases = regiment_photo(rng, view, tiles, REACH_MM, FINER, wardrobe)
     flat = drawn_view(photo, view.camera, REACH_MM, OVERVIEW_MM_PER_PX)
     return Table(photo, view.camera, flat, bases)
 

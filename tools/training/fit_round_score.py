@@ -22,12 +22,12 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.detection.finders import round_radii_mm
-from overruler.vision.learned.clutter_net import clutter_net_logits
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import find_discs
+from overruler.vision.learned.in_play_net import look_in_play
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.learned.patches import photo_pyramid
-from overruler.vision.learned.rim_net import RimEstimates, estimate_rims
+from overruler.vision.learned.rim_net import RimEstimates, estimate_rims, rim_logits
 from overruler.vision.rounds import scoring
 from overruler.vision.rounds.fit_rounds import _centre_sigma_mm, size_set_priors
 from overruler.vision.rounds.ring_filter import find_candidates
@@ -39,11 +39,14 @@ from overruler.vision.rounds.size_likelihood import (
 )
 from overruler.vision.rounds.size_mixture import size_probabilities
 from overruler.vision.rounds.suppression import suppress_overlaps
-from synthetic.arrays import Picture
+from synthetic.arrays import Picture, Rng
 from synthetic.camera import View, patch_view
+from synthetic.from_above.crowds import crowd_photo
+from synthetic.from_above.quick_tables import DISC
 from synthetic.from_above.sheet import drawn_view, visible_share
 from synthetic.painted.paint import photo_of
 from synthetic.painted.scene import make_scene
+from synthetic.painted.wardrobe import Wardrobe
 from training.lessons.rims.photos import round_bases
 from training.score_tables import Table, judged_rows, kept_rows, read_options, teaching_tables
 
@@ -53,6 +56,8 @@ USUAL_TILT, LOW_TILT, LOW_SHARE = 0.74, 1.05, 0.33
 """The largest tilt of most cameras and of the others, in radians, and the share of those."""
 NEAR_SHARE, NEAR_LOG = 0.35, 0.16
 """A guess is a base's whose middle lies so near, in radii, and whose size differs so little."""
+CROWDED = 0.7
+"""The share of painted tables with units."""
 LEAST_VISIBLE = 0.15
 """Bases of which less is in sight count neither way."""
 CARD_SHARE = 1.4
@@ -87,12 +92,28 @@ def _rows(options: argparse.Namespace) -> Array:
     return judged_rows(tables, judged, "guesses")
 
 
-def painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
-    """A table that nothing was taught on."""
+def painted_table(
+    seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+) -> Table:
+    """A table that nothing was taught on: units in play, or what the lessons of the rims show."""
     rng = np.random.default_rng(list(seed))
     most_tilt = LOW_TILT if rng.random() < LOW_SHARE else USUAL_TILT
     view = patch_view(rng, REACH_MM, float(rng.uniform(0.4, 1.1)), most_tilt)
-    scene = make_scene(rng, REACH_MM, tiles)
+    if rng.random() < CROWDED:
+        photo, found = crowd_photo(rng, view, tiles, REACH_MM, wardrobe)
+        discs = found[found[:, 5] == DISC]
+        bases = np.column_stack([discs[:, :2], discs[:, 2] / 2, discs[:, 6]])
+    else:
+        photo, bases = _plain_photo(rng, view, tiles, wardrobe)
+    flat = drawn_view(photo, view.camera, REACH_MM, OVERVIEW_MM_PER_PX)
+    return Table(photo, view.camera, flat, bases)
+
+
+def _plain_photo(
+    rng: Rng, view: View, tiles: Sequence[Picture], wardrobe: Wardrobe | None
+) -> tuple[Picture, Array]:
+    """A photo, and the place, radius and visible share of its round bases (M, 4)."""
+    scene = make_scene(rng, REACH_MM, tiles, wardrobe)
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
     fine: View = view.resized(FINER)
     bases = [
@@ -100,19 +121,18 @@ def painted_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Table:
         for k, plate in enumerate(scene.plates)
         if plate.is_base
     ]
-    flat = drawn_view(photo, view.camera, REACH_MM, OVERVIEW_MM_PER_PX)
-    return Table(photo, view.camera, flat, np.array(bases).reshape(-1, 4))
+    return photo, np.array(bases).reshape(-1, 4)
 
 
 def judged(table: Table) -> Iterator[list[float]]:
     """Of each guess on a table: whether it is a base, and the features of its score."""
     frame, radii = Frame(table.photo, "table"), round_radii_mm(catalogue())
-    above = find_discs(table.view, table.camera).rounds
+    above = find_discs(table.view, table.camera, in_play=True).rounds
     near = find_candidates(table.view, radii.tolist(), table.cards, known=above)
     circles = np.column_stack([near.xy_mm, near.radius_mm])
     if not len(circles):
         return
-    estimates = estimate_rims(frame, table.camera, circles)
+    estimates = estimate_rims(frame, table.camera, circles, look_in_play)
     chosen = suppress_overlaps(estimates, radii)
     if not chosen:
         return
@@ -120,13 +140,12 @@ def judged(table: Table) -> Iterator[list[float]]:
     fits = _fits(frame, table.camera, guesses, radii)
     contrasts, ratios = scoring.relative_contrast(guesses, fits), scoring.same_size_ratio(guesses)
     seen = scoring.probability_from_above(guesses, above)
-    places = np.column_stack([guesses.xy_mm, guesses.radius_mm])
-    second = clutter_net_logits(photo_pyramid(frame), table.camera, places)
+    logits = rim_logits(photo_pyramid(frame), table.camera, guesses)
     for i, tried in enumerate(fits):
         said = verdict(guesses, i, table.bases)
         if tried and said is not None:
             more = contrasts[i], ratios[i], float(seen[i])
-            yield [said, *scoring.score_features(guesses, i, tried, *more), float(second[i])]
+            yield [said, *scoring.score_features(guesses, i, tried, *more), float(logits[i])]
 
 
 def _fits(
@@ -163,7 +182,7 @@ def _fitted(rows: Array) -> Array:
         kept = table % FOLDS == fold
         odds[kept] = signs[kept] @ fitted(signs[~kept], truth[~kept], before)
     for told, said in (("before", signs @ before), ("now", odds)):
-        print(f"{told}: {_calibration(said, truth)}")
+        print(f"{told}: {told_calibration(said, truth)}")
     weights = fitted(signs, truth, before)
     weights[0] -= np.log(truth.mean() / (1 - truth.mean()))  # the odds on these tables
     return weights
@@ -177,7 +196,7 @@ def fitted(signs: Array, truth: Array, before: Array) -> Array:
     return regression(signs, truth, weights, np.isin(places, (SAME_SIZE, ABOVE)))
 
 
-def _calibration(odds: Array, truth: Array) -> str:
+def told_calibration(odds: Array, truth: Array) -> str:
     """How many are right between two scores, and the share of bases over two thirds."""
     score = 1 / (1 + np.exp(-odds))
     edges = (0.0, 0.1, 0.3, 0.5, 2 / 3, 0.8, 0.9, 0.97, 1.0)

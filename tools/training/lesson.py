@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from synthetic.arrays import Floats, Picture, Rng
+from synthetic.painted.wardrobe import Wardrobe, wardrobe_of
 from synthetic.tiles import library
 from training.blocks import Arrays, Drawing, read_blocks
 from training.feeding import Draw, Fresh, held_out, mixed, read_all
@@ -75,8 +76,8 @@ class Lesson:
 class Drawn(Generic[Thing]):
     """One kind of drawn tables."""
 
-    draw: Callable[[Sequence[int], Sequence[Picture]], Thing]
-    """A table out of a seed and mats."""
+    draw: Callable[[Sequence[int], Sequence[Picture], Wardrobe | None], Thing]
+    """A table out of a seed, mats, and the bodies that stand on bases where there are such."""
     count: int
     """Tables that are learnt from at a time."""
     share: float
@@ -97,22 +98,32 @@ class FromTables(Generic[Thing]):
     """A traced table out of the file of its truth."""
 
     def __call__(self, options: argparse.Namespace) -> Feed:
-        kept, traced = self._tables(options)
+        wardrobe = wardrobe_of(options.sprites)
+        kept, traced = self._tables(options, wardrobe)
         rng = np.random.default_rng(77)
         pairs = [self.batch(rng, kept, CHECK_BATCH) for _ in range(CHECKS)]
         checks = [(torch.from_numpy(a), torch.from_numpy(b)) for a, b in pairs]
-        draws, check = partial(self._draw, options, traced), check_of(checks, self.loss)
+        draws, check = partial(self._draw, options, traced, wardrobe), check_of(checks, self.loss)
         return Feed(draws, check, checks[0][0], f"traced {len(traced)}")
 
-    def _tables(self, options: argparse.Namespace) -> tuple[list[Thing], list[Thing]]:
+    def _tables(
+        self, options: argparse.Namespace, wardrobe: Wardrobe | None
+    ) -> tuple[list[Thing], list[Thing]]:
         """Those kept for the check, and the traced ones to learn from."""
         if self.read is None:
             tiles, first = library(99, TILES), self.drawn[0]
-            return [first.draw([options.seed, 10**6, k], tiles) for k in range(KEPT)], []
+            seeds = [[options.seed, 10**6, k] for k in range(KEPT)]
+            return [first.draw(seed, tiles, wardrobe) for seed in seeds], []
         paths = sorted(options.tables.glob("*.json"))
         return held_out(read_all(self.read, paths, options.workers))
 
-    def _draw(self, options: argparse.Namespace, traced: Sequence[Thing], which: int) -> Draw:
+    def _draw(
+        self,
+        options: argparse.Namespace,
+        traced: Sequence[Thing],
+        wardrobe: Wardrobe | None,
+        which: int,
+    ) -> Draw:
         rng, tiles = (
             np.random.default_rng([options.seed, 5, which]),
             library(1000 * options.seed + which, TILES),
@@ -120,7 +131,9 @@ class FromTables(Generic[Thing]):
 
         def fresh(kind: Drawn[Thing]) -> Callable[[], Sequence[Thing]]:
             return Fresh(
-                lambda k: kind.draw([options.seed, which, k], tiles), kind.count, kind.every
+                lambda k: kind.draw([options.seed, which, k], tiles, wardrobe),
+                kind.count,
+                kind.every,
             ).look
 
         looks = [lambda: traced, *map(fresh, self.drawn)]

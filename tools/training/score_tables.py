@@ -14,6 +14,7 @@ from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from synthetic.arrays import Picture
 from synthetic.from_above.sheet import read_truth, traced_view
+from synthetic.painted.wardrobe import Wardrobe, wardrobe_of
 from synthetic.tiles import library
 
 
@@ -40,6 +41,7 @@ def read_options(
     parser.add_argument("--painted", type=int, default=60, help="how many tables to paint")
     parser.add_argument("--tables", type=Path, help="folder of traced tables with their truth")
     parser.add_argument("--seed", type=int, default=seed)
+    parser.add_argument("--sprites", type=Path, help="file of figures on painted bases (.npz)")
     parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
     parser.add_argument("--write", action="store_true", help="write the weights")
     return parser.parse_args(arguments)
@@ -69,7 +71,7 @@ def judged_rows(
 def teaching_tables(
     options: argparse.Namespace,
     stream: int,
-    paint: Callable[[Sequence[int], Sequence[Picture]], Table],
+    paint: Callable[[Sequence[int], Sequence[Picture], Wardrobe | None], Table],
     bases_of: Callable[[Any, Camera], Array],
     *,
     mats: int,
@@ -80,8 +82,9 @@ def teaching_tables(
     Painted tables lie on one of so many `mats`. A marker's card is `card_share` of its square wide.
     """
     tiles = library(options.seed, mats) if options.painted else []
+    wardrobe = wardrobe_of(options.sprites)
     for number in range(options.painted):
-        yield paint([options.seed, stream, number], tiles)
+        yield paint([options.seed, stream, number], tiles, wardrobe)
     for path in sorted(options.tables.glob("*.json")) if options.tables else ():
         truth, camera, photo = read_truth(path)
         view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX)

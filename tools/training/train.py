@@ -5,6 +5,8 @@
     python tools/training/train.py hills --draw --samples build/hills --tables build/tables --count 40
     python tools/training/train.py hills --samples build/hills --minutes 25
 
+With `--sprites FILE` the figures of drawn tables are real meshes: `synthetic/sprites/make.py` writes the file.
+
 TABLES holds traced tables with their truth, as `synthetic/render_samples.py --crowded` writes them. Some lessons draw
 other tables while the network learns; others learn from samples that `--draw` draws first.
 """
@@ -28,6 +30,7 @@ LESSONS = {
     "overview": "training.lessons.shapes.angular",
     "regiments": "training.lessons.shapes.regiments",
     "discs": "training.lessons.shapes.discs",
+    "discs_in_play": "training.lessons.shapes.discs",
     "plate_face": "training.lessons.shapes.faces",
     "plate_heading": "training.lessons.shapes.headings",
     "plate_edges": "training.lessons.shapes.sides",
@@ -36,6 +39,7 @@ LESSONS = {
     "hills": "training.lessons.hills.learn",
     "rims": "training.lessons.rims.lessons",
     "rings": "training.lessons.rims.lessons",
+    "in_play": "training.lessons.in_play.learn",
 }
 """Where the lesson of each network stands, in `LESSONS` of that module."""
 
@@ -83,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--tables", type=Path, help="folder of traced tables with their truth")
     add("--samples", type=Path, help="folder of drawn samples")
     add("--draw", action="store_true", help="draw samples, and learn nothing")
+    add("--sprites", type=Path, help="file of figures on drawn bases (synthetic/sprites/make.py)")
     add("--count", type=int, default=40, help="with --draw: how many blocks of samples")
     add("--minutes", type=float, default=20.0, help="how long to learn")
     add("--seed", type=int, default=1)

@@ -1,5 +1,6 @@
 """What is looked for on a table, by what a first look from above says of it."""
 
+from dataclasses import replace
 from unittest.mock import Mock
 
 import numpy as np
@@ -37,7 +38,7 @@ def test_plates_are_looked_for_wherever_they_may_be(
     bases: tuple[Base, ...], looked_for: bool, likely: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look = Mock(return_value=[])
-    monkeypatch.setattr(finders, "find_discs", lambda *_: rounds_from_above(likely, 0))
+    monkeypatch.setattr(finders, "find_discs", lambda *_, **__: rounds_from_above(likely, 0))
     monkeypatch.setattr(finders, "find_candidates", Mock(return_value=NO_CANDIDATES))
     monkeypatch.setattr(finders, "find_plate_candidates", look)
     camera = camera_over()
@@ -65,7 +66,7 @@ def test_among_a_fleet_round_bases_are_proposed_by_the_network_alone(
     ]
     find_plates, find_candidates = Mock(return_value=[]), Mock(return_value=NO_CANDIDATES)
     find_ovals = Mock(return_value=[])
-    monkeypatch.setattr(finders, "find_discs", lambda *_: rounds_from_above(rounds, 20))
+    monkeypatch.setattr(finders, "find_discs", lambda *_, **__: rounds_from_above(rounds, 20))
     monkeypatch.setattr(finders, "find_candidates", find_candidates)
     monkeypatch.setattr(finders, "find_ovals", find_ovals)
     monkeypatch.setattr(finders, "find_plate_candidates", lambda *_: guesses)
@@ -99,7 +100,9 @@ def test_rectangles_are_looked_for_only_where_a_size_is_named_that_no_plate_has(
     bases: tuple[Base, ...], looked_for: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find_rectangles = Mock(return_value=[])
-    monkeypatch.setattr(finders, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
+    monkeypatch.setattr(
+        finders, "find_discs", lambda *_, **__: Discs(np.empty((0, 4)), np.empty((0, 6)))
+    )
     monkeypatch.setattr(finders, "find_candidates", Mock(return_value=NO_CANDIDATES))
     monkeypatch.setattr(PLATES, Mock(return_value=[]))
     monkeypatch.setattr(RECTANGLES, find_rectangles)
@@ -132,10 +135,25 @@ def test_squares_that_no_plate_is_as_large_as_are_no_plates(
         Mock(return_value=[]),
         [ShapeCandidate(np.zeros(2), 40.0, 40.0, 0.0, 1.0, 0.6)],
     )
-    monkeypatch.setattr(finders, "find_discs", lambda *_: Discs(np.empty((0, 4)), np.empty((0, 6))))
+    monkeypatch.setattr(
+        finders, "find_discs", lambda *_, **__: Discs(np.empty((0, 4)), np.empty((0, 6)))
+    )
     monkeypatch.setattr(finders, "find_plate_candidates", lambda *_: guesses)
     monkeypatch.setattr(PLATES, find_plates)
     monkeypatch.setattr(RECTANGLES, Mock(return_value=[]))
     camera = camera_over()
     detect(photo(camera, []), exact(camera), [Base.rectangle(50, 50), Base.rectangle(40, 40)])
     assert find_plates.call_args.args[3] == [40]
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_table_without_markers_is_seen_by_both_networks(
+    marked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = Mock(return_value=Discs(np.empty((0, 4)), np.empty((0, 6))))
+    monkeypatch.setattr(finders, "find_discs", look)
+    monkeypatch.setattr(finders, "find_candidates", Mock(return_value=NO_CANDIDATES))
+    camera = camera_over()
+    calibration = replace(exact(camera), markers=(Mock(),) if marked else ())
+    detect(photo(camera, []), calibration, (Base.circle(32.0),))
+    assert look.call_args.kwargs == {"in_play": not marked}

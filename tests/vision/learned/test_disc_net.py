@@ -9,7 +9,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
 from overruler.vision.detection.detect import rectify_board
 from overruler.vision.imaging.orthophoto import Orthophoto
-from overruler.vision.learned.disc_net import find_discs
+from overruler.vision.learned.disc_net import _first_of_each, find_discs
 from overruler.vision.rounds.ring_filter import find_candidates
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
@@ -44,6 +44,29 @@ def test_bases_are_known_where_they_stand_and_how_large_they_are(tilt_deg: float
     assert np.all(np.diff(rows[:, 3]) <= 0)
     assert rows[:, 3].min() > 0
     assert rows[:, 3].max() < 1
+
+
+@pytest.mark.parametrize("tilt_deg", [1.0, 30.0])
+def test_both_networks_know_them_too(tilt_deg: float) -> None:
+    camera = camera_over(tilt_deg)
+    rows = find_discs(seen(camera, TABLE), camera, in_play=True).rounds
+    assert [plinth for plinth in TABLE if not len(near(rows, plinth))] == []
+
+
+def test_a_second_look_makes_no_base_less_likely() -> None:
+    camera = camera_over(20.0)
+    view = seen(camera, TABLE)
+    once, twice = (find_discs(view, camera, in_play).rounds for in_play in (False, True))
+    for plinth in TABLE:
+        assert near(twice, plinth)[:, 3].max() >= near(once, plinth)[:, 3].max() - 1e-6
+
+
+def test_of_cells_that_speak_of_one_base_the_likeliest_stays() -> None:
+    """Two bases in contact, one cell for each and one beside; then a larger base about the same middle."""
+    centres = np.array([[0.0, 0.0], [25.0, 0.0], [3.0, 0.0], [1.0, 0.0]])
+    radii = np.array([12.5, 12.5, 12.5, 30.0])
+    assert _first_of_each(centres, radii, radii) == [0, 1, 3]
+    assert _first_of_each(centres[:0], radii[:0], radii[:0]) == []
 
 
 def test_an_empty_mat_has_hardly_any() -> None:

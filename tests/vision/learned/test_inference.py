@@ -66,7 +66,7 @@ def test_what_the_edges_of_plates_say_has_a_place_for_each_bin() -> None:
     assert said.size == 4 * side_net.STRETCHES_PER_SIDE * side_net.OFFSET_BINS
 
 
-def test_the_look_for_bases_from_above_reckons_in_bytes() -> None:
+def test_the_looks_for_bases_from_above_reckon_in_bytes() -> None:
     """As `tools/training/quantize.py` makes it: a third of the time of a network that was only exported."""
     assert b"QuantizeLinear" in disc_net.MODEL.read_bytes()
 

@@ -18,13 +18,14 @@ from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.ellipse_net import TracedOvals
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.patches import photo_pyramid
-from overruler.vision.rounds.find_ovals import (
+from overruler.vision.rounds.find_ovals import find_ovals
+from overruler.vision.rounds.oval_trials import (
     MAX_SIZE_CHI2,
+    PREPARED,
     _grow_parts,
     _may_matter,
     _oval_probability,
     _plausible_sizes,
-    find_ovals,
 )
 from overruler.vision.rounds.ring_filter import are_visible
 
@@ -150,7 +151,7 @@ def test_a_part_of_an_oval_grows_to_the_whole_one(end: int) -> None:
     shift = end * (length - part_length)
     part = np.array([[x + shift * np.cos(turn), y + shift * np.sin(turn), part_length, 12.0, turn]])
     sizes = np.array([[length, width], [4 * length, 4 * width]])
-    of_part, size, grown = _grow_parts(pyramid, camera, part, sizes)
+    of_part, size, grown = _grow_parts(pyramid, camera, part, sizes, PREPARED.look)
     assert (of_part.tolist(), size.tolist()) == ([0], [0])
     assert np.hypot(*(grown[0, :2] - [x, y])) < width / 4
     assert grown[0, 2:4] == pytest.approx([length, width])
@@ -162,4 +163,5 @@ def test_a_score_at_the_size_makes_no_oval_likelier(
 ) -> None:
     """So what the trace alone makes unlikely needs no second look: the lower score counts."""
     lower = min(traced, again)
-    assert _oval_probability(lower, from_above, chi2) <= _oval_probability(traced, from_above, chi2)
+    more = from_above, chi2
+    assert _oval_probability(lower, *more) <= _oval_probability(traced, *more)

@@ -258,20 +258,15 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
     assert kept.unmodelled_mm2 + kept.rare_excess_mm2 == pytest.approx(np.eye(2) * wide)
 
 
-@pytest.mark.parametrize(
-    ("score", "in_play", "settled"),
-    [
-        (0.9, 0.15, 0.15),
-        (0.01, 0.05, 0.01),
-        (0.9, 0.4, 0.9),
-        (0.5, 0.4, 0.5),
-        (0.5, 0.6, module.MIN_SCORE),
-        (0.9, 0.6, 0.9),
-    ],
-)
-def test_a_clear_probability_in_play_decides(score: float, in_play: float, settled: float) -> None:
-    """What is far likelier none is none, what is likelier a base is one."""
-    assert module.settle_scores(np.array([score]), np.array([in_play])) == [settled]
+def test_in_play_the_probability_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is likelier a base than none is one, whatever its look on prepared tables."""
+    camera = camera_over()
+    frame = photo(camera, [Plinth(*at, 27.0, rim=(0.03,) * 3) for at in SURE])
+    seen, above = guesses(SURE, [13.5] * 5), np.array([[*at, 13.5, 0.9] for at in SURE])
+    in_play = np.array([0.45, 0.55, 0.9, 0.1, 0.999])
+    monkeypatch.setattr(module, "_probabilities_in_play", lambda *_: in_play)
+    found = fit_rounds(frame, exact(camera), seen, np.array([13.5]), from_above=above)
+    assert [one.score for one in found] == [0.999, 0.9, 0.55]
 
 
 def test_a_table_with_markers_is_not_in_play(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,15 @@ from overruler.bases import OVAL_SIDES_MM
 from overruler.vision.contours.outlines import penetration_depth_mm
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.camera import View, view_towards
-from synthetic.from_above.quick_tables import FINER, ROUND, Size, reshaped
+from synthetic.from_above.quick_tables import (
+    DISC,
+    FINER,
+    OVAL,
+    RECTANGLE,
+    ROUND,
+    Size,
+    reshaped,
+)
 from synthetic.from_above.sheet import REACH_MM, Sheet, sheet_of, visible_share
 from synthetic.painted.as_played import as_played, mounted, posed, tray_around
 from synthetic.painted.light import corners_of
@@ -17,8 +25,8 @@ from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, any_base, circle, is_free, rounded, spun
 from synthetic.painted.prints import Print
 from synthetic.painted.scene import Scene, make_scene
+from synthetic.painted.wardrobe import Body, Wardrobe
 from synthetic.things.figures import any_colour, palette
-from synthetic.things.solids import Solid
 
 DISTANCES_MM, USUAL_TILT_RAD = (220.0, 2000.0), 0.75
 """How far the camera stands from the table's middle, and the greatest tilt of most photos."""
@@ -52,17 +60,19 @@ class Unit:
     plates: list[Plate]
     half_mm: Array
     """(2,): half length and half width."""
-    counts: bool
-    """Whether they are round or oval."""
-    solids: list[Solid]
+    kind: int
+    """Theirs, as `quick_tables` has it."""
+    solids: list[Body]
     prints: list[Print]
 
 
-def crowd_sheet(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
+def crowd_sheet(
+    seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+) -> Sheet:
     """One piece of a table from above."""
     rng = np.random.default_rng(list(seed))
     view = any_view(rng)
-    photo, rows = crowd_photo(rng, view, tiles, REACH_MM)
+    photo, rows = crowd_photo(rng, view, tiles, REACH_MM, wardrobe)
     return sheet_of(photo, view, rows)
 
 
@@ -79,35 +89,39 @@ def any_view(rng: Rng) -> View:
 
 
 def crowd_photo(
-    rng: Rng, view: View, tiles: Sequence[Picture], reach_mm: float
+    rng: Rng,
+    view: View,
+    tiles: Sequence[Picture],
+    reach_mm: float,
+    wardrobe: Wardrobe | None = None,
 ) -> tuple[Picture, Array]:
-    """A photo of one piece of a table, and its bases (N, 7), as `Sheet` has them."""
-    scene, sizes = in_front(view, *crowded_scene(rng, reach_mm, tiles))
+    """A photo of one piece of a table, and its round bases and ovals (N, 7), as `Sheet` has them."""
+    scene, sizes = in_front(view, *crowded_scene(rng, reach_mm, tiles, wardrobe))
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
     fine = view.resized(FINER)
     rows = [
         [*plate.center_mm, *size, visible_share(k, plate, owners, fine)]
         for k, (plate, size) in enumerate(zip(scene.plates, sizes, strict=True))
-        if size is not None
+        if size is not None and size[3] != RECTANGLE
     ]
     return photo, np.array(rows, float).reshape(-1, 7)
 
 
 def crowded_scene(
-    rng: Rng, reach_mm: float, tiles: Sequence[Picture]
+    rng: Rng, reach_mm: float, tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
 ) -> tuple[Scene, list[Size | None]]:
     """A scene with units on it, and the size of each of its plates that is a base."""
-    scene = make_scene(rng, reach_mm, tiles)
+    scene = make_scene(rng, reach_mm, tiles, wardrobe)
     made = [reshaped(rng, plate, ROUND) for plate in scene.plates]
     plates, sizes = [plate for plate, _ in made], [size for _, size in made]
     solids, prints = [*scene.solids], [*scene.prints]
     if rng.random() < EDGES:
         prints.append(_edge(rng, reach_mm))
     for _ in range(int(rng.choice(UNITS))):
-        unit = _unit(rng, reach_mm, scene.tile, tiles)
+        unit = _unit(rng, reach_mm, scene.tile, tiles, wardrobe)
         if all(is_free(one, plates) for one in unit.plates):
             plates += unit.plates
-            sizes += [_size(unit, plate) if unit.counts else None for plate in unit.plates]
+            sizes += [_size(unit, plate) for plate in unit.plates]
             solids += unit.solids
             prints += unit.prints
     if rng.random() < HOUSES:
@@ -143,7 +157,7 @@ def in_front(
 
 def _size(unit: Unit, plate: Plate) -> Size:
     long, wide = (2 * unit.half_mm).tolist()
-    return long, wide, plate.turn_rad, 0
+    return long, wide, plate.turn_rad, unit.kind
 
 
 def _edge(rng: Rng, reach: float) -> Print:
@@ -168,8 +182,10 @@ def _house(rng: Rng, reach: float, mat: int, tiles: Sequence[Picture]) -> Plate:
 # --- units ---
 
 
-def _unit(rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture]) -> Unit:
-    style, half, counts = _style(rng, mat, tiles)
+def _unit(
+    rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture], wardrobe: Wardrobe | None
+) -> Unit:
+    style, half, base_kind = _style(rng, mat, tiles)
     place = replace(style, center_mm=rng.uniform(-0.8, 0.8, 2) * reach_mm)
     if rng.random() < LONE:
         plates = [place]
@@ -178,21 +194,21 @@ def _unit(rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture]) -> Unit
     else:
         plates = _blob(rng, place, reach_mm)
     paints = palette(rng)
-    solids = [solid for plate in plates for solid in _figure(rng, plate, half, paints)]
+    solids = [solid for plate in plates for solid in _figure(rng, plate, half, paints, wardrobe)]
     prints: list[Print] = []
     if plates and rng.random() < TRAYS:
         corners = np.concatenate([plate.center_mm + plate.outline_mm for plate in plates])
         prints = tray_around(rng, corners, place.turn_rad, float(rng.uniform(0.5, 8)))
-    return Unit(plates, half, counts, solids, prints)
+    return Unit(plates, half, base_kind, solids, prints)
 
 
-def _style(rng: Rng, mat: int, tiles: Sequence[Picture]) -> tuple[Plate, Array, bool]:
-    """A base about the origin, half its length and width, and whether it is round or oval."""
+def _style(rng: Rng, mat: int, tiles: Sequence[Picture]) -> tuple[Plate, Array, int]:
+    """A base about the origin, half its length and width, and its kind."""
     base = any_base(rng, mat, tiles)
     style = as_played(rng, base, tiles[mat]) if rng.random() < 0.85 else base
     kind, turn = rng.random(), float(rng.uniform(0, 2 * np.pi))
     if kind > OVALS + RECTANGLES:
-        return replace(style, turn_rad=turn), np.full(2, style.radius_mm), True
+        return replace(style, turn_rad=turn), np.full(2, style.radius_mm), DISC
     if kind > RECTANGLES:
         wide, long = OVAL_SIDES_MM[int(rng.choice(len(OVAL_SIDES_MM), p=OVALS_OFTEN))]
         half = np.array([long, wide]) / 2 * rng.uniform(0.99, 1.04)
@@ -201,7 +217,7 @@ def _style(rng: Rng, mat: int, tiles: Sequence[Picture]) -> tuple[Plate, Array, 
         half = rng.choice([10.0, 12.5, 15.0, 20.0, 25.0, 30.0]) * np.array([rng.choice([1, 2]), 1])
         outline = rounded(half, float(rng.uniform(0.2, 1.6)))
     shaped = replace(style, outline_mm=spun(outline, turn), turn_rad=turn, is_base=False)
-    return shaped, half, kind > RECTANGLES
+    return shaped, half, OVAL if kind > RECTANGLES else RECTANGLE
 
 
 def _turned(plate: Plate, by_rad: float, at: Array) -> Plate:
@@ -257,10 +273,13 @@ def _depth_mm(a: Plate, b: Plate) -> float:
     return penetration_depth_mm(a.center_mm + a.outline_mm, b.center_mm + b.outline_mm)
 
 
-def _figure(rng: Rng, plate: Plate, half: Array, paints: Floats) -> list[Solid]:
+def _figure(
+    rng: Rng, plate: Plate, half: Array, paints: Floats, wardrobe: Wardrobe | None
+) -> list[Body]:
     """What stands on a base of a unit."""
     if rng.random() < BARE:
         return []
     if half[0] > 1.1 * half[1] and rng.random() < MOUNTED:
-        return mounted(rng, plate, half, paints)
-    return posed(rng, replace(plate, outline_mm=circle(float(np.sqrt(half.prod())))), paints)
+        return mounted(rng, plate, half, paints, wardrobe)
+    round_one = replace(plate, outline_mm=circle(float(np.sqrt(half.prod()))))
+    return posed(rng, round_one, paints, wardrobe)

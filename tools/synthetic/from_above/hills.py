@@ -18,6 +18,7 @@ from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, circle, rounded, spun
 from synthetic.painted.prints import Print
 from synthetic.painted.scene import Scene, make_scene, standing
+from synthetic.painted.wardrobe import Wardrobe
 from synthetic.things.figures import any_colour, palette
 
 FINE_MM = 2.0
@@ -48,14 +49,19 @@ class Sample:
     """(S / 2, S / 2, 2): how much of each cell is a raised top and how much a side, of 255."""
 
 
-def drawn_hills(seed: Sequence[int], tiles: Sequence[Picture], size_px: int) -> Sample:
+def drawn_hills(
+    seed: Sequence[int],
+    tiles: Sequence[Picture],
+    size_px: int,
+    wardrobe: Wardrobe | None = None,
+) -> Sample:
     """A piece of a table of `size_px` pixels a side."""
     rng = np.random.default_rng(list(seed))
     reach = size_px * FINE_MM / 2 + BEYOND_MM
     view = patch_view(rng, reach, float(rng.uniform(1.0, 1.9)), most_tilt=0.9)
-    scene = make_scene(rng, reach, tiles)
+    scene = make_scene(rng, reach, tiles, wardrobe)
     hills = _raised(rng, scene, reach, len(tiles))
-    scene = _with_hills(rng, scene, hills, reach)
+    scene = _with_hills(rng, scene, hills, reach, wardrobe)
     photo, _ = photo_of(rng, scene, view, 2, tiles)
     flat = drawn_view(photo, view.camera, size_px * FINE_MM / 2, FINE_MM)
     labels = label(flat, view.camera, [_truth(hill) for hill in hills])
@@ -123,7 +129,9 @@ def _outline(rng: Rng) -> Array:
     return ring if area > 0 else ring[::-1]
 
 
-def _with_hills(rng: Rng, scene: Scene, hills: Sequence[Plate], reach: float) -> Scene:
+def _with_hills(
+    rng: Rng, scene: Scene, hills: Sequence[Plate], reach: float, wardrobe: Wardrobe | None
+) -> Scene:
     """The scene with hills, pieces on their tops, nothing where they stand, and sometimes the mat's edge."""
 
     def clear(xy_mm: Array, gap: float) -> bool:
@@ -137,7 +145,7 @@ def _with_hills(rng: Rng, scene: Scene, hills: Sequence[Plate], reach: float) ->
             spot = hill.center_mm + rng.normal(0, 0.25, 2) * hill.radius_mm
             climber = replace(plate, center_mm=spot, z_mm=hill.height_mm)
             plates.append(climber)
-            solids += standing(rng, climber, paints)
+            solids += standing(rng, climber, paints, wardrobe)
     prints = [*scene.prints, *([_edge(rng, reach)] if rng.random() < 0.35 else [])]
     return replace(scene, plates=[*hills, *plates], solids=solids, prints=prints)
 

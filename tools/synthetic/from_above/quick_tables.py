@@ -12,6 +12,7 @@ from synthetic.from_above.sheet import REACH_MM, Sheet, sheet_of, visible_share
 from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, circle, rounded, spun
 from synthetic.painted.scene import make_scene
+from synthetic.painted.wardrobe import Wardrobe
 
 FINER = 2
 """Samples of a pixel's side."""
@@ -37,12 +38,17 @@ ANGULAR = Shapes(0.7, rectangles=True, rounds=False)
 ROUND = Shapes(0.3, rectangles=False, rounds=True)
 
 
-def drawn_sheet(seed: Sequence[int], tiles: Sequence[Picture], shapes: Shapes = ANGULAR) -> Sheet:
+def drawn_sheet(
+    seed: Sequence[int],
+    tiles: Sequence[Picture],
+    wardrobe: Wardrobe | None = None,
+    shapes: Shapes = ANGULAR,
+) -> Sheet:
     """One piece of a table from above."""
     rng = np.random.default_rng(list(seed))
     mm_per_px = rng.uniform(0.8, 1.6) if shapes.rectangles else np.exp(rng.uniform(-0.7, 0.26))
     view = patch_view(rng, REACH_MM, float(mm_per_px))
-    photo, bases = drawn_photo(rng, view, tiles, REACH_MM, FINER, shapes)
+    photo, bases = drawn_photo(rng, view, tiles, REACH_MM, FINER, shapes, wardrobe)
     return sheet_of(photo, view, bases)
 
 
@@ -53,9 +59,10 @@ def drawn_photo(
     reach_mm: float,
     finer: int,
     shapes: Shapes = ANGULAR,
+    wardrobe: Wardrobe | None = None,
 ) -> tuple[Picture, Array]:
     """A photo of one piece of a table, and its bases (N, 7), as `Sheet` has them."""
-    scene = make_scene(rng, reach_mm, tiles)
+    scene = make_scene(rng, reach_mm, tiles, wardrobe)
     made = [reshaped(rng, plate, shapes) for plate in scene.plates]
     scene = replace(scene, plates=[plate for plate, _ in made])
     photo, owners = photo_of(rng, scene, view, finer, tiles)

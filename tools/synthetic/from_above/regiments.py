@@ -8,17 +8,19 @@ import numpy as np
 from overruler.bases import RECTANGLE_SIDES_MM
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.camera import View, patch_view
+from synthetic.from_above.quick_tables import DISC, RECTANGLE, Size
 from synthetic.from_above.sheet import REACH_MM, Sheet, sheet_of, visible_share
 from synthetic.painted.art import square_art
 from synthetic.painted.as_played import as_played, posed, ranks, tray_around
 from synthetic.painted.clutter import any_clutter
+from synthetic.painted.dressed import DRESSED, small_one
 from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, any_base, circle, is_free, rounded, spun
 from synthetic.painted.prints import Print, any_prints
-from synthetic.painted.scene import make_scene
+from synthetic.painted.scene import Scene, make_scene
 from synthetic.painted.stands import any_strip, flocked, gabled, small_figures
+from synthetic.painted.wardrobe import Body, Wardrobe
 from synthetic.things.figures import figure, palette
-from synthetic.things.solids import Solid
 
 SHEET_MM = 1.0
 """A pixel of a sheet."""
@@ -56,7 +58,7 @@ class Unit:
 
     plates: list[Plate]
     sizes_mm: tuple[float, float]
-    solids: list[Solid]
+    solids: list[Body]
 
     @property
     def corners_mm(self) -> Array:
@@ -64,12 +66,14 @@ class Unit:
         return np.concatenate([plate.center_mm + plate.outline_mm for plate in self.plates])
 
 
-def regiment_sheet(seed: Sequence[int], tiles: Sequence[Picture]) -> Sheet:
+def regiment_sheet(
+    seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+) -> Sheet:
     """One piece of a table from above, in pixels of `SHEET_MM`."""
     rng = np.random.default_rng(list(seed))
     mm_per_px = float(rng.uniform(*PHOTOS_MM))
     view = patch_view(rng, REACH_MM, mm_per_px, steepest_tilt(rng))
-    photo, rows = regiment_photo(rng, view, tiles, REACH_MM, FINER)
+    photo, rows = regiment_photo(rng, view, tiles, REACH_MM, FINER, wardrobe)
     return sheet_of(photo, view, rows, SHEET_MM)
 
 
@@ -79,38 +83,58 @@ def steepest_tilt(rng: Rng) -> float:
 
 
 def regiment_photo(
-    rng: Rng, view: View, tiles: Sequence[Picture], reach_mm: float, finer: int
+    rng: Rng,
+    view: View,
+    tiles: Sequence[Picture],
+    reach_mm: float,
+    finer: int,
+    wardrobe: Wardrobe | None = None,
 ) -> tuple[Picture, Array]:
     """A photo of one piece of a table, and its rectangular bases (N, 7), as `Sheet` has them."""
-    scene = make_scene(rng, reach_mm, tiles)
-    units = list(_units(rng, reach_mm, scene.tile, tiles))
+    scene, sizes = regiment_scene(rng, reach_mm, tiles, wardrobe)
+    photo, owners = photo_of(rng, scene, view, finer, tiles)
+    fine = view.resized(finer)
+    rows = [
+        [*plate.center_mm, *size, visible_share(k, plate, owners, fine)]
+        for k, (plate, size) in enumerate(zip(scene.plates, sizes, strict=True))
+        if size is not None and size[3] == RECTANGLE
+    ]
+    return photo, np.array(rows, float).reshape(-1, 7)
+
+
+def regiment_scene(
+    rng: Rng, reach_mm: float, tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+) -> tuple[Scene, list[Size | None]]:
+    """A scene with units on it, and the size of each of its plates that is a base."""
+    scene = make_scene(rng, reach_mm, tiles, wardrobe)
+    units = list(_units(rng, reach_mm, scene.tile, tiles, wardrobe))
     plates = [plate for unit in units for plate in unit.plates]
+    sizes: list[Size | None] = [
+        (*unit.sizes_mm, plate.turn_rad, RECTANGLE) for unit in units for plate in unit.plates
+    ]
     solids = [solid for unit in units for solid in unit.solids]
     prints = any_prints(rng, reach_mm, rng.random() < 0.3)
     for unit in units:
         if rng.random() < TRAYS:
             border_mm = float(rng.uniform(*TRAY_BORDERS_MM))
             prints += tray_around(rng, unit.corners_mm, unit.plates[0].turn_rad, border_mm)
-    more, lying, printed = _others(rng, reach_mm, scene.tile, tiles, plates)
+    more, lying, printed = _others(rng, reach_mm, scene.tile, tiles, plates, wardrobe)
+    sizes += [
+        (2 * one.radius_mm, 2 * one.radius_mm, 0.0, DISC) if one.is_base else None for one in more
+    ]
     whole = replace(
         scene, plates=[*plates, *more], solids=[*solids, *lying], prints=[*prints, *printed]
     )
-    photo, owners = photo_of(rng, whole, view, finer, tiles)
-    fine = view.resized(finer)
-    rows, k = [], 0
-    for unit in units:
-        for plate in unit.plates:
-            seen = visible_share(k, plate, owners, fine)
-            rows.append([*plate.center_mm, *unit.sizes_mm, plate.turn_rad, 1, seen])
-            k += 1
-    return photo, np.array(rows, float).reshape(-1, 7)
+    return whole, sizes
 
 
-def _units(rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture]) -> Iterator[Unit]:
+def _units(
+    rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture], wardrobe: Wardrobe | None
+) -> Iterator[Unit]:
     """Units that do not overlap; on one table in five there is none."""
     taken: list[Array] = []
     for _ in range(int(rng.choice([0, 2, 3, 4, 5]))):
-        unit = _unit(rng, reach_mm, mat, tiles)
+        unit = _unit(rng, reach_mm, mat, tiles, wardrobe)
         if unit.plates and _lies_apart(unit.corners_mm, taken):
             taken.append(unit.corners_mm)
             yield unit
@@ -131,7 +155,9 @@ def _circle_around(points: Array) -> tuple[Array, float]:
     return middle, float(np.linalg.norm(points - middle, axis=1).max())
 
 
-def _unit(rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture]) -> Unit:
+def _unit(
+    rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture], wardrobe: Wardrobe | None
+) -> Unit:
     if rng.random() < SMALL_SCALE:
         return _stands(rng, reach_mm, mat, tiles)
     half = _any_half_mm(rng, RECTANGLE_SIDES_MM)
@@ -144,7 +170,9 @@ def _unit(rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture]) -> Unit
     plates = list(_in_rank_and_file(rng, style, half, reach_mm, loose_mm))
     paints = palette(rng)
     stands = bool(rng.random() < 0.6)
-    solids = [solid for plate in plates for solid in _figures(rng, plate, half, paints, stands)]
+    solids = [
+        solid for plate in plates for solid in _figures(rng, plate, half, paints, stands, wardrobe)
+    ]
     return Unit(plates, (2 * half[0], 2 * half[1]), solids)
 
 
@@ -161,7 +189,9 @@ def _stands(rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture]) -> Un
     loose_mm = STANDS_GAP_MM if rng.random() < LOOSE_STANDS else None
     plates = list(_in_rank_and_file(rng, style, half, reach_mm, loose_mm))
     paints = palette(rng)
-    solids = [solid for plate in plates for solid in small_figures(rng, plate, half, paints)]
+    solids: list[Body] = [
+        solid for plate in plates for solid in small_figures(rng, plate, half, paints)
+    ]
     return Unit(plates, (2 * half[0], 2 * half[1]), solids)
 
 
@@ -194,18 +224,29 @@ def _in_rank_and_file(
             )
 
 
-def _figures(rng: Rng, plate: Plate, half: Array, paints: Floats, stands: bool) -> list[Solid]:
+def _figures(
+    rng: Rng,
+    plate: Plate,
+    half: Array,
+    paints: Floats,
+    stands: bool,
+    wardrobe: Wardrobe | None,
+) -> list[Body]:
     """What stands on a base: one figure of its size, or several small ones."""
     if rng.random() < 0.05:
         return []
     if not stands or 2 * half[0] < STAND_MM:
         size = float(np.sqrt(half[0] * half[1]))
-        return posed(rng, replace(plate, outline_mm=circle(size)), paints)
-    parts: list[Solid] = []
+        return posed(rng, replace(plate, outline_mm=circle(size)), paints, wardrobe)
+    parts: list[Body] = []
     for _ in range(int(rng.integers(2, 7))):
         aside = spun(rng.uniform(-0.75, 0.75, (1, 2)) * half, plate.turn_rad)[0]
         foot = np.array([*(plate.center_mm + aside), plate.top_mm])
-        parts += figure(rng, foot, float(rng.uniform(4, 12)), paints)
+        radius = float(rng.uniform(4, 12))
+        if wardrobe is not None and rng.random() < DRESSED:
+            parts.append(small_one(rng, foot, radius, paints, wardrobe))
+        else:
+            parts += figure(rng, foot, radius, paints)
     return parts
 
 
@@ -213,16 +254,21 @@ def _figures(rng: Rng, plate: Plate, half: Array, paints: Floats, stands: bool) 
 
 
 def _others(
-    rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture], taken: Sequence[Plate]
-) -> tuple[list[Plate], list[Solid], list[Print]]:
+    rng: Rng,
+    reach_mm: float,
+    mat: int,
+    tiles: Sequence[Picture],
+    taken: Sequence[Plate],
+    wardrobe: Wardrobe | None,
+) -> tuple[list[Plate], list[Body], list[Print]]:
     """Round bases, cards and counters in rows, blocks and other clutter, where there is room."""
     plates: list[Plate] = []
-    solids: list[Solid] = []
+    solids: list[Body] = []
     prints: list[Print] = []
     for _ in range(int(rng.integers(1, 7))):
         kind = rng.random()
         plain = any_base(rng, mat, tiles)
-        lying: list[Solid] = []
+        lying: list[Body] = []
         under: list[Print] = []
         if kind < 0.1:
             new = any_strip(rng, plain, reach_mm, tiles)
@@ -234,10 +280,10 @@ def _others(
             style = as_played(rng, plain, tiles[mat])
             new = ranks(rng, style, reach_mm)
             paints = palette(rng)
-            lying = [solid for plate in new for solid in posed(rng, plate, paints)]
+            lying = [solid for plate in new for solid in posed(rng, plate, paints, wardrobe)]
         else:
-            clutter = any_clutter(rng, reach_mm, plain, tiles)
-            new, lying, under = clutter.plates, clutter.solids, clutter.prints
+            clutter = any_clutter(rng, reach_mm, plain, tiles, wardrobe)
+            new, lying, under = clutter.plates, [*clutter.solids], clutter.prints
         if all(is_free(one, [*taken, *plates]) for one in new):
             plates += new
             solids += lying

@@ -8,8 +8,10 @@ import numpy as np
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.develop import LIGHT
 from synthetic.painted.art import ink
+from synthetic.painted.dressed import DRESSED, along, dressed
 from synthetic.painted.plates import Plate, rounded, spun
 from synthetic.painted.prints import Print
+from synthetic.painted.wardrobe import Body, Wardrobe
 from synthetic.things.figures import any_colour, figure, trooper
 from synthetic.things.solids import Solid, ball, box, capsule, cone, turned
 
@@ -21,6 +23,8 @@ DARK = 0.25
 """The share of black and nearly black ones."""
 BRIGHT = 0.15
 """The share whose rim is painted in a bright colour."""
+STREWN, MORE_OUT = 0.4, 0.2
+"""The shares of bases with tufts, snow or rocks along their edge, and of bodies with one more thing that leans out."""
 
 
 def as_played(rng: Rng, base: Plate, mat: Picture) -> Plate:
@@ -67,19 +71,46 @@ def is_moulded(base: Plate) -> bool:
 # --- what stands on them ---
 
 
-def posed(rng: Rng, base: Plate, paints: Floats) -> list[Solid]:
+def posed(rng: Rng, base: Plate, paints: Floats, wardrobe: Wardrobe | None = None) -> list[Body]:
     """A figure that may lean far out over its base, and what is strewn over the edge."""
+    if wardrobe is not None and rng.random() < DRESSED:
+        figure_there = dressed(rng, base, paints, wardrobe, is_moulded(base))
+        return [figure_there, *_beside(rng, base, paints)]
+    return [*_built(rng, base, paints)]
+
+
+def _beside(rng: Rng, base: Plate, paints: Floats) -> list[Solid]:
+    """What there is on a base beside a body out of the wardrobe."""
+    parts = _strewn(rng, base) if rng.random() < STREWN else []
+    if rng.random() < MORE_OUT:
+        foot = np.array([*base.center_mm, base.top_mm])
+        parts += _leaning_out(rng, foot, base.radius_mm, _worn(rng, base, paints))
+    return parts
+
+
+def _built(rng: Rng, base: Plate, paints: Floats) -> list[Solid]:
+    """A figure of simple solids."""
     paints = _worn(rng, base, paints)
     lean = rng.normal(size=2) * 0.2 * base.radius_mm
     foot = np.array([*base.center_mm + lean, base.top_mm])
     parts = figure(rng, foot, base.radius_mm * rng.uniform(0.8, 1.5), paints)
     if rng.random() < 0.45:
         parts += _leaning_out(rng, foot, base.radius_mm, paints)
-    return parts + (_strewn(rng, base) if rng.random() < 0.4 else [])
+    return parts + (_strewn(rng, base) if rng.random() < STREWN else [])
 
 
-def mounted(rng: Rng, base: Plate, half_mm: Array, paints: Floats) -> list[Solid]:
+def mounted(
+    rng: Rng, base: Plate, half_mm: Array, paints: Floats, wardrobe: Wardrobe | None = None
+) -> list[Body]:
     """A beast along an oval base of half such a length and width, its rider, and what they carry."""
+    if wardrobe is not None and rng.random() < DRESSED:
+        rider = dressed(rng, base, paints, wardrobe, is_moulded(base))
+        return [along(rng, base, half_mm, rider)]
+    return [*_built_mount(rng, base, half_mm, paints)]
+
+
+def _built_mount(rng: Rng, base: Plate, half_mm: Array, paints: Floats) -> list[Solid]:
+    """The same of simple solids."""
     paints = _worn(rng, base, paints)
     (long, wide), turn = half_mm.tolist(), turned(base.turn_rad)
     foot = np.array([*base.center_mm, base.top_mm])

@@ -7,14 +7,18 @@ import numpy as np
 
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.painted.art import ink, round_art, square_art
+from synthetic.painted.dressed import loose_one
 from synthetic.painted.plates import Plate, circle, rounded, spun
 from synthetic.painted.prints import Print
 from synthetic.painted.round_scenery import round_scenery
+from synthetic.painted.wardrobe import Body, Wardrobe
 from synthetic.things.figures import any_colour
 from synthetic.things.loose import dice
-from synthetic.things.solids import Solid, ball, capsule
+from synthetic.things.solids import ball, capsule
 
 NO_LURES = np.empty((0, 4))
+LOOSE = 0.12
+"""The share of clutter that is bodies without a base, where there is a wardrobe."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,13 +27,21 @@ class Clutter:
 
     plates: list[Plate] = field(default_factory=list)
     prints: list[Print] = field(default_factory=list)
-    solids: list[Solid] = field(default_factory=list)
+    solids: Sequence[Body] = ()
     lures: Array = field(default_factory=lambda: NO_LURES)
     """(N, 4): round things that are no plates: x, y, height and radius in mm."""
 
 
-def any_clutter(rng: Rng, reach_mm: float, plain: Plate, tiles: Sequence[Picture]) -> Clutter:
+def any_clutter(
+    rng: Rng,
+    reach_mm: float,
+    plain: Plate,
+    tiles: Sequence[Picture],
+    wardrobe: Wardrobe | None = None,
+) -> Clutter:
     """Something anywhere on a piece of a table; `plain` is any base, for what is like one."""
+    if wardrobe is not None and rng.random() < LOOSE:
+        return _loose(rng, rng.uniform(-reach_mm, reach_mm, 2), wardrobe)
     kinds = len(_MAKERS)
     maker = _MAKERS[int(rng.choice(kinds, p=_OFTEN))]
     return maker(rng, rng.uniform(-reach_mm, reach_mm, 2), plain, tiles)
@@ -105,6 +117,19 @@ def _gems(rng: Rng, at: Array, plain: Plate, tiles: Sequence[Picture]) -> Clutte
 def _dice(rng: Rng, at: Array, plain: Plate, tiles: Sequence[Picture]) -> Clutter:
     parts = dice(rng, np.array([*at, 0]), 12)
     return Clutter(solids=parts, lures=np.array([[*at, 0, 9.0]]))
+
+
+def _loose(rng: Rng, at: Array, wardrobe: Wardrobe) -> Clutter:
+    """A few things or figures that stand on the mat without a base."""
+    bodies, lures = list[Body](), []
+    for _ in range(int(rng.choice([1, 1, 2, 4]))):
+        one = loose_one(rng, at, wardrobe)
+        high, reach = one.extent_mm
+        bodies.append(one)
+        lures += [[*at, 0.0, reach], [*at, 0.8 * high, 0.7 * reach]]
+        way = rng.uniform(0, 6.3)
+        at = at + (2 * reach + rng.uniform(1, 20)) * np.array([np.cos(way), np.sin(way)])
+    return Clutter(solids=bodies, lures=np.array(lures))
 
 
 def _card(rng: Rng, at: Array, plain: Plate, tiles: Sequence[Picture]) -> Clutter:

@@ -9,11 +9,16 @@ import numpy as np
 from synthetic.arrays import Array, Floats, Rng
 from synthetic.camera import View
 from synthetic.painted.canvas import fill, hull, softened
+from synthetic.painted.cutouts import Shades, shades_of
 from synthetic.painted.plates import Plate
+from synthetic.painted.wardrobe import Cutout
 
 LOW, LOW_RAD = 0.35, (0.22, 0.7)
 """The share of lamps that stand beside the table and are most of the light, and how high they are seen from it: behind
 a base they leave a bright mat, a dark rim and, between the two, the rim's shadow, whose edge is the sharper one."""
+
+UNDER_SHARE, UNDER_MM = 0.55, 3.0
+"""The share of the sky's light that a body takes from the ground below it, and how far that blurs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,15 +62,40 @@ def _landing(points: Array, towards: Array, z_mm: float) -> Array:
     return np.asarray(points - drop[:, None] * towards)
 
 
-def light_on(casters: Sequence[Array], view: View, lamp: Lamp, z_mm: float) -> Floats:
-    """How much light a level surface at z gets (H, W, 3), given the corners (n, 3) of whatever casts a shadow."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Casters:
+    """Whatever throws a shadow."""
+
+    hulls: list[Array]
+    """The corners (n, 3) of convex things."""
+    fallen: Shades | None = None
+    """The shadows that bodies throw in the lamp's light, ..."""
+    under: Shades | None = None
+    """... and where they keep the sky's light off."""
+
+
+def casters_of(hulls: list[Array], cutouts: Sequence[Cutout], lamp: Lamp) -> Casters:
+    """Convex things, and bodies under a lamp."""
+    if not cutouts:
+        return Casters(hulls)
+    above = np.array([0.0, 0.0, 1.0])
+    return Casters(hulls, shades_of(cutouts, lamp.towards), shades_of(cutouts, above))
+
+
+def light_on(casters: Casters, view: View, lamp: Lamp, z_mm: float) -> Floats:
+    """How much light a level surface at z gets (H, W, 3), given whatever casts a shadow."""
     shade = view.blank()
-    for fall in _shadows(casters, view, lamp, z_mm):
+    for fall in _shadows(casters.hulls, view, lamp, z_mm):
         cv2.fillConvexPoly(shade, np.round(hull(fall) * 16).astype(np.int32), 255, cv2.LINE_8, 4)
+    sky = lamp.sky
+    if casters.fallen is not None and casters.under is not None:
+        casters.fallen.draw(shade, view, z_mm)
+        under = view.blank()
+        casters.under.draw(under, view, z_mm)
+        dark = np.float32(UNDER_SHARE) * softened(under, UNDER_MM * view.px_per_mm)
+        sky = sky * (1 - dark[..., None])
     sun = 1 - softened(shade, lamp.soft_mm * view.px_per_mm)
-    return np.asarray(
-        lamp.sky + lamp.lamp * np.float32(lamp.towards[2]) * sun[..., None], np.float32
-    )
+    return np.asarray(sky + lamp.lamp * np.float32(lamp.towards[2]) * sun[..., None], np.float32)
 
 
 def _shadows(casters: Sequence[Array], view: View, lamp: Lamp, z_mm: float) -> Iterator[Array]:

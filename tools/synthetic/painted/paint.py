@@ -1,6 +1,7 @@
 """A scene as light on a sensor: exact outlines, shading by one lamp and the sky, soft shadows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -9,18 +10,26 @@ from synthetic.arrays import Array, Floats, Mask, Picture, Rng
 from synthetic.camera import View, rows_columns
 from synthetic.develop import LIGHT, photograph
 from synthetic.noise import TILE, clouds
+from synthetic.painted.bodies import draw_bodies
 from synthetic.painted.canvas import fill, hull, outline, softened
-from synthetic.painted.light import Lamp, any_lamp, contact, corners_of, light_on
+from synthetic.painted.light import (
+    Casters,
+    Lamp,
+    any_lamp,
+    casters_of,
+    contact,
+    corners_of,
+    light_on,
+)
 from synthetic.painted.plates import Plate, spun
 from synthetic.painted.prints import Print
 from synthetic.painted.scene import Scene
+from synthetic.painted.wardrobe import Cutout
 from synthetic.things.solids import Solid
 from synthetic.tiles import TILE_TEXEL_MM
 
 TALL_MM = 10.0
 """What stands behind something higher is hidden by it."""
-HIDDEN = 255
-"""In the map of owners: a solid; 0 is the mat, k + 1 plate k."""
 
 
 def photo_of(
@@ -52,8 +61,11 @@ def paint(scene: Scene, view: View, lamp: Lamp, tiles: Sequence[Picture]) -> tup
     canvas = _textured(tiles[scene.tile], _tile_map(scene), view, 0.0)
     _draw_prints(canvas, scene.prints, view)
     owners = view.blank()
-    casters = [solid.points_mm for solid in scene.solids]
-    light = light_on([*casters, *map(corners_of, scene.plates)], view, lamp, 0.0)
+    cutouts = [body for body in scene.solids if isinstance(body, Cutout)]
+    hulls = [body.points_mm for body in scene.solids if isinstance(body, Solid)]
+    casters = casters_of(hulls, cutouts, lamp)
+    on_mat = replace(casters, hulls=[*hulls, *map(corners_of, scene.plates)])
+    light = light_on(on_mat, view, lamp, 0.0)
     canvas *= light * contact(scene.plates, view, lamp)[..., None]
     solids, eye = scene.solids, view.camera.center_mm[:2]
     for k in _farthest_first(scene.plates, eye):
@@ -61,10 +73,10 @@ def paint(scene: Scene, view: View, lamp: Lamp, tiles: Sequence[Picture]) -> tup
         if plate.height_mm > TALL_MM:
             away = float(np.linalg.norm(plate.center_mm - eye))
             behind = [s for s in solids if np.linalg.norm(s.points_mm[:, :2].mean(0) - eye) > away]
-            draw_solids(canvas, owners, behind, view, lamp)
+            draw_bodies(canvas, owners, behind, view, lamp)
             solids = [solid for solid in solids if solid not in behind]
         _draw_on_canvas(canvas, owners, k, plate, casters, view, lamp, tiles)
-    draw_solids(canvas, owners, solids, view, lamp)
+    draw_bodies(canvas, owners, solids, view, lamp)
     return canvas, owners
 
 
@@ -79,7 +91,7 @@ def _draw_on_canvas(
     owners: Mask,
     k: int,
     plate: Plate,
-    casters: Sequence[Array],
+    casters: Casters,
     view: View,
     lamp: Lamp,
     tiles: Sequence[Picture],
@@ -147,7 +159,7 @@ def _left(view: View, worn_mm: Array) -> Floats:
 def _draw_plate(
     patch: Floats,
     plate: Plate,
-    casters: Sequence[Array],
+    casters: Casters,
     view: View,
     lamp: Lamp,
     tiles: Sequence[Picture],
@@ -237,40 +249,3 @@ def _topping(plate: Plate) -> Array:
     inset = plate.inset_mm + plate.ring_mm + plate.wobble_mm * np.maximum(waves, -0.3)
     reach = np.linalg.norm(plate.outline_mm, axis=1)
     return np.asarray(plate.outline_mm * np.maximum(1 - inset / reach, 0.1)[:, None])
-
-
-# --- solids ---
-
-
-def draw_solids(
-    canvas: Floats, owners: Mask, solids: Sequence[Solid], view: View, lamp: Lamp
-) -> None:
-    """All solids, the farthest triangle first."""
-    if not solids:
-        return
-    corners = np.concatenate([solid.mesh.points_mm for solid in solids])  # (m, 3, 3)
-    colours = np.concatenate(
-        [np.repeat(solid.colour[None], len(solid.mesh.points_mm), 0) for solid in solids]
-    )
-    seen = view.camera.project(corners)
-    u, v = seen[:, 1] - seen[:, 0], seen[:, 2] - seen[:, 0]
-    front = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0] < 0  # the picture's y points down
-    light = _flat_light(corners, lamp) * colours
-    distance = np.linalg.norm(corners.mean(1) - view.camera.center_mm, axis=1)
-    fixed = np.round(seen * 16).astype(np.int32)
-    for k in np.argsort(-distance):
-        if front[k]:
-            cv2.fillConvexPoly(canvas, fixed[k], light[k].tolist(), cv2.LINE_8, 4)
-            cv2.fillConvexPoly(owners, fixed[k], HIDDEN, cv2.LINE_8, 4)
-
-
-def _flat_light(corners: Array, lamp: Lamp) -> Floats:
-    """Light on triangles (m, 3, 3), one colour each (m, 3); darker near the ground."""
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-9)
-    sky = 0.55 + 0.45 * normal[:, 2]
-    low = np.clip(corners[:, :, 2].mean(1) / 15, 0.3, 1)
-    sun = np.maximum(normal @ lamp.towards, 0)
-    return np.asarray(
-        low[:, None] * (sky[:, None] * lamp.sky + sun[:, None] * lamp.lamp), np.float32
-    )

@@ -8,8 +8,10 @@ import numpy as np
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.painted.as_played import as_played, posed, ranks, tray_under
 from synthetic.painted.clutter import NO_LURES, Clutter, any_clutter
+from synthetic.painted.dressed import DRESSED, dressed
 from synthetic.painted.plates import Plate, any_base, any_oddity
 from synthetic.painted.prints import Print, any_prints
+from synthetic.painted.wardrobe import Body, Wardrobe
 from synthetic.things.figures import any_colour, figure, palette
 from synthetic.things.loose import dice, stones, tree, wall
 from synthetic.things.solids import Solid, ball, cone
@@ -25,7 +27,7 @@ class Scene:
     tile_shift_mm: Array
     plates: list[Plate]
     prints: list[Print] = field(default_factory=list)
-    solids: list[Solid] = field(default_factory=list)
+    solids: Sequence[Body] = ()
     lures: Array = field(default_factory=lambda: NO_LURES)
     """(N, 4): round things that are neither plates nor bases: x, y, height and radius in mm."""
 
@@ -37,9 +39,19 @@ BODIES = 0.5
 RANKED = 0.3
 """The share of those in which a unit stands in ranks or in a blob."""
 
+FLAT_MM = 2.8
+"""Up to this height a plate is a disc or a coin rather than a base."""
+BASED = 0.3
+"""The share of plates with tufts and stones."""
 
-def make_scene(rng: Rng, reach_mm: float, tiles: Sequence[Picture]) -> Scene:
-    """A scene that fills a square of twice `reach_mm`; two in seven have no base."""
+
+def make_scene(
+    rng: Rng, reach_mm: float, tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+) -> Scene:
+    """A scene that fills a square of twice `reach_mm`; two in seven have no base.
+
+    With a wardrobe most figures are bodies out of it.
+    """
     mat = int(rng.integers(0, len(tiles)))
     bare, played = rng.random() < 2 / 7, rng.random() < AS_PLAYED
     plates = _odd_things(rng, reach_mm, mat, tiles) if bare else _cluster(rng, reach_mm, mat, tiles)
@@ -50,7 +62,9 @@ def make_scene(rng: Rng, reach_mm: float, tiles: Sequence[Picture]) -> Scene:
     paints = [palette(rng) for _ in range(2)]
     stand = _posed if played else standing
     crowd = [
-        part for plate in plates for part in stand(rng, plate, paints[int(rng.random() < 0.3)])
+        part
+        for plate in plates
+        for part in stand(rng, plate, paints[int(rng.random() < 0.3)], wardrobe)
     ]
     scene = Scene(
         mat,
@@ -59,10 +73,10 @@ def make_scene(rng: Rng, reach_mm: float, tiles: Sequence[Picture]) -> Scene:
         rng.uniform(0, 256, 2),
         plates,
         prints,
-        crowd + _clutter(rng, reach_mm, plates),
+        [*crowd, *_clutter(rng, reach_mm, plates)],
         _bodies(rng, plates),
     )
-    return _cluttered(rng, scene, reach_mm, tiles) if played else scene
+    return _cluttered(rng, scene, reach_mm, tiles, wardrobe) if played else scene
 
 
 def _played(
@@ -96,17 +110,20 @@ def _bodies(rng: Rng, plates: Sequence[Plate]) -> Array:
     return np.array(rows).reshape(-1, 4)
 
 
-def _posed(rng: Rng, plate: Plate, paints: Floats) -> list[Solid]:
+def _posed(rng: Rng, plate: Plate, paints: Floats, wardrobe: Wardrobe | None) -> list[Body]:
     """The figure of a played base; elsewhere what usually stands there."""
-    return posed(rng, plate, paints) if plate.is_base else standing(rng, plate, paints)
+    stand = posed if plate.is_base else standing
+    return stand(rng, plate, paints, wardrobe)
 
 
-def _cluttered(rng: Rng, scene: Scene, reach: float, tiles: Sequence[Picture]) -> Scene:
+def _cluttered(
+    rng: Rng, scene: Scene, reach: float, tiles: Sequence[Picture], wardrobe: Wardrobe | None
+) -> Scene:
     """The scene with what lies on real tables beside its bases."""
     plates, prints, solids = [*scene.plates], [*scene.prints], [*scene.solids]
     lures = [scene.lures]
     for _ in range(int(rng.choice([0, 1, 2, 4, 6], p=[0.15, 0.25, 0.25, 0.2, 0.15]))):
-        new = any_clutter(rng, reach, any_base(rng, scene.tile, tiles), tiles)
+        new = any_clutter(rng, reach, any_base(rng, scene.tile, tiles), tiles, wardrobe)
         if _lies_free(new, plates):
             plates += new.plates
             prints += new.prints
@@ -190,17 +207,22 @@ def _free_place(rng: Rng, plate: Plate, plates: list[Plate], reach: float) -> Ar
 # --- what stands on plates and lies about ---
 
 
-def standing(rng: Rng, plate: Plate, paints: Floats) -> list[Solid]:
+def standing(
+    rng: Rng, plate: Plate, paints: Floats, wardrobe: Wardrobe | None = None
+) -> list[Body]:
     """The figure on a plate, and tufts near its edge."""
     if plate.glyph is not None or plate.height_mm > 10:
         return []
+    if wardrobe is not None and plate.height_mm > FLAT_MM and rng.random() < DRESSED:
+        figure_there = dressed(rng, plate, paints, wardrobe, plain=False)
+        return [figure_there, *(_basing(rng, plate) if rng.random() < BASED else [])]
     foot = np.array([*plate.center_mm + rng.normal(size=2) * 0.12 * plate.radius_mm, plate.top_mm])
     parts = (
         figure(rng, foot, plate.radius_mm, paints)
-        if rng.random() < (0.9 if plate.height_mm > 2.8 else 0.4)
+        if rng.random() < (0.9 if plate.height_mm > FLAT_MM else 0.4)
         else []
     )
-    return parts + (_basing(rng, plate) if rng.random() < 0.3 else [])
+    return [*parts, *(_basing(rng, plate) if rng.random() < BASED else [])]
 
 
 def _basing(rng: Rng, plate: Plate) -> list[Solid]:

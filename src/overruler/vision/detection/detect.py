@@ -29,7 +29,7 @@ from overruler.vision.detection.finders import (
 )
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
-from overruler.vision.rounds.fit_rounds import MIN_SCORE
+from overruler.vision.rounds.fit_rounds import MIN_SCORE, MIN_SCORE_IN_PLAY
 from overruler.vision.rounds.suppression import MAX_OVERLAP_SHARE
 
 SEARCH_MARGIN_MM = 40.0
@@ -93,7 +93,9 @@ def split_doubtful(
     likely: list[Detection] = []
     doubtful: list[Detection] = []
     for detection in detections:
-        is_doubtful = detection.base.shape == "circle" and detection.score < MIN_SCORE
+        in_play = detection.in_play_probability is not None
+        least = MIN_SCORE_IN_PLAY if in_play else MIN_SCORE
+        is_doubtful = detection.base.shape == "circle" and detection.score < least
         (doubtful if is_doubtful else likely).append(detection)
     return tuple(likely), tuple(doubtful)
 

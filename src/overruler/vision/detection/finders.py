@@ -15,10 +15,11 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import NO_DISCS, Discs, find_discs
+from overruler.vision.learned.in_play_net import look_in_play
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.rounds.find_ovals import find_ovals
-from overruler.vision.rounds.fit_rounds import MIN_SCORE, covers_catalogue, fit_rounds
+from overruler.vision.rounds.fit_rounds import MIN_SCORE, covers_catalogue, fit_rounds, is_in_play
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
 from overruler.vision.rounds.suppression import suppress_overlaps
 
@@ -113,7 +114,7 @@ class Search:
         camera = calibration.camera
         discs, plates = NO_DISCS, list[ShapeCandidate]()
         if len(sizes.radii_mm) or sizes.ovals:
-            discs = find_discs(view, camera)
+            discs = find_discs(view, camera, in_play=is_in_play(calibration))
         rounds = _count_likely(discs.rounds[:, 3])
         sizes_chosen = not covers_catalogue(sizes.radii_mm)
         if sizes.plate_sides_mm:
@@ -123,6 +124,11 @@ class Search:
         is_fleet = not sizes_chosen and dominant
         known = (discs, plates, sizes_chosen, is_fleet, least_score)
         return cls(frame, calibration, view, sizes, hidden, rings, progress, *known)
+
+    @property
+    def in_play(self) -> bool:
+        """Whether the table is in play: nobody prepared it for measuring."""
+        return is_in_play(self.calibration)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +167,8 @@ def _find_rounds(search: Search) -> Iterable[Detection]:
         return ()
     search.progress(f"looking closer at {count} candidates")
     circles = np.column_stack([candidates.xy_mm, candidates.radius_mm])
-    estimates = estimate_rims(search.frame, search.calibration.camera, circles)
+    look = look_in_play if search.in_play else None
+    estimates = estimate_rims(search.frame, search.calibration.camera, circles, look)
     chosen = estimates[np.array(suppress_overlaps(estimates, radii), int)]
     search.progress(f"fitting {len(chosen.score)} bases")
     least = search.least_score
@@ -211,7 +218,8 @@ def _needs_regiments(search: Search) -> bool:
 def _find_ovals(search: Search) -> Iterable[Detection]:
     known = search.discs.ovals
     visible = known[are_visible(search.view, search.hidden, known[:, :2])]
-    return find_ovals(search.frame, search.calibration.camera, search.sizes.ovals, visible)
+    sizes, camera = search.sizes.ovals, search.calibration.camera
+    return find_ovals(search.frame, camera, sizes, visible, search.in_play)
 
 
 UNNAMED = "rectangles that nobody named"

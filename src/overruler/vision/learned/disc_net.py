@@ -30,6 +30,9 @@ from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.shape_net import picture_input
 
 MODEL = WEIGHTS / "discs.onnx"
+MODEL_IN_PLAY = WEIGHTS / "discs_in_play.onnx"
+"""The same network, taught on tables in play: crowds under figures, from near and low. It is less
+sure of plain bases, so it only adds to what the first one says."""
 REFERENCE_SIZE_MM = 16.0
 """The network predicts radii and half axes as logarithms of their ratio to this, in mm."""
 MIN_ROUND_SCORE = 0.05
@@ -39,6 +42,14 @@ MIN_OVAL_SCORE = 0.05
 
 On rendered tables 88 true ones had 0.22 or more; in crowds and under riders it is less, and the rim
 networks judge."""
+MIN_CELL_SCORE = 0.08
+"""Cells below this probability are dropped, on tables in play.
+
+There all cells count, not only local maxima: in crowds one peak may stand for two bases."""
+SAME_CENTRE_SHARE = 0.35
+"""Distance of the centres, in radii or half widths, below which two cells may speak of one base."""
+SAME_SIZE_LOG_RATIO = 0.28
+"""Logarithm of the ratio of radii or half lengths up to which such two do."""
 ROUND_CHANNEL = 0
 """Output channel with the logit of a round base."""
 OFFSET_CHANNELS = slice(1, 3)
@@ -49,6 +60,10 @@ OVAL_CHANNEL = 4
 """Output channel with the logit of an oval."""
 OVAL_CHANNELS = slice(5, 9)
 """Output channels with an oval's log half axes, and cosine and sine of twice its heading."""
+
+
+Cells = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
+"""Rows, columns and probabilities (N,) of cells, the likeliest first."""
 
 
 class Discs(NamedTuple):
@@ -63,45 +78,100 @@ class Discs(NamedTuple):
 NO_DISCS = Discs(np.empty((0, 4)), np.empty((0, 6)))
 
 
-def find_discs(view: Orthophoto, camera: Camera) -> Discs:
-    """Find possible round bases and ovals in an orthophoto."""
+def find_discs(view: Orthophoto, camera: Camera, in_play: bool = False) -> Discs:
+    """Find possible round bases and ovals in an orthophoto; those of a table `in_play` by both networks."""
     fine = resample_orthophoto(view, OVERVIEW_MM_PER_PX)
-    relief = relief_displacement_map(fine, camera)
-    answer = infer_whole_picture(MODEL, picture_input(fine.pixels, relief))
-    return Discs(_decode_rounds(fine, answer), _decode_ovals(fine, answer))
+    picture = picture_input(fine.pixels, relief_displacement_map(fine, camera))
+    answer = infer_whole_picture(MODEL, picture)
+    if not in_play:
+        round_peaks = _find_peaks(answer[ROUND_CHANNEL], MIN_ROUND_SCORE)
+        oval_peaks = _find_peaks(answer[OVAL_CHANNEL], MIN_OVAL_SCORE)
+        rounds = _decode_rounds(fine, answer, *round_peaks)
+        return Discs(rounds, _decode_ovals(fine, answer, *oval_peaks))
+    answer = _with_second_answer(answer, infer_whole_picture(MODEL_IN_PLAY, picture))
+    rounds = _decode_rounds(fine, answer, *_likely_cells(answer[ROUND_CHANNEL]))
+    ovals = _decode_ovals(fine, answer, *_likely_cells(answer[OVAL_CHANNEL]))
+    first_rounds = _first_of_each(rounds[:, :2], rounds[:, 2], rounds[:, 2])
+    return Discs(
+        rounds[first_rounds], ovals[_first_of_each(ovals[:, :2], ovals[:, 2], ovals[:, 3])]
+    )
 
 
-def _decode_rounds(fine: Orthophoto, answer: Floats) -> Array:
-    """Decode round bases (N, 4)."""
-    row, column, score = _find_peaks(answer[ROUND_CHANNEL], MIN_ROUND_SCORE)
-    centre_mm = _peak_centres_mm(fine, answer, row, column)
+def _with_second_answer(first: Floats, second: Floats) -> Floats:
+    """Return the mean of two answers; a base is never less likely than by the first one."""
+    answer = np.asarray((first + second) / 2, np.float32)
+    for channel in (ROUND_CHANNEL, OVAL_CHANNEL):
+        np.maximum(answer[channel], first[channel], out=answer[channel])
+    return answer
+
+
+def _decode_rounds(
+    fine: Orthophoto,
+    answer: Floats,
+    row: NDArray[np.intp],
+    column: NDArray[np.intp],
+    score: NDArray[np.float64],
+) -> Array:
+    """Decode the round bases (N, 4) of cells."""
+    centre_mm = _centres_mm(fine, answer, row, column)
     log_radius = answer[RADIUS_CHANNEL, row, column].astype(float)
     return np.column_stack([centre_mm, REFERENCE_SIZE_MM * np.exp(log_radius), score])
 
 
-def _decode_ovals(fine: Orthophoto, answer: Floats) -> Array:
-    """Decode ovals (N, 6)."""
-    row, column, score = _find_peaks(answer[OVAL_CHANNEL], MIN_OVAL_SCORE)
-    centre_mm = _peak_centres_mm(fine, answer, row, column)
+def _decode_ovals(
+    fine: Orthophoto,
+    answer: Floats,
+    row: NDArray[np.intp],
+    column: NDArray[np.intp],
+    score: NDArray[np.float64],
+) -> Array:
+    """Decode the ovals (N, 6) of cells."""
+    centre_mm = _centres_mm(fine, answer, row, column)
     shape = answer[OVAL_CHANNELS, row, column].astype(float)
     half_axes_mm = REFERENCE_SIZE_MM * np.exp(shape[:2].T)
     heading = np.arctan2(shape[3], shape[2]) / 2
     return np.column_stack([centre_mm, half_axes_mm, heading, score])
 
 
-def _find_peaks(
-    logits: Floats, least: float
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Find local maxima above `least`: rows, columns and probabilities (N,), descending."""
+def _find_peaks(logits: Floats, least: float) -> Cells:
+    """Find local maxima above `least`."""
     score = sigmoid(logits).astype(np.float32)
     highest_around = cv2.dilate(score, np.ones((3, 3), np.uint8))
-    row, column = np.nonzero((score >= highest_around) & (score > least))
+    return _likeliest_first(score, (score >= highest_around) & (score > least))
+
+
+def _likely_cells(logits: Floats) -> Cells:
+    """Find all cells above `MIN_CELL_SCORE`."""
+    score = sigmoid(logits).astype(np.float32)
+    return _likeliest_first(score, score > MIN_CELL_SCORE)
+
+
+def _likeliest_first(score: Floats, is_chosen: NDArray[np.bool_]) -> Cells:
+    row, column = np.nonzero(is_chosen)
     order = np.argsort(-score[row, column], kind="stable")
     row, column = row[order], column[order]
     return row, column, score[row, column].astype(float)
 
 
-def _peak_centres_mm(
+def _first_of_each(centre_mm: Array, length_mm: Array, width_mm: Array) -> list[int]:
+    """Return the first of the rows that speak of one base, by centres (N, 2) and half axes (N,).
+
+    Two small bases in contact share one peak of probability, but their cells know each its own.
+    """
+    log_length = np.log(length_mm)
+    reach_mm = SAME_CENTRE_SHARE * width_mm
+    is_open = np.ones(len(centre_mm), bool)
+    kept: list[int] = []
+    for k in range(len(centre_mm)):
+        if is_open[k]:
+            kept.append(k)
+            dx, dy = (centre_mm - centre_mm[k]).T
+            is_near = np.hypot(dx, dy) < np.minimum(reach_mm, reach_mm[k])
+            is_open &= ~(is_near & (np.abs(log_length - log_length[k]) < SAME_SIZE_LOG_RATIO))
+    return kept
+
+
+def _centres_mm(
     fine: Orthophoto, answer: Floats, row: NDArray[np.intp], column: NDArray[np.intp]
 ) -> Array:
     """Return the predicted centres (N, 2) of cells, on the board."""

@@ -23,6 +23,7 @@ from overruler.vision.learned.patches import (
     ring_angles,
 )
 from overruler.vision.learned.rim_net import (
+    Look,
     augmented_logits,
     offsets_on_board_mm,
     predict_rim_radii,
@@ -88,9 +89,11 @@ class EllipseDeviations:
     """(N, 5, 5)."""
 
 
-def score_ovals(levels: list[Picture], camera: Camera, ovals: Array) -> ScoredOvals:
+def score_ovals(
+    levels: list[Picture], camera: Camera, ovals: Array, look: Look = run_patch_network
+) -> ScoredOvals:
     """Score ovals (N, 5) and correct their place and size; heading and proportions stay."""
-    answer = run_patch_network(levels, camera, ovals)
+    answer = look(levels, camera, ovals, None)
     moved = ovals.copy()
     shift, log_ratio = answer[:, 1:3], answer[:, 3:4]
     moved[:, :2] += offsets_on_board_mm(camera, ovals, shift)
@@ -98,9 +101,11 @@ def score_ovals(levels: list[Picture], camera: Camera, ovals: Array) -> ScoredOv
     return ScoredOvals(sigmoid(answer[:, 0]), moved)
 
 
-def average_augmented_scores(levels: list[Picture], camera: Camera, ovals: Array) -> Array:
+def average_augmented_scores(
+    levels: list[Picture], camera: Camera, ovals: Array, look: Look = run_patch_network
+) -> Array:
     """Return the scores (N,) whose log odds are the mean over the augmented views."""
-    return sigmoid(np.mean(augmented_logits(levels, camera, ovals), 0)[:, 0])
+    return sigmoid(np.mean(augmented_logits(levels, camera, ovals, look), 0)[:, 0])
 
 
 def trace_ovals(levels: list[Picture], camera: Camera, ovals: Array) -> tuple[Array, Array]:

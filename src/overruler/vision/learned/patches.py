@@ -7,6 +7,7 @@ networks see circles only.
 """
 
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -67,7 +68,7 @@ def patch_axes_mm(camera: Camera, shapes: Array) -> Array:
     Up points away from the camera. Anything with height leans that way, so a scene and its mirror
     image look alike to the networks.
     """
-    axes, _ = _upright_axes(camera, shapes)
+    axes, _ = upright_axes(camera, shapes)
     return np.asarray(axes @ shape_matrices_mm(shapes))
 
 
@@ -88,7 +89,7 @@ def equal_area_radius_mm(shapes: Array) -> Array:
     return np.asarray(np.sqrt(shapes[:, 2] * shapes[:, 3]))
 
 
-def _upright_axes(camera: Camera, shapes: Array) -> tuple[Array, Array]:
+def upright_axes(camera: Camera, shapes: Array) -> tuple[Array, Array]:
     """Return right and up (N, 2, 2) in the stretched plane, where each shape is the unit circle.
 
     Also returns the factor (N,) by which relief leans further there than around a circle of the
@@ -112,7 +113,7 @@ def auxiliary_input(camera: Camera, shapes: Array) -> Floats:
     The numbers are the tangent of the view angle, and the logarithms of radius and resolution.
     """
     eye = camera.center_mm
-    _, stretch = _upright_axes(camera, shapes)
+    _, stretch = upright_axes(camera, shapes)
     distance = np.linalg.norm(shapes[:, :2] - eye[:2], axis=1)
     tangent = distance / eye[2] * stretch
     radius = equal_area_radius_mm(shapes)
@@ -191,37 +192,52 @@ def _interpolation_weights(pixels: int) -> Floats:
 # --- square patches ---
 
 
-def cut_patches(levels: list[Picture], camera: Camera, shapes: Array) -> Picture:
-    """Cut each shape's surroundings on the plane z = 0 (N, 64, 64, 3), up away from the camera."""
-    pitch = 2 * PATCH_HALF_WIDTH_RADII / PATCH_PX
-    return _sample_pyramid(levels, camera, shapes, patch_maps(camera, shapes), pitch)
+class PatchFormat(NamedTuple):
+    """How large a patch is."""
+
+    side_px: int
+    """Its side."""
+    half_width_radii: float
+    """Distance from its centre to its borders, in radii."""
 
 
-def patch_maps(camera: Camera, shapes: Array) -> Floats:
-    """Return the photo's pixels under each patch (N, 64, 64, 2), interpolated from a grid."""
-    nodes = np.linspace(-PATCH_HALF_WIDTH_RADII, PATCH_HALF_WIDTH_RADII, _GRID_NODES)
+NEAR_PATCH = PatchFormat(PATCH_PX, PATCH_HALF_WIDTH_RADII)
+"""What the rim networks see of a candidate."""
+
+
+def cut_patches(
+    levels: list[Picture], camera: Camera, shapes: Array, form: PatchFormat = NEAR_PATCH
+) -> Picture:
+    """Cut each shape's surroundings on the plane z = 0 (N, side, side, 3), up away from the camera."""
+    pitch = 2 * form.half_width_radii / form.side_px
+    return _sample_pyramid(levels, camera, shapes, patch_maps(camera, shapes, form), pitch)
+
+
+def patch_maps(camera: Camera, shapes: Array, form: PatchFormat = NEAR_PATCH) -> Floats:
+    """Return the photo's pixels under each patch (N, side, side, 2), interpolated from a grid."""
+    nodes = np.linspace(-form.half_width_radii, form.half_width_radii, _GRID_NODES)
     right, up = np.meshgrid(nodes, -nodes)
     axes = patch_axes_mm(camera, shapes)
     rightwards = right[..., None] * axes[:, None, None, 0]
     upwards = up[..., None] * axes[:, None, None, 1]
     offsets = rightwards + upwards
     at = _project_to_photo(camera, shapes[:, None, None, :2] + offsets)
-    weights = _interpolation_weights(PATCH_PX)
+    weights = _interpolation_weights(form.side_px)
     fine = weights @ np.moveaxis(at, -1, 1) @ weights.T
     return np.ascontiguousarray(np.moveaxis(fine, 1, -1))
 
 
-def patch_input(patches: Picture, side: Floats) -> Floats:
-    """Build the patch network's input (N, 7, 64, 64) from patches and `auxiliary_input` (N, 3)."""
+def patch_input(patches: Picture, side: Floats, form: PatchFormat = NEAR_PATCH) -> Floats:
+    """Build the input (N, 7, side, side) from patches of a format and `auxiliary_input` (N, 3)."""
     colour = _standardize_colours(patches)
-    return _append_channels(colour, side[:, :, None, None], _distance_from_rim()[None, None])
+    return _append_channels(colour, side[:, :, None, None], _distance_from_rim(form)[None, None])
 
 
 @cache
-def _distance_from_rim() -> Floats:
-    """Return the distance (64, 64) of each pixel from the unit circle, in radii."""
-    share = (np.arange(PATCH_PX) + 0.5) / PATCH_PX
-    steps = (share * 2 - 1) * PATCH_HALF_WIDTH_RADII
+def _distance_from_rim(form: PatchFormat) -> Floats:
+    """Return the distance (side, side) of each pixel from the unit circle, in radii."""
+    share = (np.arange(form.side_px) + 0.5) / form.side_px
+    steps = (share * 2 - 1) * form.half_width_radii
     distance = np.hypot(steps[:, None], steps)
     return np.asarray(distance - 1, np.float32)
 

@@ -7,8 +7,9 @@ the σ of that. A least-squares circle through these distances follows. `docs/ri
 training.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -86,21 +87,26 @@ class RimEstimates:
         return RimEstimates(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
-def estimate_rims(frame: Frame, camera: Camera, candidates: ArrayLike) -> RimEstimates:
+def estimate_rims(
+    frame: Frame, camera: Camera, candidates: ArrayLike, look: "Look | None" = None
+) -> RimEstimates:
     """Score candidates (N, 3) of x, y and radius in mm on the plane z = 0, and trace likely rims.
 
     A candidate may be off by a third of its radius in place and by a quarter in size. All are
     scored once. Those that are not hopeless are scored again where the first estimate points. Those
     that look like bases get their rim traced, twice. Of several estimates of one circle only the
-    best continues; the others get the score 0.
+    best continues; the others get the score 0. With another network's `look` that one judges from
+    the second time on.
     """
     levels = photo_pyramid(frame)
-    guesses = _score_candidates(levels, camera, np.asarray(candidates, float).reshape(-1, 3))
+    again = look or run_patch_network
+    first = np.asarray(candidates, float).reshape(-1, 3)
+    guesses = _score_candidates(levels, camera, first, run_patch_network)
     for step, least in (
-        (_score_again, MIN_SECOND_LOOK_SCORE),
+        (partial(_score_again, look=again), MIN_SECOND_LOOK_SCORE),
         (_trace_rims, MIN_TRACE_SCORE),
         (_trace_rims, MIN_TRACE_SCORE),
-        (_average_augmented_scores, MIN_TRACE_SCORE),
+        (partial(_average_augmented_scores, look=again), MIN_TRACE_SCORE),
     ):
         _suppress_duplicates(guesses, least)
         some = np.nonzero(guesses.score > least)[0]
@@ -143,12 +149,16 @@ def _to_circles(guesses: RimEstimates) -> Array:
 # --- the patch network ---
 
 
-def _score_again(levels: list[Picture], camera: Camera, guesses: RimEstimates) -> RimEstimates:
-    return _score_candidates(levels, camera, _to_circles(guesses))
+def _score_again(
+    levels: list[Picture], camera: Camera, guesses: RimEstimates, look: "Look"
+) -> RimEstimates:
+    return _score_candidates(levels, camera, _to_circles(guesses), look)
 
 
-def _score_candidates(levels: list[Picture], camera: Camera, candidates: Array) -> RimEstimates:
-    answer = run_patch_network(levels, camera, candidates)
+def _score_candidates(
+    levels: list[Picture], camera: Camera, candidates: Array, look: "Look"
+) -> RimEstimates:
+    answer = look(levels, camera, candidates, None)
     radius = candidates[:, 2]
     found_radius = radius * np.exp(answer[:, 3])
     return RimEstimates(
@@ -162,14 +172,14 @@ def _score_candidates(levels: list[Picture], camera: Camera, candidates: Array) 
 
 
 def _average_augmented_scores(
-    levels: list[Picture], camera: Camera, guesses: RimEstimates
+    levels: list[Picture], camera: Camera, guesses: RimEstimates, look: "Look"
 ) -> RimEstimates:
     """Average the log odds of score and visible share over augmented views.
 
     A base looks like one in every view. Most other things do so in some views only.
     """
     first = probability_to_logit(np.stack([guesses.score, guesses.visible], -1))
-    views = [first, *augmented_logits(levels, camera, _to_circles(guesses))]
+    views = [first, *augmented_logits(levels, camera, _to_circles(guesses), look)]
     score, visible = sigmoid(np.mean(views, 0)).T
     return replace(guesses, score=score, visible=visible)
 
@@ -179,7 +189,6 @@ def run_patch_network(
     camera: Camera,
     shapes: Array,
     mirrored: NDArray[np.bool_] | None = None,
-    model: Path = PATCH_MODEL,
 ) -> Array:
     """Run the patch network on circles or ellipses, shaped as in `patches`; answers (N, 7).
 
@@ -197,10 +206,16 @@ def run_patch_network(
         pictures[flipped] = pictures[flipped][..., ::-1]
         return pictures
 
-    return run_in_batches(model, blob, np.column_stack([shapes, flip])).reshape(-1, 7)
+    return run_in_batches(PATCH_MODEL, blob, np.column_stack([shapes, flip])).reshape(-1, 7)
 
 
-def augmented_logits(levels: list[Picture], camera: Camera, shapes: Array) -> list[Array]:
+Look = Callable[[list[Picture], Camera, Array, NDArray[np.bool_] | None], Array]
+"""Looks at shapes as `run_patch_network` does."""
+
+
+def augmented_logits(
+    levels: list[Picture], camera: Camera, shapes: Array, look: Look = run_patch_network
+) -> list[Array]:
     """Return the log odds (N, 2) of score and visible share for each of the augmented views."""
     count = len(TEST_TIME_AUGMENTATIONS)
     mirrored = np.array([mirror for mirror, _ in TEST_TIME_AUGMENTATIONS])
@@ -208,9 +223,17 @@ def augmented_logits(levels: list[Picture], camera: Camera, shapes: Array) -> li
     moved = np.tile(shapes, (count, 1, 1))
     moved[..., :2] += equal_area_radius_mm(shapes)[:, None] * shifts[:, None]
     each_mirrored = np.repeat(mirrored, len(shapes))
-    answer = run_patch_network(levels, camera, np.concatenate(moved), each_mirrored)
+    answer = look(levels, camera, np.concatenate(moved), each_mirrored)
     logits = answer[:, [0, 6]].clip(-MAX_LOGIT_PER_VIEW, MAX_LOGIT_PER_VIEW)
     return list(logits.reshape(count, -1, 2))
+
+
+def rim_logits(levels: list[Picture], camera: Camera, guesses: RimEstimates) -> Array:
+    """Return the patch network's log odds (N,) of guesses that another network scored."""
+    if not len(guesses.score):
+        return np.zeros(0)
+    logits = augmented_logits(levels, camera, _to_circles(guesses))
+    return np.asarray(np.mean(logits, 0)[:, 0])
 
 
 def offsets_on_board_mm(camera: Camera, shapes: Array, shift: Array) -> Array:

@@ -6,10 +6,8 @@ coexist are the ovals.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from overruler.bases import Base
 from overruler.detections import Detection
@@ -19,69 +17,41 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import likeliest_compatible_set, make_detection
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.learned.coefficients import load_coefficients
-from overruler.vision.learned.ellipse_net import (
-    TracedOvals,
-    average_augmented_scores,
-    score_ovals,
-    trace_ovals,
-    trace_ovals_of_known_size,
-)
-from overruler.vision.learned.logits import probability_to_logit, sigmoid
-from overruler.vision.learned.patches import Picture, photo_pyramid
+from overruler.vision.learned.ellipse_net import TracedOvals
+from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
-from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY
+from overruler.vision.rounds.oval_trials import (
+    IN_PLAY,
+    MIN_SCORE,
+    PREPARED,
+    Judge,
+    size_trials,
+    trace_candidates,
+)
 
-MIN_NET_SCORE = 0.01
-"""Smallest score of a candidate at first sight."""
-MIN_TRACED_SCORE = 0.2
-"""Smallest score of a candidate whose rim was traced."""
-SIZE_FLOOR_SIGMA_MM = 0.8
-"""Smallest 1 σ of a traced half length or half width."""
-SIZE_SIGMA_INFLATION = 2.0
-"""Inflation of the stated σ of a traced half length or half width."""
-MAX_SIZE_CHI2 = 12.0
-"""Largest squared distance, in σ, of a fitted size from the traced one."""
-MIN_GROWN_SCORE = 0.6
-"""Smallest score of a trace of no catalogue size that is tried as a part of a larger oval.
-
-Beside other bases a trace holds to figures and neighbours. Started as large as the base, it follows
-the rim; other things then no longer look like an oval."""
-MIN_GROWN_SIGHT_SCORE = 0.1
-"""Smallest score at first sight of an oval that a trace may be a part of. Of 156 on 12 rendered
-tables the 18 that became bases had 0.7 or more."""
-LEAST_GROWTH = 0.8
-"""Smallest ratio of a catalogue size's length, and width, to those of a trace that may be its part."""
-LARGEST_GROWTH = 2.2
-"""Largest such ratio."""
-MAX_FITTED_SIZES = 2
-"""Largest number of sizes fitted to a candidate."""
-SAME_OVAL_HALF_WIDTHS = 0.25
-"""Distance of the centres, in half widths, below which two candidates are one oval."""
 TRACE_SIGMA_INFLATION = load_coefficients("sigma_inflation")["traced_oval_pose"]
 """Inflation of a trace's σ where the size is known: counted on 305 rendered ovals, with their
 fit."""
-LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score").values()))
-"""Weights of constant, network and overview log odds, and size error in χ²: of the network's score
-at the oval of known size. The fit adds nothing."""
-MIN_FROM_ABOVE = 0.2
-"""Overview probability that counts for any lower one: beside others it is low for true ovals."""
-MIN_SCORE = 0.6
-"""Smallest score of an oval base. The rim of a mug on a sample photo has 0.57."""
 POSE_COLUMNS = [0, 1, 4]
 """Columns of x, y and heading among an oval's numbers."""
 
 
 def find_ovals(
-    frame: Frame, camera: Camera, bases: Sequence[Base], starts: Array
+    frame: Frame,
+    camera: Camera,
+    bases: Sequence[Base],
+    starts: Array,
+    in_play: bool = False,
 ) -> list[Detection]:
     """Return those of the oval `bases` that lie in the photo, the surest first.
 
     `starts` (N, 6) are candidates: x, y, half length and half width in mm on the plane z = 0,
-    heading in rad, and probability.
+    heading in rad, and probability. On a table `in_play` another network judges.
     """
+    judge = IN_PLAY if in_play else PREPARED
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
-    traced = _trace_candidates(frame, camera, starts, sizes)
-    fitted = _fit_catalogue_sizes(frame, camera, bases, sizes, traced)
+    traced = trace_candidates(frame, camera, starts, sizes, judge)
+    fitted = _fit_catalogue_sizes(frame, camera, bases, sizes, traced, judge)
     fits = [fit for fit, _ in fitted]
     scores = [score for _, score in fitted]
     chosen = likeliest_compatible_set(fits, scores, MIN_SCORE)
@@ -93,155 +63,22 @@ def _make_detection(camera: Camera, fit: OvalFit, score: float) -> Detection:
     return make_detection(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, visible)
 
 
-def _trace_candidates(frame: Frame, camera: Camera, starts: Array, sizes: Array) -> TracedOvals:
-    """Trace the rims of the candidates that look like ovals, one for each oval.
-
-    Left out are those that are no base of half `sizes` (C, 2), nor a part of one.
-    """
-    pyramid = photo_pyramid(frame)
-    ovals, from_above = starts[:, :5], starts[:, 5]
-    for _ in range(2):
-        scored = score_ovals(pyramid, camera, ovals)
-        is_likely = scored.score > MIN_NET_SCORE
-        ovals, from_above = scored.ovals[is_likely], from_above[is_likely]
-    ovals, sigma = trace_ovals(pyramid, camera, ovals)
-    traced = TracedOvals(scored.score[is_likely], ovals, sigma, from_above)
-    traced = _suppress_overlaps(traced)
-    ovals, sigma = trace_ovals(pyramid, camera, traced.ovals)
-    traced = replace(traced, ovals=ovals, sigma=sigma)
-    traced = traced[_may_matter(traced, sizes)]
-    traced = replace(traced, score=average_augmented_scores(pyramid, camera, traced.ovals))
-    return _suppress_overlaps(traced[traced.score > MIN_TRACED_SCORE])
-
-
-def _may_matter(traced: TracedOvals, sizes: Array) -> NDArray[np.bool_]:
-    """Tell which traces (N,) have a size of a base, or of a part of one, or take such a one's place."""
-    is_base = _size_chi2(sizes, traced).min(1, initial=np.inf) < MAX_SIZE_CHI2
-    may_be = is_base | _may_be_parts(traced.ovals, sizes).any(1)
-    return np.asarray((_are_one_oval(traced.ovals, traced.ovals) & may_be).any(1))
-
-
-def _are_one_oval(ovals: Array, others: Array) -> NDArray[np.bool_]:
-    """Tell which of the ovals (N, 5) and others (M, 5) have one place (N, M)."""
-    distances = np.hypot(*(ovals[:, None, :2] - others[:, :2]).transpose(2, 0, 1))
-    half_widths = np.minimum(ovals[:, None, 3], others[:, 3])
-    return np.asarray(distances <= SAME_OVAL_HALF_WIDTHS * half_widths)
-
-
-def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
-    """Keep the best of the candidates of each oval."""
-    kept: list[int] = []
-    for k in np.argsort(-traced.score, kind="stable"):
-        if not _are_one_oval(traced.ovals[[k]], traced.ovals[kept]).any():
-            kept.append(int(k))
-    return traced[np.array(kept, int)]
-
-
 def _fit_catalogue_sizes(
-    frame: Frame, camera: Camera, bases: Sequence[Base], sizes: Array, traced: TracedOvals
+    frame: Frame,
+    camera: Camera,
+    bases: Sequence[Base],
+    sizes: Array,
+    traced: TracedOvals,
+    judge: Judge,
 ) -> list[tuple[OvalFit, float]]:
-    """Fit the half `sizes` of `bases` that the traced ovals likely have; return fits and probabilities.
-
-    Each is traced again as one of that size, and scored there.
-    """
-    chi2 = _size_chi2(sizes, traced)
-    pyramid = photo_pyramid(frame)
-    which, size = _plausible_sizes(chi2)
-    may_pass = _may_be_bases(traced[which], chi2[which, size])
-    which, size = which[may_pass], size[may_pass]
-    ovals = _resized(traced.ovals[which], sizes[size])
-    parts = np.flatnonzero((chi2.min(1) >= MAX_SIZE_CHI2) & (traced.score > MIN_GROWN_SCORE))
-    of_part, grown_size, grown = _grow_parts(pyramid, camera, traced.ovals[parts], sizes)
-    which = np.concatenate([which, parts[of_part]])
-    size = np.concatenate([size, grown_size])
-    resized = np.concatenate([ovals, grown])
-    poses, sigmas = trace_ovals_of_known_size(pyramid, camera, resized)
-    misfit = _misfit_of_size(pyramid, camera, poses, traced[which], chi2[which, size])
-    scores = [_oval_probability(*of_one) for of_one in zip(*misfit, strict=True)]
+    """Fit the half `sizes` of `bases` that the traced ovals likely have; return fits and probabilities."""
+    trials = size_trials(photo_pyramid(frame), camera, sizes, traced, judge)
+    scores = trials.probabilities()
     fitted = []
-    for j in np.flatnonzero(np.array(scores) > MIN_SCORE).tolist():
-        columns = poses[j, POSE_COLUMNS], TRACE_SIGMA_INFLATION * sigmas[j, POSE_COLUMNS]
-        fit = fit_oval(frame.pixels, camera, PosePrior(*columns), bases[size[j]], 0.0)
+    for j in np.flatnonzero(scores > MIN_SCORE).tolist():
+        pose, sigma = trials.poses[j, POSE_COLUMNS], trials.sigmas[j, POSE_COLUMNS]
+        prior = PosePrior(pose, TRACE_SIGMA_INFLATION * sigma)
+        fit = fit_oval(frame.pixels, camera, prior, bases[trials.size[j]], 0.0)
         if fit is not None:
-            fitted.append((fit, scores[j]))
+            fitted.append((fit, float(scores[j])))
     return fitted
-
-
-def _resized(ovals: Array, half_sizes: Array) -> Array:
-    """Return ovals (N, 5) with other half lengths and widths (N, 2)."""
-    return np.column_stack([ovals[:, :2], half_sizes, ovals[:, 4]])
-
-
-def _grow_parts(
-    pyramid: list[Picture], camera: Camera, parts: Array, sizes: Array
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """Place ovals of half `sizes` (C, 2) that each of the `parts` (N, 5) may be a part of.
-
-    Returns part, size and oval (M, 5). The network moves each by up to half its length.
-    """
-    part, size = np.nonzero(_may_be_parts(parts, sizes))
-    grown = _resized(parts[part], sizes[size])
-    for _ in range(2):
-        if not len(grown):
-            break
-        seen = score_ovals(pyramid, camera, grown)
-        is_likely = seen.score > MIN_GROWN_SIGHT_SCORE
-        part, size = part[is_likely], size[is_likely]
-        grown = _resized(seen.ovals[is_likely], sizes[size])
-    return part, size, grown
-
-
-def _may_be_parts(ovals: Array, sizes: Array) -> NDArray[np.bool_]:
-    """Tell which ovals (N, 5) may be a part of those of half `sizes` (C, 2): (N, C)."""
-    growth = sizes / ovals[:, None, 2:4]
-    return np.asarray(((growth > LEAST_GROWTH) & (growth < LARGEST_GROWTH)).all(2))
-
-
-def _may_be_bases(traced: TracedOvals, chi2: Array) -> NDArray[np.bool_]:
-    """Tell which traces (N,) can be bases of a size with χ² (N,): the score at it is no higher."""
-    rows = zip(traced.score, traced.from_above, chi2, strict=True)
-    return np.array([_oval_probability(*row) > MIN_SCORE for row in rows], bool)
-
-
-def _misfit_of_size(
-    pyramid: list[Picture], camera: Camera, poses: Array, traced: TracedOvals, chi2: Array
-) -> tuple[Array, Array, Array]:
-    """Return the network's score (N,) at ovals of known size, the overview's, and the size error.
-
-    `chi2` (N,) is that of the trace before. A large one is replaced by that of a trace from `poses`.
-    """
-    if not len(poses):
-        return np.empty(0), np.empty(0), np.empty(0)
-    score = average_augmented_scores(pyramid, camera, poses)
-    is_far = chi2 >= MAX_SIZE_CHI2
-    chi2 = chi2.copy()
-    if is_far.any():
-        again = TracedOvals(
-            score[is_far], *trace_ovals(pyramid, camera, poses[is_far]), chi2[is_far]
-        )
-        half_sizes = poses[is_far, 2:4]
-        chi2[is_far] = np.diagonal(_size_chi2(half_sizes, again))
-    is_worse = is_far | (score < traced.score)
-    return np.where(is_worse, score, traced.score), traced.from_above, chi2
-
-
-def _size_chi2(sizes: Array, traced: TracedOvals) -> Array:
-    """Return the squared distances (N, C), in σ, of half sizes (C, 2) from the traced ones."""
-    sigma = np.hypot(SIZE_FLOOR_SIGMA_MM, SIZE_SIGMA_INFLATION * traced.sigma[:, None, 2:4])
-    residual = (sizes - traced.ovals[:, None, 2:4]) / sigma
-    return np.asarray(np.sum(residual**2, axis=2))
-
-
-def _plausible_sizes(chi2: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return oval and size (M,) of the pairs to fit, by their squared distances (N, C)."""
-    nearest = np.argsort(chi2, axis=1, kind="stable")[:, :MAX_FITTED_SIZES]
-    is_near = np.take_along_axis(chi2, nearest, 1) < MAX_SIZE_CHI2
-    oval, rank = np.nonzero(is_near)
-    return oval, nearest[oval, rank]
-
-
-def _oval_probability(score: float, from_above: float, chi2: float) -> float:
-    """Return the probability of an oval base by both networks' scores and its size error."""
-    clipped = np.clip(from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
-    logits = probability_to_logit([score, clipped])
-    return float(sigmoid(LOGIT_WEIGHTS @ [1.0, *logits, chi2]))

@@ -18,12 +18,11 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.contours.reproject import reproject_outline
-from overruler.vision.learned.clutter_net import clutter_net_logits
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.ellipse_net import KNOWN_CIRCLE_PRIOR_SIGMA, trace_ovals_of_known_size
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.patches import photo_pyramid
-from overruler.vision.learned.rim_net import RimEstimates
+from overruler.vision.learned.rim_net import RimEstimates, rim_logits
 from overruler.vision.rounds.lookalike_share import probabilities_among
 from overruler.vision.rounds.mat_print import is_printed
 from overruler.vision.rounds.scoring import (
@@ -48,10 +47,8 @@ from overruler.vision.rounds.uncertainty import (
 
 MIN_SCORE = 2 / 3
 """Smallest score of a base: a false base costs as much as two missed ones."""
-LEAST_PROBABILITY_IN_PLAY = 0.2
-"""What is less likely a base on a table in play is none: four to one."""
-LIKELY_IN_PLAY = 0.5
-"""What scores more on a table in play is a base, whatever its other score."""
+MIN_SCORE_IN_PLAY = 0.5
+"""Smallest probability of a base on a table in play."""
 USUAL_LOOKALIKE_SHARE = 0.3
 """Share of lookalikes among the guesses of a usual photo."""
 SIGMA_INFLATION = load_coefficients("sigma_inflation")
@@ -88,9 +85,9 @@ def fit_rounds(
     if from_above is not None:
         more = guesses, fits, from_above
         on_clutter = sigmoid(weigh_features(*more, LOGIT_WEIGHTS_ON_CLUTTER))
-        if not calibration.markers:  # nobody prepared the table for measuring: it is in play
+        if is_in_play(calibration):
             in_play = _probabilities_in_play(frame, camera, *more)
-            scores = settle_scores(scores, in_play)
+            scores, least_score = in_play, min(least_score, MIN_SCORE_IN_PLAY)
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
     _refit_hidden_rims(frame, camera, guesses, found, fits, plausible, radii)
@@ -109,6 +106,11 @@ def fit_rounds(
     return tuple(sorted(detections, key=lambda detection: -detection.score))
 
 
+def is_in_play(calibration: Calibration) -> bool:
+    """Tell whether a table is in play: nobody prepared it for measuring."""
+    return not calibration.markers
+
+
 def _probabilities_in_play(
     frame: Frame,
     camera: Camera,
@@ -117,17 +119,9 @@ def _probabilities_in_play(
     from_above: Array,
 ) -> Array:
     """Return the probability (N,) that each guess is a base, if this is a table in play."""
-    circles = np.column_stack([guesses.xy_mm, guesses.radius_mm])
-    net_logits = clutter_net_logits(photo_pyramid(frame), camera, circles)
-    logits = weigh_features(guesses, fits, from_above, LOGIT_WEIGHTS_IN_PLAY, net_logits)
-    return probabilities_among(logits, USUAL_LOOKALIKE_SHARE)
-
-
-def settle_scores(scores: Array, in_play: Array) -> Array:
-    """Return the scores (N,), lowered or raised where the probabilities in play (N,) are clear."""
-    is_none = in_play < LEAST_PROBABILITY_IN_PLAY
-    lowered = np.where(is_none, np.minimum(scores, in_play), scores)
-    return np.where(in_play > LIKELY_IN_PLAY, np.maximum(scores, MIN_SCORE), lowered)
+    logits = rim_logits(photo_pyramid(frame), camera, guesses)
+    odds = weigh_features(guesses, fits, from_above, LOGIT_WEIGHTS_IN_PLAY, logits)
+    return probabilities_among(odds, USUAL_LOOKALIKE_SHARE)
 
 
 def _is_printed_ring(frame: Frame, camera: Camera, guesses: RimEstimates, k: int) -> bool:

@@ -24,8 +24,8 @@ LOGIT_WEIGHTS_ON_CLUTTER = np.array(list(load_coefficients("round_score_on_clutt
 """The same features' weights where much lies about that is no base. They find no more bases, but tell
 better what is one."""
 LOGIT_WEIGHTS_IN_PLAY = np.array(list(load_coefficients("round_score_in_play").values()))
-"""The same features' weights on tables in play; then that of the log odds by `clutter_net`. They say
-nothing of how many guesses are bases."""
+"""The same features' weights on tables in play, where `in_play_net` gives the network's log odds; then
+that of the log odds by `rim_net`. They say nothing of how many guesses are bases."""
 MIN_OVERVIEW_PROBABILITY = 0.03
 """Overview probability of a place at which the overview network reports nothing."""
 MAX_OVERVIEW_PROBABILITY = 0.98
@@ -58,11 +58,12 @@ def weigh_features(
     fits: Sequence[list[SizeHypothesis]],
     from_above: Array,
     weights: Array,
-    net_logits: Array | None = None,
+    rim_logits: Array | None = None,
 ) -> Array:
     """Return the log odds (N,) that each guess is a base, by other weights; -inf without a fit.
 
-    `net_logits` (N,), if given, is one more feature: the log odds by `clutter_net`.
+    `rim_logits` (N,), if given, is one more feature: the log odds by `rim_net`, where another network
+    gave the score.
     """
     logits = np.full(len(fits), -np.inf)
     for i, (tried, contrast, ratio, above) in enumerate(
@@ -70,7 +71,7 @@ def weigh_features(
     ):
         if tried:
             features = score_features(guesses, i, tried, contrast, ratio, above)
-            more = [] if net_logits is None else [float(net_logits[i])]
+            more = [] if rim_logits is None else [float(rim_logits[i])]
             logits[i] = weights @ [*features, *more]
     return logits
 

@@ -16,6 +16,7 @@ from overruler.vision.learned.inference import OUTPUT_STRIDE_PX
 from synthetic.arrays import Floats, Picture, Rng
 from synthetic.from_above.hills import COARSE, FINE_MM, Sample, drawn_hills, label, piece, square
 from synthetic.from_above.sheet import Truth, read_truth, traced_view
+from synthetic.painted.wardrobe import Wardrobe
 from synthetic.tiles import library
 from training.blocks import Arrays, Drawing
 from training.lesson import FromBlocks, Lesson
@@ -31,9 +32,9 @@ WORTH = (1.0, 3.0, 5.0)
 answers are put right by it at the end."""
 
 
-def drawn_block(seed: int, number: int) -> Arrays:
-    tiles = library(seed, TILES)
-    return _stacked([drawn_hills([seed, number, k], tiles, SIZE_PX) for k in range(BLOCK)])
+def drawn_block(seed: int, number: int, wardrobe: Wardrobe | None = None) -> Arrays:
+    tiles, seeds = library(seed, TILES), [[seed, number, k] for k in range(BLOCK)]
+    return _stacked([drawn_hills(one, tiles, SIZE_PX, wardrobe) for one in seeds])
 
 
 def _stacked(some: Sequence[Sample]) -> Arrays:

@@ -22,6 +22,7 @@ from synthetic.from_above.sheet import visible_share
 from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, circle
 from synthetic.painted.scene import Scene, make_scene
+from synthetic.painted.wardrobe import Wardrobe
 from synthetic.tiles import library
 from training.blocks import Arrays
 
@@ -41,18 +42,20 @@ FINER, AT_ONCE = 2, 256
 """Samples of a pixel's side; patches that are cut at a time."""
 
 
-def drawn_block(seed: int, number: int) -> Arrays:
+def drawn_block(seed: int, number: int, wardrobe: Wardrobe | None = None) -> Arrays:
     """What the scenes of a block teach."""
     tiles = library(seed, TILES)
-    some = [samples([seed, number, k], tiles) for k in range(SCENES)]
+    some = [samples([seed, number, k], tiles, wardrobe) for k in range(SCENES)]
     return {name: np.concatenate([one[name] for one in some]) for name in some[0]}
 
 
-def samples(seed: Sequence[int], tiles: Sequence[Picture]) -> Arrays:
+def samples(
+    seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+) -> Arrays:
     """What one random scene teaches."""
     rng = np.random.default_rng(list(seed))
     view, reach = _view(rng)
-    scene = make_scene(rng, reach, tiles)
+    scene = make_scene(rng, reach, tiles, wardrobe)
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
     fine = view.resized(FINER)
     rows = [

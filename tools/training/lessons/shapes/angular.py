@@ -1,5 +1,6 @@
 """The lesson of the finder of plates, ovals and rectangles."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -7,10 +8,11 @@ from torch import Tensor, nn
 
 from overruler.geometry.camera import Camera
 from overruler.vision.learned.shape_net import KINDS, REFERENCE_SIZE_MM
-from synthetic.arrays import Floats
+from synthetic.arrays import Floats, Picture
 from synthetic.from_above.fleet import fleet_sheet
 from synthetic.from_above.quick_tables import drawn_sheet
 from synthetic.from_above.sheet import Sheet, Truth, lengthwise, on_board, read_sheet
+from synthetic.painted.wardrobe import Wardrobe
 from training.lesson import Drawn, FromTables, Lesson
 from training.lessons.shapes.crops import (
     CELL_MM,
@@ -89,6 +91,13 @@ def loss(answer: Tensor, truth: Tensor) -> Tensor:
 
 
 CROPPING = Cropping(scales=0.15, near=0.75, label=label, enlarged=0.35)
-DRAWN = (Drawn(fleet_sheet, 60, 0.4), Drawn(drawn_sheet, 20, 0.1))
+
+
+def _fleet(seed: Sequence[int], tiles: Sequence[Picture], _: Wardrobe | None) -> Sheet:
+    """Ships and their plates: no figure stands among them."""
+    return fleet_sheet(seed, tiles)
+
+
+DRAWN = (Drawn(_fleet, 60, 0.4), Drawn(drawn_sheet, 20, 0.1))
 FEED = FromTables(CROPPING.batch, loss, DRAWN, read_angular)
 LESSONS = {"overview": Lesson(OverviewNet, loss, FEED, Interface(), batch=16, rate=3e-3)}

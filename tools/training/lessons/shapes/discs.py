@@ -25,7 +25,7 @@ from training.lessons.shapes.crops import (
     offsets,
     placed,
 )
-from training.lessons.shapes.network import OverviewNet, focal_loss
+from training.lessons.shapes.network import OverviewNet, PhotographicNet, focal_loss
 from training.loop import Interface
 
 TRUTHS = 11
@@ -92,4 +92,19 @@ DRAWN = (
 )
 FEED = FromTables(CROPPING.batch, loss, DRAWN, read_discs)
 NETWORK = partial(OverviewNet, channels=CHANNELS, heats=HEATS)
-LESSONS = {"discs": Lesson(NETWORK, loss, FEED, Interface(), batch=16, rate=3e-3)}
+PLAYED = FromTables(
+    CROPPING.batch,
+    loss,
+    (
+        Drawn(crowd_sheet, 100, 0.75, every=2),
+        Drawn(partial(drawn_sheet, shapes=ROUND), 40, 0.25, every=4),
+    ),
+)
+"""On tables in play."""
+PHOTOGRAPHIC = partial(PhotographicNet, channels=CHANNELS, heats=HEATS)
+LESSONS = {
+    "discs_in_play": Lesson(
+        PHOTOGRAPHIC, loss, PLAYED, Interface(), batch=48, rate=2e-3, say_every=200, needed=()
+    ),
+    "discs": Lesson(NETWORK, loss, FEED, Interface(), batch=16, rate=3e-3),
+}

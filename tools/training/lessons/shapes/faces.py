@@ -18,6 +18,7 @@ from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.from_above.fleet import fleet_sheet
 from synthetic.from_above.quick_tables import drawn_sheet
 from synthetic.from_above.sheet import Sheet
+from synthetic.painted.wardrobe import Wardrobe
 from training.lesson import Drawn, FromTables, Lesson
 from training.lessons.rims.network import Wide, seen
 from training.lessons.shapes.angular import read_angular
@@ -209,12 +210,12 @@ def loss(answer: Tensor, truth: Tensor) -> Tensor:
     return nn.functional.binary_cross_entropy_with_logits(answer[:, 0], truth)
 
 
-def _drawn_fleet(seed: Sequence[int], tiles: Sequence[Picture]) -> Faces:
+def _drawn_fleet(seed: Sequence[int], tiles: Sequence[Picture], _: Wardrobe | None) -> Faces:
     return faces_of(fleet_sheet(seed, tiles))
 
 
-def _drawn_table(seed: Sequence[int], tiles: Sequence[Picture]) -> Faces:
-    return faces_of(drawn_sheet(seed, tiles))
+def _drawn_table(seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None) -> Faces:
+    return faces_of(drawn_sheet(seed, tiles, wardrobe))
 
 
 def _read(path: Path) -> Faces:

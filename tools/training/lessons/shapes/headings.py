@@ -11,6 +11,7 @@ from overruler.vision.plates.heading_net import PICTURE_SIDES
 from overruler.vision.plates.more_views import picture_to_board
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.from_above.fleet import fleet_sheet
+from synthetic.painted.wardrobe import Wardrobe
 from training.lesson import Drawn, FromTables, Lesson
 from training.lessons.shapes.faces import INTERFACE, FaceNet, Faces, face_seen, plates_of
 
@@ -26,7 +27,7 @@ PHOTOS_MM, FINE_MM = (0.45, 1.4), 1.0
 """What a pixel shows of the photos, and of the pictures from above."""
 
 
-def _drawn(seed: Sequence[int], tiles: Sequence[Picture]) -> Faces:
+def _drawn(seed: Sequence[int], tiles: Sequence[Picture], _: Wardrobe | None) -> Faces:
     sheet = fleet_sheet(seed, tiles, PHOTOS_MM, FINE_MM, PLATES)
     return Faces(sheet, plates_of(sheet, SEEN), np.empty((0, 4)))
 

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from overruler.vision.learned.shape_net import OUTPUT_CHANNELS
 from training.lessons.rims.network import Wide, seen
+from training.lite0 import Lite0
 
 INPUTS = 5
 
@@ -29,6 +30,27 @@ class OverviewNet(nn.Module):  # type: ignore[misc]
 
     def forward(self, x: Tensor) -> Tensor:
         out: Tensor = self.net(x)
+        return out
+
+
+class PhotographicNet(nn.Module):  # type: ignore[misc]
+    """(N, 5, H, W) to (N, channels, H / 4, W / 4), with first weights that know photographs."""
+
+    def __init__(self, channels: int, heats: tuple[int, ...], width: int = 64) -> None:
+        super().__init__()
+        self.trunk = Lite0(INPUTS - 3)
+        self.narrow = nn.ModuleList([nn.Conv2d(inside, width, 1) for inside in Lite0.widths])
+        self.smooth = nn.ModuleList([seen(width, width, 3) for _ in Lite0.widths])
+        self.head = nn.Conv2d(width, channels, 1)
+        self.head.bias.data[list(heats)] = -4.0  # middles are rare
+
+    def forward(self, x: Tensor) -> Tensor:
+        features = [narrow(one) for narrow, one in zip(self.narrow, self.trunk(x), strict=True)]
+        down = self.smooth[2](features[2])
+        for level in (1, 0):
+            up = nn.functional.interpolate(down, scale_factor=2.0, mode="nearest")
+            down = self.smooth[level](features[level] + up)
+        out: Tensor = self.head(down)
         return out
 
 

@@ -34,6 +34,7 @@ from synthetic.arrays import Array, Picture, Rng
 from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo, steepest_tilt
 from synthetic.from_above.sheet import MARGIN_MM, lengthwise, on_board, read_truth
+from synthetic.painted.wardrobe import Wardrobe
 from synthetic.tiles import library
 from training.blocks import Arrays, Drawing
 from training.lesson import FromBlocks, Lesson
@@ -58,14 +59,14 @@ CHECKED = 3000
 """Strips that the check looks at."""
 
 
-def drawn_block(seed: int, number: int) -> Arrays:
+def drawn_block(seed: int, number: int, wardrobe: Wardrobe | None = None) -> Arrays:
     """Strips of painted pieces of tables."""
     rng, tiles = np.random.default_rng([seed, number, 53]), library(7000 + number, 8)
     found: list[tuple[Array, Array]] = []
     for _ in range(PHOTOS):
         mm_per_px = float(rng.uniform(*PHOTOS_MM))
         view = patch_view(rng, REACH_MM, mm_per_px, steepest_tilt(rng))
-        photo, rows = regiment_photo(rng, view, tiles, REACH_MM, FINER)
+        photo, rows = regiment_photo(rng, view, tiles, REACH_MM, FINER, wardrobe)
         box = (-REACH_MM, -REACH_MM, REACH_MM, REACH_MM)
         found += looks(rng, photo, view.camera, rows, box, 1)
     return _joined(found)

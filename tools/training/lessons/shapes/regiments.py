@@ -12,6 +12,7 @@ from overruler.vision.plates.regiment_net import MAGNIFICATION
 from synthetic.arrays import Floats, Picture, Rng
 from synthetic.from_above.regiments import regiment_sheet
 from synthetic.from_above.sheet import Sheet
+from synthetic.painted.wardrobe import Wardrobe
 from synthetic.tiles import library
 from training.blocks import Arrays, Drawing
 from training.lesson import FromBlocks, Lesson
@@ -37,10 +38,10 @@ CROPPING = Cropping(
 )
 
 
-def drawn_block(seed: int, number: int) -> Arrays:
+def drawn_block(seed: int, number: int, wardrobe: Wardrobe | None = None) -> Arrays:
     """Crops of painted pieces of tables."""
     rng, tiles = np.random.default_rng([seed, number, 43]), library(5000 + number, MATS)
-    sheets = [regiment_sheet([seed, number, k], tiles) for k in range(SHEETS)]
+    sheets = [regiment_sheet([seed, number, k], tiles, wardrobe) for k in range(SHEETS)]
     return _crops(rng, [sheet for sheet in sheets for _ in range(CROPS)])
 
 

@@ -25,6 +25,7 @@ from synthetic.camera import patch_view
 from synthetic.from_above.fleet import fleet_photo
 from synthetic.from_above.quick_tables import drawn_photo
 from synthetic.from_above.sheet import Truth, on_board, read_truth
+from synthetic.painted.wardrobe import Wardrobe
 from synthetic.tiles import library
 from training.blocks import Arrays, Drawing
 from training.lesson import FromBlocks, Lesson
@@ -46,13 +47,16 @@ CHECKED = 1500
 """Strips that the check looks at."""
 
 
-def drawn_block(seed: int, number: int, plates: bool) -> Arrays:
+def drawn_block(
+    seed: int, number: int, wardrobe: Wardrobe | None = None, *, plates: bool
+) -> Arrays:
     """Strips of drawn photos, sharp ones from near by and coarse ones: of ships' plates, or of other rectangles."""
     rng, tiles, found = np.random.default_rng([seed, number, 41]), library(3000 + number, 8), []
     for _ in range(PHOTOS):
         mm_per_px = float(rng.uniform(*((0.25, 0.5) if rng.random() < 0.35 else (0.5, 1.15))))
         view = patch_view(rng, REACH_MM, mm_per_px)
-        draw = partial(fleet_photo if plates else drawn_photo, reach_mm=REACH_MM)
+        on_bases = partial(drawn_photo, wardrobe=wardrobe)
+        draw = partial(fleet_photo if plates else on_bases, reach_mm=REACH_MM)
         photo, rectangles = draw(rng, view, tiles, finer=2 if mm_per_px > 0.4 else 1)
         for *rectangle, kind, seen in rectangles:
             if kind < OVAL and seen > LEAST_SHOWN:

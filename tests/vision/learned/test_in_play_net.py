@@ -1,10 +1,10 @@
-"""The network that was taught on clutter, on discs drawn here."""
+"""The network that judges bases on tables in play, on discs drawn here."""
 
 import numpy as np
 import pytest
 
 from overruler.frame import Frame
-from overruler.vision.learned.clutter_net import clutter_net_logits
+from overruler.vision.learned.in_play_net import look_in_play
 from overruler.vision.learned.patches import photo_pyramid
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, photo
@@ -16,8 +16,17 @@ BASE, BARE = (250.0, 260.0, 16.0), (520.0, 140.0, 16.0)
 def test_a_base_is_likelier_one_than_bare_mat(tilt_deg: float) -> None:
     camera = camera_over(tilt_deg)
     frame = photo(camera, [Plinth(BASE[0], BASE[1], 32.0)])
-    base, bare = clutter_net_logits(photo_pyramid(frame), camera, np.array([BASE, BARE]))
+    base, bare = look_in_play(photo_pyramid(frame), camera, np.array([BASE, BARE]))[:, 0]
     assert base > 0 > bare
+
+
+def test_a_circle_is_judged_as_an_oval_of_equal_axes() -> None:
+    camera = camera_over(20.0)
+    levels = photo_pyramid(photo(camera, [Plinth(BASE[0], BASE[1], 32.0)]))
+    x, y, radius = BASE
+    oval = np.array([[x, y, radius, radius, 0.7]])
+    as_circle = look_in_play(levels, camera, np.array([BASE]))
+    assert look_in_play(levels, camera, oval) == pytest.approx(as_circle, abs=1e-3)
 
 
 def test_a_table_and_its_mirror_image_are_judged_alike() -> None:
@@ -29,13 +38,14 @@ def test_a_table_and_its_mirror_image_are_judged_alike() -> None:
     matrix = camera.matrix.copy()
     matrix[0, 2] = frame.pixels.shape[1] - 1 - matrix[0, 2]
     other = camera.with_lens(matrix, np.zeros(5))
-    told = clutter_net_logits(photo_pyramid(frame), camera, np.array([BASE]))
+    told = look_in_play(photo_pyramid(frame), camera, np.array([BASE]))[:, 0]
     twin = np.array([[2 * eye - BASE[0], *BASE[1:]]])
-    again = clutter_net_logits(photo_pyramid(mirrored), other, twin)
-    assert again == pytest.approx(told, abs=0.15)
+    is_mirrored = np.array([True])
+    again = look_in_play(photo_pyramid(mirrored), other, twin, is_mirrored)[:, 0]
+    assert again == pytest.approx(told, abs=0.1)
 
 
 def test_no_circles_have_no_odds() -> None:
     camera = camera_over()
-    frame = photo(camera, [])
-    assert clutter_net_logits(photo_pyramid(frame), camera, np.empty((0, 3))).shape == (0,)
+    levels = photo_pyramid(photo(camera, []))
+    assert look_in_play(levels, camera, np.empty((0, 3))).shape == (0, 7)

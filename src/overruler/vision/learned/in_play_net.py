@@ -1,0 +1,59 @@
+"""A network that judges what looks like a base on a table in play.
+
+It is the first part of EfficientNet-Lite0, whose first weights come from photographs, taught on tables
+as people play on them. It sees more around a candidate than `rim_net`'s patch network.
+`docs/rims.md` describes the training.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.imaging.line_profiles import Floats
+from overruler.vision.learned.inference import WEIGHTS, run_in_batches
+from overruler.vision.learned.patches import (
+    PatchFormat,
+    Picture,
+    auxiliary_input,
+    cut_patches,
+    patch_input,
+)
+from overruler.vision.learned.rim_net import run_patch_network
+
+MODEL = WEIGHTS / "in_play.onnx"
+WIDE_PATCH = PatchFormat(96, 2.4)
+"""What the network sees of a candidate."""
+
+
+def look_in_play(
+    levels: list[Picture],
+    camera: Camera,
+    shapes: Array,
+    mirrored: NDArray[np.bool_] | None = None,
+) -> Array:
+    """Look at circles (N, 3) or ovals (N, 5); answers (N, 7) as `rim_net.run_patch_network` gives them."""
+    flip = np.zeros(len(shapes), bool) if mirrored is None else mirrored
+
+    def blob(rows: Array) -> Floats:
+        some, flipped = rows[:, :-1], rows[:, -1] > 0
+        patches = cut_patches(levels, camera, some, WIDE_PATCH)
+        seen = patch_input(patches, auxiliary_input(camera, some), WIDE_PATCH)
+        seen[flipped] = seen[flipped][..., ::-1]
+        return seen
+
+    return run_in_batches(MODEL, blob, np.column_stack([shapes, flip])).reshape(-1, 7)
+
+
+def look_with_both(
+    levels: list[Picture],
+    camera: Camera,
+    shapes: Array,
+    mirrored: NDArray[np.bool_] | None = None,
+) -> Array:
+    """Return the mean of this network's answers and of those of `rim_net.run_patch_network`.
+
+    It tells ovals better than either alone.
+    """
+    known = run_patch_network(levels, camera, shapes, mirrored)
+    return (known + look_in_play(levels, camera, shapes, mirrored)) / 2

@@ -1,0 +1,1 @@
+"""Real figures' meshes as small pictures, for the painter."""

@@ -1,0 +1,1 @@
+"""The network that tells bases from lookalikes on tables in play."""
