@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from overruler.vision.imaging.line_profiles import Floats
-from overruler.vision.learned import disc_net, inference, rim_net, shape_net
+from overruler.vision.learned import disc_net, inference, shape_net
 from overruler.vision.learned.inference import infer_batch, run_in_batches
 from overruler.vision.plates import side_net
 
@@ -23,28 +23,30 @@ def parts(count: int) -> list[Floats]:
 
 @pytest.mark.parametrize("count", [1, 5, 16])
 def test_answers_do_not_depend_on_who_is_asked_along(count: int) -> None:
-    together = infer_batch(rim_net.PATCH_MODEL, PATCHES)
-    apart = np.concatenate([infer_batch(rim_net.PATCH_MODEL, part) for part in parts(count)])
+    together = infer_batch(patch_net.PATCH_MODEL, PATCHES)
+    apart = np.concatenate([infer_batch(patch_net.PATCH_MODEL, part) for part in parts(count)])
     assert together.shape == (len(PATCHES), 7)
     assert together.std(0).min() > 0.01  # it tells them apart
     np.testing.assert_allclose(apart, together, atol=1e-4)
 
 
 def test_threads_do_not_disturb_each_other() -> None:
-    one_by_one = [infer_batch(rim_net.PATCH_MODEL, part) for part in parts(3)]
+    one_by_one = [infer_batch(patch_net.PATCH_MODEL, part) for part in parts(3)]
     with ThreadPoolExecutor(4) as pool:
-        at_once = list(pool.map(lambda part: infer_batch(rim_net.PATCH_MODEL, part), parts(3)))
+        at_once = list(pool.map(lambda part: infer_batch(patch_net.PATCH_MODEL, part), parts(3)))
     for one, other in zip(one_by_one, at_once, strict=True):
         assert np.array_equal(one, other)
 
 
 def test_batches_come_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.arange(len(PATCHES), dtype=float)[:, None]
-    whole = infer_batch(rim_net.PATCH_MODEL, PATCHES)
+    whole = infer_batch(patch_net.PATCH_MODEL, PATCHES)
     monkeypatch.setattr(inference, "BATCH_SIZE", 5)
-    found = run_in_batches(rim_net.PATCH_MODEL, lambda some: PATCHES[some[:, 0].astype(int)], rows)
+    found = run_in_batches(
+        patch_net.PATCH_MODEL, lambda some: PATCHES[some[:, 0].astype(int)], rows
+    )
     np.testing.assert_allclose(found, whole, atol=1e-4)
-    assert run_in_batches(rim_net.PATCH_MODEL, lambda some: PATCHES[:0], rows[:0]).size == 0
+    assert run_in_batches(patch_net.PATCH_MODEL, lambda some: PATCHES[:0], rows[:0]).size == 0
 
 
 @pytest.mark.parametrize("model", [disc_net.MODEL, shape_net.MODEL])
@@ -74,8 +76,8 @@ def test_the_looks_for_bases_from_above_reckon_in_bytes() -> None:
 def test_the_networks_engine_keeps_nothing_to_tell_its_maker(tmp_path: Path) -> None:
     """It would keep a number of this machine in the home, and events until it has a network."""
     program = (
-        "from overruler.vision.learned import inference, rim_net\n"
-        "inference.load_session(rim_net.PATCH_MODEL)"
+        "from overruler.vision.learned import inference, patch_net\n"
+        "inference.load_session(patch_net.PATCH_MODEL)"
     )
     hushed = (
         "CI",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
-from overruler.vision.learned import inference, patches, rim_net
+from overruler.vision.learned import inference, patch_net, patches, rim_net
 
 SIZE_PX = (1000, 800)
 MM_PER_PX = 0.5
@@ -158,7 +158,7 @@ def test_between_two_bases_is_no_base() -> None:
     frame, camera = drawn(8, bases)
     places = np.array([[216.2, 200, 16], [200, 200, 16], [232, 200, 16]])
     pyramid = patches.build_pyramid(frame.pixels)
-    score = rim_net.run_patch_network(pyramid, camera, places)[:, 0]
+    score = patch_net.run_patch_network(pyramid, camera, places)[:, 0]
     assert score[0] < 0 < score[1:].min()
 
 
@@ -428,6 +428,6 @@ def test_brightness_and_contrast_hardly_matter(gain: float, offset: int) -> None
 
 
 def test_the_network_is_small_and_beside_its_code() -> None:
-    files = (rim_net.PATCH_MODEL, rim_net.RING_MODEL)
+    files = (patch_net.PATCH_MODEL, rim_net.RING_MODEL)
     assert {file.parent for file in files} == {Path(rim_net.__file__).with_name("weights")}
     assert 100_000 < sum(file.stat().st_size for file in files) < 1_000_000

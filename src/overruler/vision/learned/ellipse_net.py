@@ -14,6 +14,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import sigmoid
+from overruler.vision.learned.patch_net import Look, augmented_logits, run_patch_network
 from overruler.vision.learned.patches import (
     CROSS_OFFSETS,
     RING_ANGLE_COUNT,
@@ -23,11 +24,8 @@ from overruler.vision.learned.patches import (
     ring_angles,
 )
 from overruler.vision.learned.rim_net import (
-    Look,
-    augmented_logits,
     offsets_on_board_mm,
     predict_rim_radii,
-    run_patch_network,
 )
 
 FREE_PRIOR_SIGMA = np.array([0.15, 0.15, 0.1, 0.12, 0.12])

@@ -12,6 +12,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats
 from overruler.vision.learned.inference import WEIGHTS, run_in_batches
+from overruler.vision.learned.patch_net import run_patch_network
 from overruler.vision.learned.patches import (
     PatchFormat,
     Picture,
@@ -19,7 +20,6 @@ from overruler.vision.learned.patches import (
     cut_patches,
     patch_input,
 )
-from overruler.vision.learned.rim_net import run_patch_network
 
 MODEL = WEIGHTS / "in_play.onnx"
 WIDE_PATCH = PatchFormat(96, 2.4)
@@ -32,7 +32,7 @@ def look_in_play(
     shapes: Array,
     mirrored: NDArray[np.bool_] | None = None,
 ) -> Array:
-    """Look at circles (N, 3) or ovals (N, 5); answers (N, 7) as `rim_net.run_patch_network` gives them."""
+    """Look at circles (N, 3) or ovals (N, 5); answers (N, 7) as `run_patch_network` gives them."""
     flip = np.zeros(len(shapes), bool) if mirrored is None else mirrored
 
     def blob(rows: Array) -> Floats:
@@ -51,7 +51,7 @@ def look_with_both(
     shapes: Array,
     mirrored: NDArray[np.bool_] | None = None,
 ) -> Array:
-    """Return the mean of this network's answers and of those of `rim_net.run_patch_network`.
+    """Return the mean of this network's answers and of those of `run_patch_network`.
 
     It tells ovals better than either alone.
     """

@@ -7,7 +7,6 @@ the σ of that. A least-squares circle through these distances follows. `docs/ri
 training.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
 
@@ -20,29 +19,24 @@ from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.inference import WEIGHTS, run_in_batches
-from overruler.vision.learned.logits import MAX_LOGIT_PER_VIEW, probability_to_logit, sigmoid
+from overruler.vision.learned.logits import probability_to_logit, sigmoid
+from overruler.vision.learned.patch_net import Look, augmented_logits, run_patch_network
 from overruler.vision.learned.patches import (
     RING_ANGLE_COUNT,
     Picture,
     auxiliary_input,
-    cut_patches,
     cut_rings,
-    equal_area_radius_mm,
     patch_axes_mm,
-    patch_input,
     photo_pyramid,
     ring_angles,
     ring_input,
 )
 
-PATCH_MODEL = WEIGHTS / "rims.onnx"
 RING_MODEL = WEIGHTS / "rings.onnx"
 MIN_SECOND_LOOK_SCORE = 0.003
 """Candidates below this score are not scored a second time."""
 MIN_TRACE_SCORE = 0.1
 """Candidates above this score get their rim traced."""
-TEST_TIME_AUGMENTATIONS = ((True, (0.0, 0.0)), (False, (0.07, 0.03)), (True, (-0.05, 0.06)))
-"""Further views of likely bases: whether mirrored, and the offset (right, up) in radii."""
 DUPLICATE_DISTANCE_RADII = 0.1
 """Estimates of one circle lie nearer to each other than this, in radii of the smaller one."""
 DUPLICATE_LOG_RADIUS = 0.06
@@ -88,7 +82,7 @@ class RimEstimates:
 
 
 def estimate_rims(
-    frame: Frame, camera: Camera, candidates: ArrayLike, look: "Look | None" = None
+    frame: Frame, camera: Camera, candidates: ArrayLike, look: Look | None = None
 ) -> RimEstimates:
     """Score candidates (N, 3) of x, y and radius in mm on the plane z = 0, and trace likely rims.
 
@@ -150,13 +144,13 @@ def _to_circles(guesses: RimEstimates) -> Array:
 
 
 def _score_again(
-    levels: list[Picture], camera: Camera, guesses: RimEstimates, look: "Look"
+    levels: list[Picture], camera: Camera, guesses: RimEstimates, look: Look
 ) -> RimEstimates:
     return _score_candidates(levels, camera, _to_circles(guesses), look)
 
 
 def _score_candidates(
-    levels: list[Picture], camera: Camera, candidates: Array, look: "Look"
+    levels: list[Picture], camera: Camera, candidates: Array, look: Look
 ) -> RimEstimates:
     answer = look(levels, camera, candidates, None)
     radius = candidates[:, 2]
@@ -172,7 +166,7 @@ def _score_candidates(
 
 
 def _average_augmented_scores(
-    levels: list[Picture], camera: Camera, guesses: RimEstimates, look: "Look"
+    levels: list[Picture], camera: Camera, guesses: RimEstimates, look: Look
 ) -> RimEstimates:
     """Average the log odds of score and visible share over augmented views.
 
@@ -182,50 +176,6 @@ def _average_augmented_scores(
     views = [first, *augmented_logits(levels, camera, _to_circles(guesses), look)]
     score, visible = sigmoid(np.mean(views, 0)).T
     return replace(guesses, score=score, visible=visible)
-
-
-def run_patch_network(
-    levels: list[Picture],
-    camera: Camera,
-    shapes: Array,
-    mirrored: NDArray[np.bool_] | None = None,
-) -> Array:
-    """Run the patch network on circles or ellipses, shaped as in `patches`; answers (N, 7).
-
-    The answers are the logit, dx, dy, log of the radius ratio, two log σ, and the logit of the
-    visible share. dx and dy are in radii, to the right and away from the camera. Where `mirrored`
-    (N,) is True, the network sees the mirror image.
-    """
-    flip = np.zeros(len(shapes), bool) if mirrored is None else mirrored
-
-    def blob(rows: Array) -> Floats:
-        some = rows[:, :-1]
-        flipped = rows[:, -1] > 0
-        patches = cut_patches(levels, camera, some)
-        pictures = patch_input(patches, auxiliary_input(camera, some))
-        pictures[flipped] = pictures[flipped][..., ::-1]
-        return pictures
-
-    return run_in_batches(PATCH_MODEL, blob, np.column_stack([shapes, flip])).reshape(-1, 7)
-
-
-Look = Callable[[list[Picture], Camera, Array, NDArray[np.bool_] | None], Array]
-"""Looks at shapes as `run_patch_network` does."""
-
-
-def augmented_logits(
-    levels: list[Picture], camera: Camera, shapes: Array, look: Look = run_patch_network
-) -> list[Array]:
-    """Return the log odds (N, 2) of score and visible share for each of the augmented views."""
-    count = len(TEST_TIME_AUGMENTATIONS)
-    mirrored = np.array([mirror for mirror, _ in TEST_TIME_AUGMENTATIONS])
-    shifts = np.array([shift for _, shift in TEST_TIME_AUGMENTATIONS])
-    moved = np.tile(shapes, (count, 1, 1))
-    moved[..., :2] += equal_area_radius_mm(shapes)[:, None] * shifts[:, None]
-    each_mirrored = np.repeat(mirrored, len(shapes))
-    answer = look(levels, camera, np.concatenate(moved), each_mirrored)
-    logits = answer[:, [0, 6]].clip(-MAX_LOGIT_PER_VIEW, MAX_LOGIT_PER_VIEW)
-    return list(logits.reshape(count, -1, 2))
 
 
 def rim_logits(levels: list[Picture], camera: Camera, guesses: RimEstimates) -> Array:

@@ -22,8 +22,8 @@ from overruler.vision.learned.ellipse_net import (
 )
 from overruler.vision.learned.in_play_net import look_with_both
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
+from overruler.vision.learned.patch_net import Look, run_patch_network
 from overruler.vision.learned.patches import Picture, photo_pyramid
-from overruler.vision.learned.rim_net import Look, run_patch_network
 from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY
 
 MIN_NET_SCORE = 0.01
