@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from overruler.vision.imaging.line_profiles import Floats
-from overruler.vision.learned import disc_net, inference, shape_net
+from overruler.vision.learned import disc_net, inference, patch_net, shape_net
 from overruler.vision.learned.inference import infer_batch, run_in_batches
 from overruler.vision.plates import side_net
 
