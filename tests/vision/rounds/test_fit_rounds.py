@@ -269,6 +269,13 @@ def test_in_play_the_probability_decides(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [one.score for one in found] == [0.999, 0.9, 0.55]
 
 
+@pytest.mark.parametrize(
+    ("said", "told"), [(0.0, 0.0), (0.3, 0.3), (0.9, 0.9), (0.99, 0.9735), (0.998, 0.9897)]
+)
+def test_the_surest_probabilities_in_play_are_tempered(said: float, told: float) -> None:
+    assert module.temper_surest(np.array([said]))[0] == pytest.approx(told, abs=2e-3)
+
+
 def test_a_table_with_markers_is_not_in_play(monkeypatch: pytest.MonkeyPatch) -> None:
     """Plain discs without figures, which look like tokens, stay bases where somebody laid markers."""
     camera = camera_over()
