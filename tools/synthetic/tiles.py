@@ -52,19 +52,22 @@ def _photographed(rng: Rng, ground: Picture) -> Picture:
     side = int(min(turned.shape[:2]) * rng.uniform(0.4, 1))
     row, column = (int(rng.integers(0, n - side + 1)) for n in turned.shape[:2])
     piece = turned[row : row + side, column : column + side]
-    tile = cv2.resize(piece, (TILE, TILE), interpolation=cv2.INTER_AREA)
+    tile = np.asarray(cv2.resize(piece, (TILE, TILE), interpolation=cv2.INTER_AREA), np.uint8)
     if rng.random() < RECOLOURED:
-        tile = as_bytes(_recoloured(rng, np.asarray(tile, np.float32) / np.float32(255)))
-    if rng.random() < HEXED:
-        hexed = hexes(
-            np.asarray(tile, np.float32) / np.float32(255),
-            TILE_TEXEL_MM,
-            float(rng.uniform(13, 55)),
-            (0.0, 0.0),
-            rng.random() < 0.5,
-        )
-        tile = as_bytes(hexed)
-    return np.ascontiguousarray(tile)
+        tile = as_bytes(_recoloured(rng, _as_floats(tile)))
+    return np.ascontiguousarray(as_bytes(_maybe_hexed(rng, _as_floats(tile), TILE_TEXEL_MM)))
+
+
+def _as_floats(tile: Picture) -> Floats:
+    return np.asarray(tile, np.float32) / np.float32(255)
+
+
+def _maybe_hexed(rng: Rng, picture: Floats, texel_mm: float) -> Floats:
+    """The picture, seldom with a hex grid over it."""
+    if rng.random() >= HEXED:
+        return picture
+    size_mm = float(rng.uniform(13, 55))
+    return hexes(picture, texel_mm, size_mm, (0.0, 0.0), rng.random() < 0.5)
 
 
 BOARD, RUBBLE = 0.1, 0.12
@@ -88,8 +91,7 @@ def any_tile(rng: Rng, name: str | None = None) -> Picture:
         picture = picture if rng.random() < 0.5 else picture.swapaxes(0, 1)
     else:
         picture = MATS[name or str(rng.choice(list(MATS)))](shape, texel, rng)
-    if rng.random() < HEXED:
-        picture = hexes(picture, texel, float(rng.uniform(13, 55)), (0.0, 0.0), rng.random() < 0.5)
+    picture = _maybe_hexed(rng, picture, texel)
     tile = as_bytes(_recoloured(rng, picture) if rng.random() < RECOLOURED else picture)
     return np.ascontiguousarray(tile[..., ::-1])
 

@@ -15,10 +15,9 @@ from synthetic.from_above.quick_tables import (
     OVAL,
     RECTANGLE,
     ROUND,
-    Size,
     reshaped,
 )
-from synthetic.from_above.sheet import REACH_MM, Sheet, sheet_of, visible_share
+from synthetic.from_above.sheet import REACH_MM, Sheet, Size, seen_bases, sheet_of
 from synthetic.painted.as_played import as_played, mounted, posed, tray_around
 from synthetic.painted.light import corners_of
 from synthetic.painted.paint import photo_of
@@ -78,14 +77,21 @@ def crowd_sheet(
 
 def any_view(rng: Rng) -> View:
     """A camera as people hold it over a table: near or far, often low."""
-    distance = float(np.exp(rng.uniform(*np.log(DISTANCES_MM))))
-    tilt = rng.uniform(0, LOW_TILT_RAD if rng.random() < LOW else USUAL_TILT_RAD)
-    around, roll = rng.uniform(0, 2 * np.pi, 2)
-    away = np.array([np.cos(around), np.sin(around)])
-    eye = distance * np.append(np.sin(tilt) * away, np.cos(tilt))
+    distance, eye, roll = any_eye(rng, DISTANCES_MM, LOW, LOW_TILT_RAD)
     aim = np.append(rng.uniform(-0.2, 0.2, 2) * distance, 0)
     mm_per_px = float(np.exp(rng.uniform(*np.log(PHOTOS_MM))))
     return view_towards(eye, aim, roll, REACH_MM, mm_per_px)
+
+
+def any_eye(
+    rng: Rng, distances_mm: tuple[float, float], low: float, low_tilt_rad: float
+) -> tuple[float, Array, float]:
+    """How far from the table's middle a camera is, where, and its roll; a share `low` is held low beside it."""
+    distance = float(np.exp(rng.uniform(*np.log(distances_mm))))
+    tilt = rng.uniform(0, low_tilt_rad if rng.random() < low else USUAL_TILT_RAD)
+    around, roll = rng.uniform(0, 2 * np.pi, 2).tolist()
+    away = np.array([np.cos(around), np.sin(around)])
+    return distance, distance * np.append(np.sin(tilt) * away, np.cos(tilt)), roll
 
 
 def crowd_photo(
@@ -98,13 +104,8 @@ def crowd_photo(
     """A photo of one piece of a table, and its round bases and ovals (N, 7), as `Sheet` has them."""
     scene, sizes = in_front(view, *crowded_scene(rng, reach_mm, tiles, wardrobe))
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
-    fine = view.resized(FINER)
-    rows = [
-        [*plate.center_mm, *size, visible_share(k, plate, owners, fine)]
-        for k, (plate, size) in enumerate(zip(scene.plates, sizes, strict=True))
-        if size is not None and size[3] != RECTANGLE
-    ]
-    return photo, np.array(rows, float).reshape(-1, 7)
+    rows = seen_bases(scene.plates, sizes, owners, view.resized(FINER))
+    return photo, rows[rows[:, 5] != RECTANGLE]
 
 
 def crowded_scene(

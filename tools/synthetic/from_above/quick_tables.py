@@ -8,7 +8,7 @@ import numpy as np
 from overruler.bases import OVAL_SIDES_MM
 from synthetic.arrays import Array, Picture, Rng
 from synthetic.camera import View, patch_view
-from synthetic.from_above.sheet import REACH_MM, Sheet, sheet_of, visible_share
+from synthetic.from_above.sheet import REACH_MM, Sheet, Size, seen_bases, sheet_of
 from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, circle, rounded, spun
 from synthetic.painted.scene import make_scene
@@ -66,16 +66,8 @@ def drawn_photo(
     made = [reshaped(rng, plate, shapes) for plate in scene.plates]
     scene = replace(scene, plates=[plate for plate, _ in made])
     photo, owners = photo_of(rng, scene, view, finer, tiles)
-    rows = [
-        [*plate.center_mm, *size, visible_share(k, plate, owners, view.resized(finer))]
-        for k, (plate, size) in enumerate(made)
-        if size is not None
-    ]
-    return photo, np.array(rows, float).reshape(-1, 7)
-
-
-Size = tuple[float, float, float, int]
-"""Length and width in mm, heading in radians, kind."""
+    sizes = [size for _, size in made]
+    return photo, seen_bases(scene.plates, sizes, owners, view.resized(finer))
 
 
 def reshaped(rng: Rng, plate: Plate, shapes: Shapes) -> tuple[Plate, Size | None]:

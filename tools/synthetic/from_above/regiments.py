@@ -8,8 +8,8 @@ import numpy as np
 from overruler.bases import RECTANGLE_SIDES_MM
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.camera import View, patch_view
-from synthetic.from_above.quick_tables import DISC, RECTANGLE, Size
-from synthetic.from_above.sheet import REACH_MM, Sheet, sheet_of, visible_share
+from synthetic.from_above.quick_tables import DISC, RECTANGLE
+from synthetic.from_above.sheet import REACH_MM, Sheet, Size, seen_bases, sheet_of
 from synthetic.painted.art import square_art
 from synthetic.painted.as_played import as_played, posed, ranks, tray_around
 from synthetic.painted.clutter import any_clutter
@@ -93,13 +93,8 @@ def regiment_photo(
     """A photo of one piece of a table, and its rectangular bases (N, 7), as `Sheet` has them."""
     scene, sizes = regiment_scene(rng, reach_mm, tiles, wardrobe)
     photo, owners = photo_of(rng, scene, view, finer, tiles)
-    fine = view.resized(finer)
-    rows = [
-        [*plate.center_mm, *size, visible_share(k, plate, owners, fine)]
-        for k, (plate, size) in enumerate(zip(scene.plates, sizes, strict=True))
-        if size is not None and size[3] == RECTANGLE
-    ]
-    return photo, np.array(rows, float).reshape(-1, 7)
+    rows = seen_bases(scene.plates, sizes, owners, view.resized(finer))
+    return photo, rows[rows[:, 5] == RECTANGLE]
 
 
 def regiment_scene(

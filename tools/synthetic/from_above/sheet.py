@@ -18,6 +18,8 @@ from synthetic.painted.plates import Plate
 
 Truth = dict[str, Any]
 """What is true of a photo, as `synthetic.traced.truth` writes it."""
+Size = tuple[float, float, float, int]
+"""Length and width of a base in mm, heading in radians, kind."""
 REACH_MM = 190.0
 """How far a drawn piece of a table reaches from its middle."""
 FINE_MM = 1.25
@@ -105,6 +107,18 @@ def lengthwise(base: Sequence[float]) -> list[float]:
 
 
 # --- what is seen of a painted rim ---
+
+
+def seen_bases(
+    plates: Sequence[Plate], sizes: Sequence[Size | None], owners: Mask, view: View
+) -> Array:
+    """The bases (N, 7) among plates, as `Sheet` has them; those without a size are none."""
+    rows = [
+        [*plate.center_mm, *size, visible_share(k, plate, owners, view)]
+        for k, (plate, size) in enumerate(zip(plates, sizes, strict=True))
+        if size is not None
+    ]
+    return np.array(rows, float).reshape(-1, 7)
 
 
 def visible_share(k: int, plate: Plate, owners: Mask, view: View) -> float:

@@ -31,8 +31,8 @@ from overruler.vision.learned.shape_net import picture_input
 
 MODEL = WEIGHTS / "discs.onnx"
 MODEL_IN_PLAY = WEIGHTS / "discs_in_play.onnx"
-"""The same network, taught on tables in play: crowds under figures, from near and low. It is less
-sure of plain bases, so it only adds to what the first one says."""
+"""A network whose first weights come from photographs, taught on tables in play: crowds under figures,
+from near and low. It is less sure of plain bases, so it only adds to what the first one says."""
 REFERENCE_SIZE_MM = 16.0
 """The network predicts radii and half axes as logarithms of their ratio to this, in mm."""
 MIN_ROUND_SCORE = 0.05
@@ -86,11 +86,11 @@ def find_discs(view: Orthophoto, camera: Camera, in_play: bool = False) -> Discs
     if not in_play:
         round_peaks = _find_peaks(answer[ROUND_CHANNEL], MIN_ROUND_SCORE)
         oval_peaks = _find_peaks(answer[OVAL_CHANNEL], MIN_OVAL_SCORE)
-        rounds = _decode_rounds(fine, answer, *round_peaks)
-        return Discs(rounds, _decode_ovals(fine, answer, *oval_peaks))
+        rounds = _decode_rounds(fine, answer, round_peaks)
+        return Discs(rounds, _decode_ovals(fine, answer, oval_peaks))
     answer = _with_second_answer(answer, infer_whole_picture(MODEL_IN_PLAY, picture))
-    rounds = _decode_rounds(fine, answer, *_likely_cells(answer[ROUND_CHANNEL]))
-    ovals = _decode_ovals(fine, answer, *_likely_cells(answer[OVAL_CHANNEL]))
+    rounds = _decode_rounds(fine, answer, _likely_cells(answer[ROUND_CHANNEL]))
+    ovals = _decode_ovals(fine, answer, _likely_cells(answer[OVAL_CHANNEL]))
     first_rounds = _first_of_each(rounds[:, :2], rounds[:, 2], rounds[:, 2])
     return Discs(
         rounds[first_rounds], ovals[_first_of_each(ovals[:, :2], ovals[:, 2], ovals[:, 3])]
@@ -105,27 +105,17 @@ def _with_second_answer(first: Floats, second: Floats) -> Floats:
     return answer
 
 
-def _decode_rounds(
-    fine: Orthophoto,
-    answer: Floats,
-    row: NDArray[np.intp],
-    column: NDArray[np.intp],
-    score: NDArray[np.float64],
-) -> Array:
+def _decode_rounds(fine: Orthophoto, answer: Floats, cells: Cells) -> Array:
     """Decode the round bases (N, 4) of cells."""
+    row, column, score = cells
     centre_mm = _centres_mm(fine, answer, row, column)
     log_radius = answer[RADIUS_CHANNEL, row, column].astype(float)
     return np.column_stack([centre_mm, REFERENCE_SIZE_MM * np.exp(log_radius), score])
 
 
-def _decode_ovals(
-    fine: Orthophoto,
-    answer: Floats,
-    row: NDArray[np.intp],
-    column: NDArray[np.intp],
-    score: NDArray[np.float64],
-) -> Array:
+def _decode_ovals(fine: Orthophoto, answer: Floats, cells: Cells) -> Array:
     """Decode the ovals (N, 6) of cells."""
+    row, column, score = cells
     centre_mm = _centres_mm(fine, answer, row, column)
     shape = answer[OVAL_CHANNELS, row, column].astype(float)
     half_axes_mm = REFERENCE_SIZE_MM * np.exp(shape[:2].T)

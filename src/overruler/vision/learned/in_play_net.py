@@ -10,16 +10,9 @@ from numpy.typing import NDArray
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.imaging.line_profiles import Floats
-from overruler.vision.learned.inference import WEIGHTS, run_in_batches
+from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.patch_net import run_patch_network
-from overruler.vision.learned.patches import (
-    PatchFormat,
-    Picture,
-    auxiliary_input,
-    cut_patches,
-    patch_input,
-)
+from overruler.vision.learned.patches import PatchFormat, Picture
 
 MODEL = WEIGHTS / "in_play.onnx"
 WIDE_PATCH = PatchFormat(96, 2.4)
@@ -33,16 +26,7 @@ def look_in_play(
     mirrored: NDArray[np.bool_] | None = None,
 ) -> Array:
     """Look at circles (N, 3) or ovals (N, 5); answers (N, 7) as `run_patch_network` gives them."""
-    flip = np.zeros(len(shapes), bool) if mirrored is None else mirrored
-
-    def blob(rows: Array) -> Floats:
-        some, flipped = rows[:, :-1], rows[:, -1] > 0
-        patches = cut_patches(levels, camera, some, WIDE_PATCH)
-        seen = patch_input(patches, auxiliary_input(camera, some), WIDE_PATCH)
-        seen[flipped] = seen[flipped][..., ::-1]
-        return seen
-
-    return run_in_batches(MODEL, blob, np.column_stack([shapes, flip])).reshape(-1, 7)
+    return run_patch_network(levels, camera, shapes, mirrored, MODEL, WIDE_PATCH)
 
 
 def look_with_both(

@@ -1,6 +1,7 @@
 """Look at candidates with the patch network of `rim_net`, or with another of its kind."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from overruler.vision.imaging.line_profiles import Floats
 from overruler.vision.learned.inference import WEIGHTS, run_in_batches
 from overruler.vision.learned.logits import MAX_LOGIT_PER_VIEW
 from overruler.vision.learned.patches import (
+    NEAR_PATCH,
+    PatchFormat,
     Picture,
     auxiliary_input,
     cut_patches,
@@ -30,24 +33,26 @@ def run_patch_network(
     camera: Camera,
     shapes: Array,
     mirrored: NDArray[np.bool_] | None = None,
+    model: Path = PATCH_MODEL,
+    form: PatchFormat = NEAR_PATCH,
 ) -> Array:
-    """Run the patch network on circles or ellipses, shaped as in `patches`; answers (N, 7).
+    """Run a patch network on circles or ellipses, shaped as in `patches`; answers (N, 7).
 
-    The answers are the logit, dx, dy, log of the radius ratio, two log σ, and the logit of the
-    visible share. dx and dy are in radii, to the right and away from the camera. Where `mirrored`
-    (N,) is True, the network sees the mirror image.
+    The network `model` sees patches of the format `form`. The answers are the logit, dx, dy, log of
+    the radius ratio, two log σ, and the logit of the visible share. dx and dy are in radii, to the
+    right and away from the camera. Where `mirrored` (N,) is True, the network sees the mirror image.
     """
     flip = np.zeros(len(shapes), bool) if mirrored is None else mirrored
 
     def blob(rows: Array) -> Floats:
         some = rows[:, :-1]
         flipped = rows[:, -1] > 0
-        patches = cut_patches(levels, camera, some)
-        pictures = patch_input(patches, auxiliary_input(camera, some))
+        patches = cut_patches(levels, camera, some, form)
+        pictures = patch_input(patches, auxiliary_input(camera, some), form)
         pictures[flipped] = pictures[flipped][..., ::-1]
         return pictures
 
-    return run_in_batches(PATCH_MODEL, blob, np.column_stack([shapes, flip])).reshape(-1, 7)
+    return run_in_batches(model, blob, np.column_stack([shapes, flip])).reshape(-1, 7)
 
 
 def augmented_logits(

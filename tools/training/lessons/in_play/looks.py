@@ -18,9 +18,9 @@ from overruler.vision.learned.patches import (
 )
 from synthetic.arrays import Array, Floats, Mask, Picture, Rng
 from synthetic.camera import View, view_towards
-from synthetic.from_above.crowds import crowded_scene, in_front
-from synthetic.from_above.quick_tables import DISC, FINER, RECTANGLE, Size
-from synthetic.from_above.sheet import visible_share
+from synthetic.from_above.crowds import any_eye, crowded_scene, in_front
+from synthetic.from_above.quick_tables import DISC, FINER, RECTANGLE
+from synthetic.from_above.sheet import Size, seen_bases
 from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate
 from synthetic.painted.scene import Scene, make_scene
@@ -44,8 +44,8 @@ NEAR_SHARE, NEAR_LOG, NEAR_ASPECT_LOG = 0.55, 0.42, 0.38
 """Up to here it is nobody's fault."""
 LEAST_VISIBLE, HIDDEN_VISIBLE = 0.2, 0.08
 """Bases of which more is seen count; where less than the second is seen there is none."""
-DISTANCES_MM, USUAL_TILT_RAD, LOW, LOW_TILT_RAD = (250.0, 2200.0), 0.75, 0.45, 1.1
-"""How far the camera stands, the greatest tilt of most photos, the share of those from low, and their greatest."""
+DISTANCES_MM, LOW, LOW_TILT_RAD = (250.0, 2200.0), 0.45, 1.1
+"""How far the camera stands, the share of photos from low, and their greatest tilt."""
 REACHES_MM, PHOTOS_MM, MOST_PX = (60.0, 220.0), (0.3, 2.0), 420
 """How far a piece of a table reaches, a pixel of its photo, and the photo's side at most."""
 ROUND_MM = 1e-6
@@ -92,12 +92,9 @@ def _round_size(plate: Plate) -> Size | None:
 
 def _bases(scene: Scene, sizes: Sequence[Size | None], owners: Mask, fine: View) -> Array:
     """The shapes of all round bases and ovals, and how much of each is seen (N, 6)."""
-    rows = []
-    for k, (plate, size) in enumerate(zip(scene.plates, sizes, strict=True)):
-        if size is not None and size[3] != RECTANGLE:
-            half = [size[0] / 2, size[1] / 2, size[2]]
-            rows.append([*plate.center_mm, *half, visible_share(k, plate, owners, fine)])
-    return np.array(rows, float).reshape(-1, 6)
+    rows = seen_bases(scene.plates, sizes, owners, fine)
+    rows = rows[rows[:, 5] != RECTANGLE]
+    return np.column_stack([rows[:, :2], rows[:, 2:4] / 2, rows[:, 4], rows[:, 6]])
 
 
 def label(camera: Camera, candidates: Array, truth: Array) -> Floats:
@@ -131,11 +128,7 @@ def _within(errors: Sequence[Array], most: Sequence[float]) -> Mask:
 
 def _view(rng: Rng) -> tuple[View, float]:
     """A camera as people hold it over a table, and how far the table reaches."""
-    distance = float(np.exp(rng.uniform(*np.log(DISTANCES_MM))))
-    tilt = rng.uniform(0, LOW_TILT_RAD if rng.random() < LOW else USUAL_TILT_RAD)
-    around, roll = rng.uniform(0, 2 * np.pi, 2)
-    away = np.array([np.cos(around), np.sin(around)])
-    eye = distance * np.append(np.sin(tilt) * away, np.cos(tilt))
+    distance, eye, roll = any_eye(rng, DISTANCES_MM, LOW, LOW_TILT_RAD)
     reach = float(np.exp(rng.uniform(*np.log(REACHES_MM))))
     mm_per_px = max(float(np.exp(rng.uniform(*np.log(PHOTOS_MM)))), 2 * reach / MOST_PX)
     aim = np.append(rng.uniform(-0.2, 0.2, 2) * distance, 0)
