@@ -182,7 +182,7 @@ def _fitted(rows: Array) -> Array:
         kept = table % FOLDS == fold
         odds[kept] = signs[kept] @ fitted(signs[~kept], truth[~kept], before)
     for told, said in (("before", signs @ before), ("now", odds)):
-        print(f"{told}: {_calibration(said, truth)}")
+        print(f"{told}: {calibration(said, truth)}")
     weights = fitted(signs, truth, before)
     weights[0] -= np.log(truth.mean() / (1 - truth.mean()))  # the odds on these tables
     return weights
@@ -196,7 +196,7 @@ def fitted(signs: Array, truth: Array, before: Array) -> Array:
     return regression(signs, truth, weights, np.isin(places, (SAME_SIZE, ABOVE)))
 
 
-def _calibration(odds: Array, truth: Array) -> str:
+def calibration(odds: Array, truth: Array) -> str:
     """How many are right between two scores, and the share of bases over two thirds."""
     score = 1 / (1 + np.exp(-odds))
     edges = (0.0, 0.1, 0.3, 0.5, 2 / 3, 0.8, 0.9, 0.97, 1.0)

@@ -35,11 +35,11 @@ PHOTOS_MM = (0.6, 2.2)
 """A pixel of the photos."""
 UNITS, COUNTS = (0, 1, 2, 3, 4, 5), (1, 13)
 """How many units are added to a table, and how many bases each may have."""
-OVALS, RECTANGLES = 0.38, 0.08
+OVALS, RECTANGLES = 0.46, 0.06
 """The shares of units on oval and on rectangular bases; the others stand on round ones."""
 OVALS_OFTEN = (0.34, 0.18, 0.16, 0.14, 0.1, 0.08)
 """How common each size of oval is."""
-LONE, RANKED, TRAYS = 0.25, 0.4, 0.22
+LONE, RANKED, TRAYS = 0.2, 0.45, 0.22
 """The shares of units of one base, of others in ranks, and of those on a movement tray."""
 BARE, MOUNTED = 0.06, 0.6
 """The share of bases without a figure, and of ovals the share with a mounted one."""

@@ -40,7 +40,7 @@ SINGLE = 0.3
 """The share of units of one base."""
 STAND_MM = 40.0
 """From this length on a base may carry several figures."""
-SMALL_SCALE, STANDS_MM = 0.35, (30.0, 80.0)
+SMALL_SCALE, STANDS_MM = 0.45, (30.0, 80.0)
 """The share of units that are stands of small scales, and the lengths of their bases."""
 LOOSE_STANDS, STANDS_GAP_MM = 0.65, (2.0, 50.0)
 """The share of those that stand loosely, and their gaps."""

@@ -30,6 +30,8 @@ OUT_SHARES = (0.4, 0.38, 0.22)
 """How common each of these is."""
 LOOSE_SIZES = (0.85, 1.2)
 """How large things without a base are, against their usual size."""
+MOUNTS = (0.9, 1.35)
+"""How large bodies along ovals are, against what is as large on round bases."""
 DETAILS = (0.0, 0.15, 0.3, 0.45)
 """How uneven the paint of a unit is: from plain to rich in small things."""
 WITHOUT_BASE = 0.35
@@ -69,7 +71,7 @@ def along(rng: Rng, base: Plate, half_mm: Array, dressed_one: Cutout) -> Cutout:
     """A large body along an oval base of half such a length and width."""
     wardrobe = dressed_one.wardrobe
     body = int(rng.choice(np.flatnonzero(wardrobe.kinds == LARGE)))
-    size = _large_size(rng, wardrobe, body, float(half_mm[0]))
+    size = _large_size(rng, wardrobe, body, float(half_mm[0])) * rng.uniform(*MOUNTS)
     turn = base.turn_rad + rng.normal(0, 0.12) + np.pi * (rng.random() < 0.5)
     return replace(dressed_one, body=body, scale=size, turn_rad=float(turn))
 

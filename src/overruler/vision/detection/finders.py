@@ -217,9 +217,17 @@ def _needs_regiments(search: Search) -> bool:
 
 def _find_ovals(search: Search) -> Iterable[Detection]:
     known = search.discs.ovals
+    if search.in_play:
+        known = np.concatenate([known, as_ovals(search.discs.rounds)])
     visible = known[are_visible(search.view, search.hidden, known[:, :2])]
     sizes, camera = search.sizes.ovals, search.calibration.camera
     return find_ovals(search.frame, camera, sizes, visible, search.in_play)
+
+
+def as_ovals(rounds: Array) -> Array:
+    """Return round bases (N, 4) as ovals (N, 6), both as `Discs` has them."""
+    x, y, radius, probability = rounds.T
+    return np.column_stack([x, y, radius, radius, np.zeros(len(rounds)), probability])
 
 
 UNNAMED = "rectangles that nobody named"

@@ -35,12 +35,14 @@ def run_patch_network(
     mirrored: NDArray[np.bool_] | None = None,
     model: Path = PATCH_MODEL,
     form: PatchFormat = NEAR_PATCH,
+    columns: int = 7,
 ) -> Array:
     """Run a patch network on circles or ellipses, shaped as in `patches`; answers (N, 7).
 
-    The network `model` sees patches of the format `form`. The answers are the logit, dx, dy, log of
-    the radius ratio, two log σ, and the logit of the visible share. dx and dy are in radii, to the
-    right and away from the camera. Where `mirrored` (N,) is True, the network sees the mirror image.
+    The network `model` sees patches of the format `form`. It may answer in more `columns`. The
+    answers are the logit, dx, dy, log of the radius ratio, two log σ, and the logit of the visible
+    share. dx and dy are in radii, to the right and away from the camera. Where `mirrored` (N,) is
+    True, the network sees the mirror image.
     """
     flip = np.zeros(len(shapes), bool) if mirrored is None else mirrored
 
@@ -52,7 +54,7 @@ def run_patch_network(
         pictures[flipped] = pictures[flipped][..., ::-1]
         return pictures
 
-    return run_in_batches(model, blob, np.column_stack([shapes, flip])).reshape(-1, 7)
+    return run_in_batches(model, blob, np.column_stack([shapes, flip])).reshape(-1, columns)
 
 
 def augmented_logits(

@@ -17,17 +17,15 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import likeliest_compatible_set, make_detection
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.learned.coefficients import load_coefficients
-from overruler.vision.learned.ellipse_net import TracedOvals
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
 from overruler.vision.rounds.oval_trials import (
-    IN_PLAY,
     MIN_SCORE,
-    PREPARED,
-    Judge,
+    SizeTrials,
     size_trials,
     trace_candidates,
 )
+from overruler.vision.rounds.ovals_in_play import MIN_SCORE_IN_PLAY, trials_in_play
 
 TRACE_SIGMA_INFLATION = load_coefficients("sigma_inflation")["traced_oval_pose"]
 """Inflation of a trace's σ where the size is known: counted on 305 rendered ovals, with their
@@ -48,13 +46,17 @@ def find_ovals(
     `starts` (N, 6) are candidates: x, y, half length and half width in mm on the plane z = 0,
     heading in rad, and probability. On a table `in_play` another network judges.
     """
-    judge = IN_PLAY if in_play else PREPARED
+    pyramid = photo_pyramid(frame)
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
-    traced = trace_candidates(frame, camera, starts, sizes, judge)
-    fitted = _fit_catalogue_sizes(frame, camera, bases, sizes, traced, judge)
+    if in_play:
+        trials = trials_in_play(pyramid, camera, starts, sizes)
+    else:
+        trials = size_trials(pyramid, camera, sizes, trace_candidates(frame, camera, starts, sizes))
+    least = MIN_SCORE_IN_PLAY if in_play else MIN_SCORE
+    fitted = _fit_catalogue_sizes(frame, camera, bases, trials, least)
     fits = [fit for fit, _ in fitted]
     scores = [score for _, score in fitted]
-    chosen = likeliest_compatible_set(fits, scores, MIN_SCORE)
+    chosen = likeliest_compatible_set(fits, scores, least)
     return [_make_detection(camera, fits[k], scores[k]) for k in chosen]
 
 
@@ -64,18 +66,12 @@ def _make_detection(camera: Camera, fit: OvalFit, score: float) -> Detection:
 
 
 def _fit_catalogue_sizes(
-    frame: Frame,
-    camera: Camera,
-    bases: Sequence[Base],
-    sizes: Array,
-    traced: TracedOvals,
-    judge: Judge,
+    frame: Frame, camera: Camera, bases: Sequence[Base], trials: SizeTrials, least: float
 ) -> list[tuple[OvalFit, float]]:
-    """Fit the half `sizes` of `bases` that the traced ovals likely have; return fits and probabilities."""
-    trials = size_trials(photo_pyramid(frame), camera, sizes, traced, judge)
+    """Fit the likely trials of sizes of `bases`; return fits and probabilities."""
     scores = trials.probabilities()
     fitted = []
-    for j in np.flatnonzero(scores > MIN_SCORE).tolist():
+    for j in np.flatnonzero(scores > least).tolist():
         pose, sigma = trials.poses[j, POSE_COLUMNS], trials.sigmas[j, POSE_COLUMNS]
         prior = PosePrior(pose, TRACE_SIGMA_INFLATION * sigma)
         fit = fit_oval(frame.pixels, camera, prior, bases[trials.size[j]], 0.0)

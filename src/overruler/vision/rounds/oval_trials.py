@@ -20,9 +20,7 @@ from overruler.vision.learned.ellipse_net import (
     trace_ovals,
     trace_ovals_of_known_size,
 )
-from overruler.vision.learned.in_play_net import look_with_both
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
-from overruler.vision.learned.patch_net import Look, run_patch_network
 from overruler.vision.learned.patches import Picture, photo_pyramid
 from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY
 
@@ -61,25 +59,7 @@ LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score").values()))
 at the oval of known size. The fit adds nothing."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Judge:
-    """Who tells ovals from what looks like them."""
-
-    look: Look
-    """The network's look at an oval."""
-    grows_all: bool
-    """Whether traces of a catalogue size may be parts of larger ovals too."""
-
-
-PREPARED = Judge(run_patch_network, grows_all=False)
-"""Judges on tables prepared for measuring."""
-IN_PLAY = Judge(look_with_both, grows_all=True)
-"""Judges on tables in play: figures hide much of a rim there, and a trace holds to them."""
-
-
-def trace_candidates(
-    frame: Frame, camera: Camera, starts: Array, sizes: Array, judge: Judge
-) -> TracedOvals:
+def trace_candidates(frame: Frame, camera: Camera, starts: Array, sizes: Array) -> TracedOvals:
     """Trace the rims of the candidates that look like ovals, one for each oval.
 
     Left out are those that are no base of half `sizes` (C, 2), nor a part of one.
@@ -87,7 +67,7 @@ def trace_candidates(
     pyramid = photo_pyramid(frame)
     ovals, from_above = starts[:, :5], starts[:, 5]
     for _ in range(2):
-        scored = score_ovals(pyramid, camera, ovals, judge.look)
+        scored = score_ovals(pyramid, camera, ovals)
         is_likely = scored.score > MIN_NET_SCORE
         ovals, from_above = scored.ovals[is_likely], from_above[is_likely]
     ovals, sigma = trace_ovals(pyramid, camera, ovals)
@@ -96,9 +76,7 @@ def trace_candidates(
     ovals, sigma = trace_ovals(pyramid, camera, traced.ovals)
     traced = replace(traced, ovals=ovals, sigma=sigma)
     traced = traced[_may_matter(traced, sizes)]
-    traced = replace(
-        traced, score=average_augmented_scores(pyramid, camera, traced.ovals, judge.look)
-    )
+    traced = replace(traced, score=average_augmented_scores(pyramid, camera, traced.ovals))
     return _suppress_overlaps(traced[traced.score > MIN_TRACED_SCORE])
 
 
@@ -135,21 +113,18 @@ class SizeTrials:
     """(N, 5): the ovals, traced again as ones of that size."""
     sigmas: Array
     """(N, 5): 1 σ of each number."""
-    score: Array
-    """(N,): the network's score there."""
-    from_above: Array
-    """(N,): the overview's probability."""
-    chi2: Array
-    """(N,): the squared error of the size, in σ."""
+    features: Array
+    """(N, K): what the probabilities are weighed from."""
+    weights: Array
+    """(K,): their weights."""
 
     def probabilities(self) -> Array:
         """Return the probability (N,) that each is a base."""
-        rows = zip(self.score, self.from_above, self.chi2, strict=True)
-        return np.array([_oval_probability(*row) for row in rows])
+        return sigmoid(self.features @ self.weights)
 
 
 def size_trials(
-    pyramid: list[Picture], camera: Camera, sizes: Array, traced: TracedOvals, judge: Judge
+    pyramid: list[Picture], camera: Camera, sizes: Array, traced: TracedOvals
 ) -> SizeTrials:
     """Try the half `sizes` (C, 2) that the traced ovals likely have.
 
@@ -160,16 +135,17 @@ def size_trials(
     may_pass = _may_be_bases(traced[which], chi2[which, size])
     which, size = which[may_pass], size[may_pass]
     ovals = _resized(traced.ovals[which], sizes[size])
-    may_grow = judge.grows_all | (chi2.min(1) >= MAX_SIZE_CHI2)
-    parts = np.flatnonzero(may_grow & (traced.score > MIN_GROWN_SCORE))
+    has_no_size = chi2.min(1) >= MAX_SIZE_CHI2
+    parts = np.flatnonzero(has_no_size & (traced.score > MIN_GROWN_SCORE))
     grown_from = traced.ovals[parts]
-    of_part, grown_size, grown = _grow_parts(pyramid, camera, grown_from, sizes, judge.look)
+    of_part, grown_size, grown = _grow_parts(pyramid, camera, grown_from, sizes)
     which = np.concatenate([which, parts[of_part]])
     size = np.concatenate([size, grown_size])
     resized = np.concatenate([ovals, grown])
     poses, sigmas = trace_ovals_of_known_size(pyramid, camera, resized)
-    misfit = _misfit_of_size(pyramid, camera, poses, traced[which], chi2[which, size], judge.look)
-    return SizeTrials(size, poses, sigmas, *misfit)
+    misfit = _misfit_of_size(pyramid, camera, poses, traced[which], chi2[which, size])
+    features = [_features(*row) for row in zip(*misfit, strict=True)]
+    return SizeTrials(size, poses, sigmas, np.array(features).reshape(-1, 4), LOGIT_WEIGHTS)
 
 
 def _resized(ovals: Array, half_sizes: Array) -> Array:
@@ -178,7 +154,7 @@ def _resized(ovals: Array, half_sizes: Array) -> Array:
 
 
 def _grow_parts(
-    pyramid: list[Picture], camera: Camera, parts: Array, sizes: Array, look: Look
+    pyramid: list[Picture], camera: Camera, parts: Array, sizes: Array
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
     """Place ovals of half `sizes` (C, 2) that each of the `parts` (N, 5) may be a part of.
 
@@ -189,7 +165,7 @@ def _grow_parts(
     for _ in range(2):
         if not len(grown):
             break
-        seen = score_ovals(pyramid, camera, grown, look)
+        seen = score_ovals(pyramid, camera, grown)
         is_likely = seen.score > MIN_GROWN_SIGHT_SCORE
         part, size = part[is_likely], size[is_likely]
         grown = _resized(seen.ovals[is_likely], sizes[size])
@@ -215,7 +191,6 @@ def _misfit_of_size(
     poses: Array,
     traced: TracedOvals,
     chi2: Array,
-    look: Look,
 ) -> tuple[Array, Array, Array]:
     """Return the network's score (N,) at ovals of known size, the overview's, and the size error.
 
@@ -223,7 +198,7 @@ def _misfit_of_size(
     """
     if not len(poses):
         return np.empty(0), np.empty(0), np.empty(0)
-    score = average_augmented_scores(pyramid, camera, poses, look)
+    score = average_augmented_scores(pyramid, camera, poses)
     is_far = chi2 >= MAX_SIZE_CHI2
     chi2 = chi2.copy()
     if is_far.any():
@@ -253,6 +228,10 @@ def _plausible_sizes(chi2: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def _oval_probability(score: float, from_above: float, chi2: float) -> float:
     """Return the probability of an oval base by both networks' scores and its size error."""
+    return float(sigmoid(_features(score, from_above, chi2) @ LOGIT_WEIGHTS))
+
+
+def _features(score: float, from_above: float, chi2: float) -> Array:
+    """Return constant, both networks' log odds, and size error."""
     clipped = np.clip(from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
-    logits = probability_to_logit([score, clipped])
-    return float(sigmoid(LOGIT_WEIGHTS @ [1.0, *logits, chi2]))
+    return np.array([1.0, *probability_to_logit([score, clipped]), chi2])

@@ -55,6 +55,12 @@ def in_ovals(rng: Rng, bases: Array) -> Array:
     return moved(rng, rounds(np.concatenate(circles)), 0.2)
 
 
+def as_circles(rng: Rng, bases: Array) -> Array:
+    """Circles in the place of long bases, off in place and size as the look from above is."""
+    long = bases[bases[:, 2] > ROUND_ASPECT * bases[:, 3]]
+    return moved(rng, rounds(np.column_stack([long[:, :2], np.sqrt(long[:, 2] * long[:, 3])])), 0.5)
+
+
 def pairs(rng: Rng, bases: Array) -> Array:
     """One long shape about a base and its nearest neighbour."""
     rows = []

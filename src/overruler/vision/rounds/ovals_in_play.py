@@ -1,0 +1,196 @@
+"""Trials of ovals on tables in play: a network corrects candidates, and catalogue sizes are tried there.
+
+Figures hide much of a rim there, and rings of gradients hold to them. The network of `in_play_net` saw
+such tables. It says where the base lies, how large and long it is, and how sure it is of each.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.learned.coefficients import load_coefficients
+from overruler.vision.learned.in_play_net import (
+    COLUMNS,
+    LOG_SIGMA_PLACE,
+    LOG_SIGMA_SIZE,
+    LOG_SIGMA_STRETCH,
+    LOGIT,
+    SIZE,
+    STRETCH,
+    corrected_shapes,
+    look_at_shapes,
+)
+from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
+from overruler.vision.learned.patches import Picture, equal_area_radius_mm
+from overruler.vision.rounds.oval_trials import MIN_FROM_ABOVE, SizeTrials
+from overruler.vision.rounds.scoring import (
+    MAX_OVERVIEW_PROBABILITY,
+    SAME_SIZE_EXPECTED_SHARE,
+)
+
+CORRECTIONS = 2
+"""Times that a candidate is corrected."""
+MIN_LOGIT = -1.0
+"""Smallest log odds of a candidate that sizes are tried on."""
+HALF_WIDTHS_MM = (6.0, 75.0)
+"""Half width of the narrowest oval, and half length of the longest, that may be a base."""
+SAME_PLACE = 0.3
+"""Distance of two centres, in half widths, below which candidates of one size are one."""
+SAME_SIZE = 0.15
+"""Difference of the logarithms of half length or half width up to which they are of one size."""
+SIZE_GROWTH = (0.75, 2.0)
+"""Ratios of a catalogue size's length, and width, to a candidate's that are tried: a figure may hide
+half of a base."""
+LEAST_ASPECT = 1.08
+"""A candidate that is longer than wide by less tells no heading: several are tried."""
+TURNS = np.pi * np.array([0.0, 0.25, 0.5, 0.75])
+"""Those, in rad from the candidate's own."""
+SIZE_SIGMA, STRETCH_SIGMA = 0.05, 0.05
+"""Least 1 σ of the logarithm of a size and of a stretch."""
+LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score_in_play").values()))
+"""Weights of constant, the network's log odds at the size and at the candidate's own, the overview's,
+the size error in χ², and the logarithm of the company of its size."""
+MIN_SCORE_IN_PLAY = 0.5
+"""Smallest probability of an oval."""
+
+
+def trials_in_play(
+    pyramid: list[Picture], camera: Camera, starts: Array, sizes: Array
+) -> SizeTrials:
+    """Try the half `sizes` (C, 2) on candidates (N, 6), shaped as `find_ovals` has them."""
+    shapes, from_above = starts[:, :5], starts[:, 5]
+    logits = np.full(len(shapes), np.inf)
+    for _ in range(CORRECTIONS):
+        answers = look_at_shapes(pyramid, camera, shapes)
+        shapes, logits = corrected_shapes(camera, shapes, answers), answers[:, 0]
+        kept = (logits > MIN_LOGIT) & _may_be_base(shapes)
+        shapes, logits, from_above = shapes[kept], logits[kept], from_above[kept]
+    first, from_above = _first_of_each(shapes, logits, from_above)
+    shapes = shapes[first]
+    free = _answers_from_both_sides(pyramid, camera, shapes)[:, LOGIT]
+    which, size, ovals = _of_catalogue_size(shapes, sizes)
+    return _judge(pyramid, camera, size, ovals, from_above[which], free[which])
+
+
+def _may_be_base(shapes: Array) -> NDArray[np.bool_]:
+    narrowest, longest = HALF_WIDTHS_MM
+    is_sized = (shapes[:, 3] > narrowest) & (shapes[:, 2] < longest * 2)
+    return np.asarray(np.isfinite(shapes).all(1) & is_sized)
+
+
+def _first_of_each(shapes: Array, logits: Array, from_above: Array) -> tuple[list[int], Array]:
+    """Return the likeliest candidate of each base, and the highest probabilities from above there."""
+    kept: list[int] = []
+    highest: list[float] = []
+    for k in np.argsort(-logits, kind="stable").tolist():
+        same = [j for j, other in enumerate(kept) if _are_one(shapes[k], shapes[other])]
+        if same:
+            highest[same[0]] = max(highest[same[0]], float(from_above[k]))
+        else:
+            kept.append(k)
+            highest.append(float(from_above[k]))
+    return kept, np.array(highest)
+
+
+def _are_one(shape: Array, other: Array) -> bool:
+    apart = float(np.hypot(*(shape[:2] - other[:2])))
+    log_ratio = np.abs(np.log(shape[2:4] / other[2:4]))
+    is_near = apart < SAME_PLACE * min(shape[3], other[3])
+    return is_near and bool((log_ratio < SAME_SIZE).all())
+
+
+def _of_catalogue_size(
+    shapes: Array, sizes: Array
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Place ovals of the half `sizes` (C, 2) that candidates may be or be parts of.
+
+    Returns candidate, size and oval (M, 5).
+    """
+    least, most = SIZE_GROWTH
+    growth = sizes / shapes[:, None, 2:4]
+    which, size = np.nonzero(((growth > least) & (growth < most)).all(2))
+    is_round = shapes[which, 2] < LEAST_ASPECT * shapes[which, 3]
+    turns = np.where(is_round[:, None], TURNS, np.append(0.0, np.full(len(TURNS) - 1, np.nan)))
+    row, turn = np.nonzero(np.isfinite(turns))
+    which, size = which[row], size[row]
+    heading = shapes[which, 4] + turns[row, turn]
+    return which, size, np.column_stack([shapes[which, :2], sizes[size], heading])
+
+
+def _judge(
+    pyramid: list[Picture],
+    camera: Camera,
+    size: NDArray[np.intp],
+    ovals: Array,
+    from_above: Array,
+    free: Array,
+) -> SizeTrials:
+    """Correct place and heading of ovals (N, 5) of known `size`, and score them there.
+
+    `free` (N,) are the log odds of what they come from, whatever its size.
+    """
+    half = ovals[:, 2:4]
+    for _ in range(CORRECTIONS if len(ovals) else 0):
+        answers = look_at_shapes(pyramid, camera, ovals)
+        corrected = corrected_shapes(camera, ovals, answers)
+        kept = (answers[:, 0] > MIN_LOGIT) & _may_be_base(corrected)
+        size, half = size[kept], half[kept]
+        from_above, free = from_above[kept], free[kept]
+        ovals = corrected[kept]
+        ovals[:, 2:4] = half
+    if not len(ovals):
+        return SizeTrials(size, ovals, ovals, np.empty((0, len(LOGIT_WEIGHTS))), LOGIT_WEIGHTS)
+    answers = _answers_from_both_sides(pyramid, camera, ovals)
+    clipped = np.clip(from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
+    logits = np.array([answers[:, LOGIT], free]).clip(-MAX_LOGIT, MAX_LOGIT)
+    features = np.array(
+        [np.ones(len(ovals)), *logits, probability_to_logit(clipped), _chi2(answers)]
+    )
+    alone = sigmoid(features.T @ LOGIT_WEIGHTS[:-1])
+    features = np.vstack([features, _log_company(size, ovals, alone)])
+    return SizeTrials(size, ovals, _sigmas(ovals, answers), features.T, LOGIT_WEIGHTS)
+
+
+def _log_company(size: NDArray[np.intp], ovals: Array, alone: Array) -> Array:
+    """Return the logarithm (N,) of how many others of a trial's size there are, against those expected.
+
+    Ovals come in units. Of the trials of one place the likeliest counts, by its probability `alone`.
+    """
+    likeliest: list[int] = []
+    for k in np.argsort(-alone, kind="stable").tolist():
+        apart = np.hypot(*(ovals[likeliest, :2] - ovals[k, :2]).T)
+        if not (apart < ovals[likeliest, 3] + ovals[k, 3]).any():
+            likeliest.append(k)
+    weight = np.zeros(len(alone))
+    weight[likeliest] = alone[likeliest]
+    same = np.maximum(np.bincount(size, weight)[size] - alone, 0)
+    others = np.maximum(weight.sum() - alone, 0)
+    return np.log((1 + same) / (1 + SAME_SIZE_EXPECTED_SHARE * others))
+
+
+def _answers_from_both_sides(pyramid: list[Picture], camera: Camera, ovals: Array) -> Array:
+    """Return the means (N, 11) of what the network says of ovals and of their mirror images."""
+    if not len(ovals):
+        return np.empty((0, COLUMNS))
+    answers = look_at_shapes(pyramid, camera, ovals)
+    mirrored = look_at_shapes(pyramid, camera, ovals, np.ones(len(ovals), bool))
+    mirrored[:, [1, STRETCH[1]]] *= -1
+    return (answers + mirrored) / 2
+
+
+def _chi2(answers: Array) -> Array:
+    """Return the squared error (N,), in σ, that the network sees in the size of ovals."""
+    size_sigma = np.hypot(SIZE_SIGMA, np.exp(answers[:, LOG_SIGMA_SIZE]))
+    stretch_sigma = np.hypot(STRETCH_SIGMA, np.exp(answers[:, LOG_SIGMA_STRETCH]))
+    stretch = np.hypot(*answers[:, STRETCH].T)
+    return np.asarray((answers[:, SIZE] / size_sigma) ** 2 + (stretch / stretch_sigma) ** 2)
+
+
+def _sigmas(ovals: Array, answers: Array) -> Array:
+    """Return 1 σ (N, 5) of place, half length and width, and heading."""
+    place = equal_area_radius_mm(ovals) * np.exp(answers[:, LOG_SIGMA_PLACE])
+    size = np.exp(answers[:, LOG_SIGMA_SIZE])[:, None] * ovals[:, 2:4]
+    aspect = np.log(ovals[:, 2] / ovals[:, 3])
+    heading = np.exp(answers[:, LOG_SIGMA_STRETCH]) / aspect
+    return np.column_stack([place, place, size, heading])

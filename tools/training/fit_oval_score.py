@@ -1,0 +1,141 @@
+"""Fit the weights of an oval's score in play: prints their file, or writes it beside the networks' weights.
+
+python tools/training/fit_oval_score.py --painted 120 --sprites build/sprites.npz --write
+
+Painted tables with units of ovals in contact and under figures teach which trials of a size are right. Each third of the
+tables is also scored by weights fitted on the others. The weights are held to those of before.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+import numpy as np
+
+from overruler.bases import catalogue
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.detection.finders import as_ovals
+from overruler.vision.learned.coefficients import load_coefficients
+from overruler.vision.learned.disc_net import find_discs
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
+from overruler.vision.learned.patches import build_pyramid
+from overruler.vision.rounds.ovals_in_play import trials_in_play
+from synthetic.arrays import Picture
+from synthetic.camera import patch_view
+from synthetic.from_above.crowds import crowd_photo
+from synthetic.from_above.quick_tables import OVAL
+from synthetic.from_above.sheet import drawn_view
+from synthetic.painted.wardrobe import Wardrobe
+from training.fit_round_score import (
+    CARD_SHARE,
+    FOLDS,
+    LEAST_VISIBLE,
+    LOW_SHARE,
+    LOW_TILT,
+    REACH_MM,
+    TILES,
+    USUAL_TILT,
+    calibration,
+    regression,
+)
+from training.score_tables import Table, judged_rows, kept_rows, read_options, teaching_tables
+
+NEAR_SHARE, NEAR_LOG, NEAR_RAD = 0.4, 0.08, 0.4
+"""A trial is right whose middle lies so near, in half widths, whose size differs so little, and whose heading too."""
+FILE = "oval_score_in_play"
+"""The file of the weights."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(__doc__, 9, arguments)
+    rows = kept_rows(options.rows, lambda: _rows(options))
+    text = _record(_fitted(rows), len(set(rows[:, 0])), options)
+    print(text, end="")
+    if options.write:
+        (WEIGHTS / f"{FILE}.json").write_text(text, encoding="utf-8")
+
+
+def _rows(options: argparse.Namespace) -> Array:
+    """A row a trial: the table's number, whether it is right, and the features of its score."""
+    tables = teaching_tables(
+        options, 37, painted_table, no_bases, mats=TILES, card_share=CARD_SHARE
+    )
+    return judged_rows(tables, judged, "trials")
+
+
+def painted_table(
+    seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+) -> Table:
+    """A table with units in play."""
+    rng = np.random.default_rng(list(seed))
+    most_tilt = LOW_TILT if rng.random() < LOW_SHARE else USUAL_TILT
+    view = patch_view(rng, REACH_MM, float(rng.uniform(0.4, 1.1)), most_tilt)
+    photo, found = crowd_photo(rng, view, tiles, REACH_MM, wardrobe)
+    flat = drawn_view(photo, view.camera, REACH_MM, OVERVIEW_MM_PER_PX)
+    return Table(photo, view.camera, flat, found[found[:, 5] == OVAL])
+
+
+def no_bases(truth: dict[str, object], camera: Camera) -> Array:
+    """Traced tables have too few ovals to teach."""
+    return np.empty((0, 7))
+
+
+def judged(table: Table) -> Iterator[list[float]]:
+    """Of each trial on a table: whether it is right, and the features of its score."""
+    sizes = [base for base in catalogue() if base.shape == "oval"]
+    half = np.array([[base.length_mm, base.width_mm] for base in sizes]) / 2
+    discs = find_discs(table.view, table.camera, in_play=True)
+    starts = np.concatenate([discs.ovals, as_ovals(discs.rounds)])
+    trials = trials_in_play(build_pyramid(table.photo), table.camera, starts, half)
+    for pose, features in zip(trials.poses, trials.features, strict=True):
+        said = verdict(pose, table.bases)
+        if said is not None:
+            yield [said, *features]
+
+
+def verdict(pose: Array, bases: Array) -> float | None:
+    """1 for an oval (5,) of a base of bases (M, 7), 0 for none, None for what counts neither way."""
+    if not len(bases):
+        return 0.0
+    half = bases[:, 2:4] / 2
+    away = np.linalg.norm(bases[:, :2] - pose[:2], axis=1) / half[:, 1]
+    size = np.abs(np.log(half / pose[2:4])).max(1)
+    turn = np.abs((bases[:, 4] - pose[4] + np.pi / 2) % np.pi - np.pi / 2)
+    here = int(np.argmin(away + size + turn))
+    if away[here] < NEAR_SHARE and size[here] < NEAR_LOG and turn[here] < NEAR_RAD:
+        return 1.0 if bases[here, 6] >= LEAST_VISIBLE else None
+    return 0.0
+
+
+def _fitted(rows: Array) -> Array:
+    """The weights on all tables; prints how often the scores of tables not fitted on are right."""
+    table, truth, signs = rows[:, 0], rows[:, 1], rows[:, 2:]
+    before = np.array(list(load_coefficients(FILE).values()))
+    free = np.zeros(len(before), bool)
+    odds = np.zeros(len(rows))
+    for fold in range(FOLDS):
+        kept = table % FOLDS == fold
+        odds[kept] = signs[kept] @ regression(signs[~kept], truth[~kept], before, free)
+    for told, said in (("before", signs @ before), ("now", odds)):
+        print(f"{told}: {calibration(said, truth)}")
+    return regression(signs, truth, before, free)
+
+
+def _record(weights: Array, tables: int, options: argparse.Namespace) -> str:
+    """The text of the weights' file, with their origin."""
+    origin = {
+        "coefficients": weights.round(3).tolist(),
+        "features": list(load_coefficients(FILE)),
+        "date": date.today().isoformat(),
+        "data": f"logistic regression on the trials of {tables} tables painted with units",
+        "command": f"python tools/training/fit_oval_score.py --painted {options.painted}"
+        f" --sprites SPRITES --seed {options.seed} --write",
+    }
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    main()
