@@ -15,7 +15,12 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import NO_DISCS, Discs, find_discs
-from overruler.vision.learned.in_play_net import look_in_play
+from overruler.vision.learned.in_play_net import (
+    corrected_shapes,
+    look_at_shapes,
+    look_in_play,
+)
+from overruler.vision.learned.patches import equal_area_radius_mm, photo_pyramid
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.rounds.find_ovals import find_ovals
@@ -33,6 +38,8 @@ MANY_PLATES = 5
 On tables of ships the networks take at least 7 things for plates, on 68 other tables at most 3; but
 on printed rooms more."""
 
+MAX_ROUND_ASPECT = 1.4
+"""Largest ratio of length to width of a round base as the network in play sees it: figures hide parts."""
 REGIMENT = 5
 """From this number of rectangles on that are no plates, a table of ships is one of regiments.
 
@@ -162,17 +169,29 @@ def _find_rounds(search: Search) -> Iterable[Detection]:
     radii, known = search.sizes.radii_mm, search.discs.rounds
     rings = search.rings and not search.is_fleet
     candidates = find_candidates(search.view, radii.tolist(), search.hidden, known, rings=rings)
-    count = len(candidates.response)
-    if not count:
-        return ()
-    search.progress(f"looking closer at {count} candidates")
     circles = np.column_stack([candidates.xy_mm, candidates.radius_mm])
+    if search.in_play:
+        circles = np.concatenate([circles, _corrected_circles(search)])
+    if not len(circles):
+        return ()
+    search.progress(f"looking closer at {len(circles)} candidates")
     look = look_in_play if search.in_play else None
     estimates = estimate_rims(search.frame, search.calibration.camera, circles, look)
     chosen = estimates[np.array(suppress_overlaps(estimates, radii), int)]
     search.progress(f"fitting {len(chosen.score)} bases")
     least = search.least_score
     return fit_rounds(search.frame, search.calibration, chosen, radii, least, from_above=known)
+
+
+def _corrected_circles(search: Search) -> Array:
+    """Return the circles (N, 3) that the network in play sees where the look from above saw any base."""
+    known = np.concatenate([search.discs.ovals, as_ovals(search.discs.rounds)])
+    seen = known[are_visible(search.view, search.hidden, known[:, :2]), :5]
+    camera = search.calibration.camera
+    answers = look_at_shapes(photo_pyramid(search.frame), camera, seen)
+    shapes = corrected_shapes(camera, seen, answers)
+    shapes = shapes[np.isfinite(shapes).all(1) & (shapes[:, 2] < MAX_ROUND_ASPECT * shapes[:, 3])]
+    return np.column_stack([shapes[:, :2], equal_area_radius_mm(shapes)])
 
 
 def _find_plates(search: Search) -> Iterable[Detection]:

@@ -166,7 +166,7 @@ def _log_company(size: NDArray[np.intp], ovals: Array, alone: Array) -> Array:
     weight[likeliest] = alone[likeliest]
     same = np.maximum(np.bincount(size, weight)[size] - alone, 0)
     others = np.maximum(weight.sum() - alone, 0)
-    return np.log((1 + same) / (1 + SAME_SIZE_EXPECTED_SHARE * others))
+    return np.asarray(np.log((1 + same) / (1 + SAME_SIZE_EXPECTED_SHARE * others)))
 
 
 def _answers_from_both_sides(pyramid: list[Picture], camera: Camera, ovals: Array) -> Array:
