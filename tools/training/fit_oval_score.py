@@ -2,8 +2,8 @@
 
 python tools/training/fit_oval_score.py --painted 120 --sprites build/sprites.npz --write
 
-Painted tables with units of ovals in contact and under figures teach which trials of a size are right. Each third of the
-tables is also scored by weights fitted on the others. The weights are held to those of before.
+Painted tables with units of ovals in contact and under figures teach which trials of a size are right. Each third of
+the tables is also scored by weights fitted on the others. The weights are held to those of before.
 """
 
 import argparse
@@ -16,11 +16,11 @@ import numpy as np
 from overruler.bases import catalogue
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.detection.finders import as_ovals
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.learned.patches import build_pyramid
+from overruler.vision.learned.shapes_in_play import find_shapes
 from overruler.vision.rounds.ovals_in_play import trials_in_play
 from synthetic.arrays import Picture
 from synthetic.camera import patch_view
@@ -87,8 +87,9 @@ def judged(table: Table) -> Iterator[list[float]]:
     sizes = [base for base in catalogue() if base.shape == "oval"]
     half = np.array([[base.length_mm, base.width_mm] for base in sizes]) / 2
     discs = find_discs(table.view, table.camera, in_play=True)
-    starts = np.concatenate([discs.ovals, as_ovals(discs.rounds)])
-    trials = trials_in_play(build_pyramid(table.photo), table.camera, starts, half)
+    pyramid = build_pyramid(table.photo)
+    seen = find_shapes(pyramid, table.camera, discs)
+    trials = trials_in_play(pyramid, table.camera, seen, half)
     for pose, features in zip(trials.poses, trials.features, strict=True):
         said = verdict(pose, table.bases)
         if said is not None:

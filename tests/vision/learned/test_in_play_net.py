@@ -2,9 +2,17 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from overruler.frame import Frame
-from overruler.vision.learned.in_play_net import look_in_play
+from overruler.vision.learned.in_play_net import (
+    COLUMNS,
+    SIZE,
+    STRETCH,
+    corrected_shapes,
+    look_in_play,
+)
 from overruler.vision.learned.patches import photo_pyramid
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, photo
@@ -43,6 +51,27 @@ def test_a_table_and_its_mirror_image_are_judged_alike() -> None:
     is_mirrored = np.array([True])
     again = look_in_play(photo_pyramid(mirrored), other, twin, is_mirrored)[:, 0]
     assert again == pytest.approx(told, abs=0.1)
+
+
+@given(
+    st.tuples(st.floats(-0.5, 0.5), st.floats(-0.5, 0.5)),
+    st.floats(-0.5, 0.5),
+    st.tuples(st.floats(-0.4, 0.4), st.floats(-0.4, 0.4)),
+    st.floats(0.0, 3.1),
+)
+def test_corrections_keep_to_the_logarithms_that_the_network_tells(
+    offset: tuple[float, float], size: float, stretch: tuple[float, float], turn: float
+) -> None:
+    """Area grows by twice the logarithm of the size; the middle moves by radii; a stretch back undoes one."""
+    camera = camera_over(30.0)
+    circle = np.array([[250.0, 260.0, 16.0, 16.0, turn]])
+    answers = np.zeros((1, COLUMNS))
+    answers[0, 1:3], answers[0, SIZE], answers[0, STRETCH] = offset, size, stretch
+    (corrected,) = corrected_shapes(camera, circle, answers)
+    away = corrected[:2] - circle[0, :2]
+    assert np.hypot(*away) == pytest.approx(16 * np.hypot(*offset), abs=1e-9)
+    assert corrected[2] * corrected[3] == pytest.approx(256 * np.exp(2 * size))
+    assert np.log(corrected[2] / corrected[3]) == pytest.approx(2 * np.hypot(*stretch), abs=1e-9)
 
 
 def test_no_circles_have_no_odds() -> None:

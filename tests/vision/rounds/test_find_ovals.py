@@ -16,17 +16,19 @@ from overruler.vision.contours.outlines import base_outline
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.ellipse_net import TracedOvals
+from overruler.vision.learned.in_play_net import corrected_shapes, look_at_shapes
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.patches import photo_pyramid
+from overruler.vision.learned.shapes_in_play import NO_SHAPES, find_shapes
 from overruler.vision.rounds.find_ovals import find_ovals
 from overruler.vision.rounds.oval_trials import (
     MAX_SIZE_CHI2,
-    PREPARED,
     _grow_parts,
     _may_matter,
     _oval_probability,
     _plausible_sizes,
 )
+from overruler.vision.rounds.ovals_in_play import _log_company, trials_in_play
 from overruler.vision.rounds.ring_filter import are_visible
 
 SIZE_PX = (1000, 800)
@@ -65,10 +67,14 @@ def table(camera: Camera, bases: list[tuple[Base, float, float, float]]) -> Fram
     return Frame(np.clip(noisy, 0, 255).astype(np.uint8), "drawn")
 
 
-def found_on(frame: Frame, camera: Camera, hidden: tuple[Array, ...] = ()) -> list[Detection]:
+def found_on(
+    frame: Frame, camera: Camera, hidden: tuple[Array, ...] = (), in_play: bool = False
+) -> list[Detection]:
     view = rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX)
-    known = find_discs(view, camera).ovals
-    return find_ovals(frame, camera, OVALS, known[are_visible(view, hidden, known[:, :2])])
+    discs = find_discs(view, camera, in_play)
+    seen = find_shapes(photo_pyramid(frame), camera, discs) if in_play else None
+    known = discs.ovals[are_visible(view, hidden, discs.ovals[:, :2])]
+    return find_ovals(frame, camera, OVALS, known, seen)
 
 
 @pytest.mark.parametrize("tilt_deg", [8.0, 30.0])
@@ -83,6 +89,46 @@ def test_seen_from_aside_every_oval_is_found_once_with_its_size(tilt_deg: float)
             min(np.hypot(*(one.xy_mm - [x, y])) for one in found if one.base == base)
             < base.width_mm / 8
         )
+
+
+@pytest.mark.parametrize("tilt_deg", [8.0, 30.0])
+def test_on_a_table_in_play_every_oval_is_found_once_with_its_size(tilt_deg: float) -> None:
+    camera = over(tilt_deg)
+    found = found_on(table(camera, PLACES), camera, in_play=True)
+    assert len(found) == len(PLACES)
+    for base, x, y, turn in PLACES:
+        one = min(found, key=lambda one: float(np.hypot(*(one.xy_mm - [x, y]))))
+        assert one.base == base
+        assert np.hypot(*(one.xy_mm - [x, y])) < base.width_mm / 8
+        assert abs((one.heading_deg - np.degrees(turn) + 90) % 180 - 90) < 3.0
+
+
+def test_a_circle_beside_an_oval_is_corrected_to_it() -> None:
+    base, x, y, turn = PLACES[0]
+    camera = over(25.0)
+    pyramid = photo_pyramid(table(camera, [PLACES[0]]))
+    shapes = np.array([[x + 6, y - 4, 20.0, 20.0, 0.0]])
+    for _ in range(2):
+        shapes = corrected_shapes(camera, shapes, look_at_shapes(pyramid, camera, shapes))
+    assert shapes[0, :2] == pytest.approx([x, y], abs=base.width_mm / 8)
+    assert 2 * shapes[0, 2:4] == pytest.approx([base.length_mm, base.width_mm], rel=0.12)
+    assert abs((shapes[0, 4] - turn + np.pi / 2) % np.pi - np.pi / 2) < 0.15
+
+
+def test_company_of_its_size_makes_an_oval_likelier() -> None:
+    """Three of one size stand apart, and one of another; the second trial of a place counts for nothing."""
+    ovals = np.array([[100.0 * k, 0, 30, 17.5, 0] for k in (0, 0, 1, 2, 3)])
+    size, alone = np.array([0, 1, 0, 0, 1]), np.array([0.8, 0.5, 0.8, 0.8, 0.8])
+    told = _log_company(size, ovals, alone)
+    assert told[0] == pytest.approx(np.log(2.6 / 1.48))
+    assert told[0] == pytest.approx(told[2]) == pytest.approx(told[3])
+    assert told[4] == pytest.approx(np.log(1 / 1.48))
+
+
+def test_no_candidates_give_no_trials() -> None:
+    pyramid, sizes = photo_pyramid(table(over(10.0), [])), np.array([[30.0, 17.5]])
+    trials = trials_in_play(pyramid, over(10.0), NO_SHAPES, sizes)
+    assert len(trials.poses) == len(trials.probabilities()) == 0
 
 
 def test_from_above_every_oval_is_found_once_where_it_lies() -> None:
@@ -151,7 +197,7 @@ def test_a_part_of_an_oval_grows_to_the_whole_one(end: int) -> None:
     shift = end * (length - part_length)
     part = np.array([[x + shift * np.cos(turn), y + shift * np.sin(turn), part_length, 12.0, turn]])
     sizes = np.array([[length, width], [4 * length, 4 * width]])
-    of_part, size, grown = _grow_parts(pyramid, camera, part, sizes, PREPARED.look)
+    of_part, size, grown = _grow_parts(pyramid, camera, part, sizes)
     assert (of_part.tolist(), size.tolist()) == ([0], [0])
     assert np.hypot(*(grown[0, :2] - [x, y])) < width / 4
     assert grown[0, 2:4] == pytest.approx([length, width])

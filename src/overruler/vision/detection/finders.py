@@ -12,17 +12,16 @@ from overruler.bases import PLATE_SIDES_MM, Base
 from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
+from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import NO_DISCS, Discs, find_discs
-from overruler.vision.learned.in_play_net import (
-    corrected_shapes,
-    look_at_shapes,
-    look_in_play,
-)
+from overruler.vision.learned.in_play_net import look_in_play
 from overruler.vision.learned.patches import equal_area_radius_mm, photo_pyramid
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
+from overruler.vision.learned.shapes_in_play import SeenShapes, find_shapes
+from overruler.vision.plates.stands import find_stands, shows_stands
 from overruler.vision.rounds.find_ovals import find_ovals
 from overruler.vision.rounds.fit_rounds import MIN_SCORE, covers_catalogue, fit_rounds, is_in_play
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
@@ -99,6 +98,8 @@ class Search:
     """Possible plates."""
     sizes_chosen: bool
     """Whether somebody chose a game or sizes."""
+    seen: SeenShapes | None
+    """What the network in play sees, on a table in play."""
     is_fleet: bool
     """Whether this looks like a table of ships: less will do for a plate there, and the whole-table
     network alone proposes round bases."""
@@ -129,13 +130,11 @@ class Search:
         likely_plates = _count_likely(candidate.score for candidate in plates)
         dominant = likely_plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
         is_fleet = not sizes_chosen and dominant
-        known = (discs, plates, sizes_chosen, is_fleet, least_score)
+        seen = None
+        if is_in_play(calibration):
+            seen = _shapes_in_play(frame, camera, view, hidden, discs)
+        known = (discs, plates, sizes_chosen, seen, is_fleet, least_score)
         return cls(frame, calibration, view, sizes, hidden, rings, progress, *known)
-
-    @property
-    def in_play(self) -> bool:
-        """Whether the table is in play: nobody prepared it for measuring."""
-        return is_in_play(self.calibration)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +159,14 @@ def is_plate(base: Base) -> bool:
     return base.is_square and base.width_mm in PLATE_SIDES_MM
 
 
+def _shapes_in_play(
+    frame: Frame, camera: Camera, view: Orthophoto, hidden: Sequence[Array], discs: Discs
+) -> SeenShapes:
+    """Return what the network in play sees, where nothing hides it."""
+    seen = find_shapes(photo_pyramid(frame), camera, discs)
+    return seen.among(are_visible(view, hidden, seen.shapes[:, :2]))
+
+
 def _count_likely(scores: Iterable[float]) -> int:
     return sum(score > LIKELY_SCORE for score in scores)
 
@@ -170,12 +177,12 @@ def _find_rounds(search: Search) -> Iterable[Detection]:
     rings = search.rings and not search.is_fleet
     candidates = find_candidates(search.view, radii.tolist(), search.hidden, known, rings=rings)
     circles = np.column_stack([candidates.xy_mm, candidates.radius_mm])
-    if search.in_play:
-        circles = np.concatenate([circles, _corrected_circles(search)])
+    if search.seen is not None:
+        circles = np.concatenate([circles, _round_shapes(search.seen)])
     if not len(circles):
         return ()
     search.progress(f"looking closer at {len(circles)} candidates")
-    look = look_in_play if search.in_play else None
+    look = None if search.seen is None else look_in_play
     estimates = estimate_rims(search.frame, search.calibration.camera, circles, look)
     chosen = estimates[np.array(suppress_overlaps(estimates, radii), int)]
     search.progress(f"fitting {len(chosen.score)} bases")
@@ -183,15 +190,11 @@ def _find_rounds(search: Search) -> Iterable[Detection]:
     return fit_rounds(search.frame, search.calibration, chosen, radii, least, from_above=known)
 
 
-def _corrected_circles(search: Search) -> Array:
-    """Return the circles (N, 3) that the network in play sees where the look from above saw any base."""
-    known = np.concatenate([search.discs.ovals, as_ovals(search.discs.rounds)])
-    seen = known[are_visible(search.view, search.hidden, known[:, :2]), :5]
-    camera = search.calibration.camera
-    answers = look_at_shapes(photo_pyramid(search.frame), camera, seen)
-    shapes = corrected_shapes(camera, seen, answers)
-    shapes = shapes[np.isfinite(shapes).all(1) & (shapes[:, 2] < MAX_ROUND_ASPECT * shapes[:, 3])]
-    return np.column_stack([shapes[:, :2], equal_area_radius_mm(shapes)])
+def _round_shapes(seen: SeenShapes) -> Array:
+    """Return the circles (N, 3) among the shapes that the network in play sees."""
+    shapes = seen.shapes
+    is_round = ~seen.is_angular & (shapes[:, 2] < MAX_ROUND_ASPECT * shapes[:, 3])
+    return np.column_stack([shapes[:, :2], equal_area_radius_mm(shapes)])[is_round]
 
 
 def _find_plates(search: Search) -> Iterable[Detection]:
@@ -212,6 +215,8 @@ def _find_rectangles(search: Search) -> Iterable[Detection]:
 
 
 def _find_regiments(search: Search) -> Iterable[Detection]:
+    if search.seen is not None and shows_stands(search.seen):
+        return find_stands(search.calibration.camera, search.seen)
     from overruler.vision.plates.regiment_net import look_for_bases  # not needed for named sizes
 
     frame, camera = search.frame, search.calibration.camera
@@ -236,17 +241,9 @@ def _needs_regiments(search: Search) -> bool:
 
 def _find_ovals(search: Search) -> Iterable[Detection]:
     known = search.discs.ovals
-    if search.in_play:
-        known = np.concatenate([known, as_ovals(search.discs.rounds)])
     visible = known[are_visible(search.view, search.hidden, known[:, :2])]
     sizes, camera = search.sizes.ovals, search.calibration.camera
-    return find_ovals(search.frame, camera, sizes, visible, search.in_play)
-
-
-def as_ovals(rounds: Array) -> Array:
-    """Return round bases (N, 4) as ovals (N, 6), both as `Discs` has them."""
-    x, y, radius, probability = rounds.T
-    return np.column_stack([x, y, radius, radius, np.zeros(len(rounds)), probability])
+    return find_ovals(search.frame, camera, sizes, visible, search.seen)
 
 
 UNNAMED = "rectangles that nobody named"

@@ -37,8 +37,6 @@ MIN_SECOND_LOOK_SCORE = 0.003
 """Candidates below this score are not scored a second time."""
 MIN_TRACE_SCORE = 0.1
 """Candidates above this score get their rim traced."""
-MOST_LOST_LOGIT = 0.5
-"""Log odds that a trace may lose against the guess before it."""
 DUPLICATE_DISTANCE_RADII = 0.1
 """Estimates of one circle lie nearer to each other than this, in radii of the smaller one."""
 DUPLICATE_LOG_RADIUS = 0.06
@@ -96,13 +94,12 @@ def estimate_rims(
     """
     levels = photo_pyramid(frame)
     again = look or run_patch_network
-    trace = partial(_trace_where_likelier, look=look) if look else _trace_rims
     first = np.asarray(candidates, float).reshape(-1, 3)
     guesses = _score_candidates(levels, camera, first, run_patch_network)
     for step, least in (
         (partial(_score_again, look=again), MIN_SECOND_LOOK_SCORE),
-        (trace, MIN_TRACE_SCORE),
-        (trace, MIN_TRACE_SCORE),
+        (_trace_rims, MIN_TRACE_SCORE),
+        (_trace_rims, MIN_TRACE_SCORE),
         (partial(_average_augmented_scores, look=again), MIN_TRACE_SCORE),
     ):
         _suppress_duplicates(guesses, least)
@@ -212,21 +209,6 @@ def _trace_rims(levels: list[Picture], camera: Camera, guesses: RimEstimates) ->
         sigma_radius_mm=radius * TRACED_RADIUS_SIGMA_INFLATION * sigma[:, 1],
         visible=guesses.visible,
     )
-
-
-def _trace_where_likelier(
-    levels: list[Picture], camera: Camera, guesses: RimEstimates, look: Look
-) -> RimEstimates:
-    """Trace rims, but keep the guesses that `look` takes for bases far more likely than their trace.
-
-    Where figures hide most of a rim, a trace holds to them.
-    """
-    traced = _trace_rims(levels, camera, guesses)
-    circles = np.concatenate([_to_circles(guesses), _to_circles(traced)])
-    before, after = look(levels, camera, circles, None)[:, 0].reshape(2, -1)
-    lost = np.flatnonzero(before > after + MOST_LOST_LOGIT)
-    _overwrite_rows(traced, lost, guesses[lost])
-    return traced
 
 
 def predict_rim_radii(levels: list[Picture], camera: Camera, shapes: Array) -> tuple[Array, Array]:

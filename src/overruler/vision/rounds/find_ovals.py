@@ -18,6 +18,7 @@ from overruler.vision.contours.overlap_choice import likeliest_compatible_set, m
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.patches import photo_pyramid
+from overruler.vision.learned.shapes_in_play import SeenShapes
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
 from overruler.vision.rounds.oval_trials import (
     MIN_SCORE,
@@ -39,20 +40,20 @@ def find_ovals(
     camera: Camera,
     bases: Sequence[Base],
     starts: Array,
-    in_play: bool = False,
+    seen: SeenShapes | None = None,
 ) -> list[Detection]:
     """Return those of the oval `bases` that lie in the photo, the surest first.
 
     `starts` (N, 6) are candidates: x, y, half length and half width in mm on the plane z = 0,
-    heading in rad, and probability. On a table `in_play` another network judges.
+    heading in rad, and probability. On a table in play what the network there has `seen` counts.
     """
     pyramid = photo_pyramid(frame)
     sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
-    if in_play:
-        trials = trials_in_play(pyramid, camera, starts, sizes)
+    if seen is not None:
+        trials = trials_in_play(pyramid, camera, seen, sizes)
     else:
         trials = size_trials(pyramid, camera, sizes, trace_candidates(frame, camera, starts, sizes))
-    least = MIN_SCORE_IN_PLAY if in_play else MIN_SCORE
+    least = MIN_SCORE if seen is None else MIN_SCORE_IN_PLAY
     fitted = _fit_catalogue_sizes(frame, camera, bases, trials, least)
     fits = [fit for fit, _ in fitted]
     scores = [score for _, score in fitted]

@@ -1,4 +1,4 @@
-"""Trials of ovals on tables in play: a network corrects candidates, and catalogue sizes are tried there.
+"""Trials of ovals on tables in play: catalogue sizes are tried on the shapes that a network sees.
 
 Figures hide much of a rim there, and rings of gradients hold to them. The network of `in_play_net` saw
 such tables. It says where the base lies, how large and long it is, and how sure it is of each.
@@ -11,7 +11,6 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.in_play_net import (
-    COLUMNS,
     LOG_SIGMA_PLACE,
     LOG_SIGMA_SIZE,
     LOG_SIGMA_STRETCH,
@@ -23,22 +22,19 @@ from overruler.vision.learned.in_play_net import (
 )
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
 from overruler.vision.learned.patches import Picture, equal_area_radius_mm
+from overruler.vision.learned.shapes_in_play import (
+    CORRECTIONS,
+    MIN_LOGIT,
+    SeenShapes,
+    answers_from_both_sides,
+    may_be_bases,
+)
 from overruler.vision.rounds.oval_trials import MIN_FROM_ABOVE, SizeTrials
 from overruler.vision.rounds.scoring import (
     MAX_OVERVIEW_PROBABILITY,
     SAME_SIZE_EXPECTED_SHARE,
 )
 
-CORRECTIONS = 2
-"""Times that a candidate is corrected."""
-MIN_LOGIT = -1.0
-"""Smallest log odds of a candidate that sizes are tried on."""
-HALF_WIDTHS_MM = (6.0, 75.0)
-"""Half width of the narrowest oval, and half length of the longest, that may be a base."""
-SAME_PLACE = 0.3
-"""Distance of two centres, in half widths, below which candidates of one size are one."""
-SAME_SIZE = 0.15
-"""Difference of the logarithms of half length or half width up to which they are of one size."""
 SIZE_GROWTH = (0.75, 2.0)
 """Ratios of a catalogue size's length, and width, to a candidate's that are tried: a figure may hide
 half of a base."""
@@ -56,48 +52,12 @@ MIN_SCORE_IN_PLAY = 0.5
 
 
 def trials_in_play(
-    pyramid: list[Picture], camera: Camera, starts: Array, sizes: Array
+    pyramid: list[Picture], camera: Camera, seen: SeenShapes, sizes: Array
 ) -> SizeTrials:
-    """Try the half `sizes` (C, 2) on candidates (N, 6), shaped as `find_ovals` has them."""
-    shapes, from_above = starts[:, :5], starts[:, 5]
-    logits = np.full(len(shapes), np.inf)
-    for _ in range(CORRECTIONS):
-        answers = look_at_shapes(pyramid, camera, shapes)
-        shapes, logits = corrected_shapes(camera, shapes, answers), answers[:, 0]
-        kept = (logits > MIN_LOGIT) & _may_be_base(shapes)
-        shapes, logits, from_above = shapes[kept], logits[kept], from_above[kept]
-    first, from_above = _first_of_each(shapes, logits, from_above)
-    shapes = shapes[first]
-    free = _answers_from_both_sides(pyramid, camera, shapes)[:, LOGIT]
-    which, size, ovals = _of_catalogue_size(shapes, sizes)
-    return _judge(pyramid, camera, size, ovals, from_above[which], free[which])
-
-
-def _may_be_base(shapes: Array) -> NDArray[np.bool_]:
-    narrowest, longest = HALF_WIDTHS_MM
-    is_sized = (shapes[:, 3] > narrowest) & (shapes[:, 2] < longest * 2)
-    return np.asarray(np.isfinite(shapes).all(1) & is_sized)
-
-
-def _first_of_each(shapes: Array, logits: Array, from_above: Array) -> tuple[list[int], Array]:
-    """Return the likeliest candidate of each base, and the highest probabilities from above there."""
-    kept: list[int] = []
-    highest: list[float] = []
-    for k in np.argsort(-logits, kind="stable").tolist():
-        same = [j for j, other in enumerate(kept) if _are_one(shapes[k], shapes[other])]
-        if same:
-            highest[same[0]] = max(highest[same[0]], float(from_above[k]))
-        else:
-            kept.append(k)
-            highest.append(float(from_above[k]))
-    return kept, np.array(highest)
-
-
-def _are_one(shape: Array, other: Array) -> bool:
-    apart = float(np.hypot(*(shape[:2] - other[:2])))
-    log_ratio = np.abs(np.log(shape[2:4] / other[2:4]))
-    is_near = apart < SAME_PLACE * min(shape[3], other[3])
-    return is_near and bool((log_ratio < SAME_SIZE).all())
+    """Try the half `sizes` (C, 2) on the shapes that the network sees."""
+    which, size, ovals = _of_catalogue_size(seen.shapes, sizes)
+    free = seen.answers[which, LOGIT]
+    return _judge(pyramid, camera, size, ovals, seen.from_above[which], free)
 
 
 def _of_catalogue_size(
@@ -134,14 +94,14 @@ def _judge(
     for _ in range(CORRECTIONS if len(ovals) else 0):
         answers = look_at_shapes(pyramid, camera, ovals)
         corrected = corrected_shapes(camera, ovals, answers)
-        kept = (answers[:, 0] > MIN_LOGIT) & _may_be_base(corrected)
+        kept = (answers[:, 0] > MIN_LOGIT) & may_be_bases(corrected)
         size, half = size[kept], half[kept]
         from_above, free = from_above[kept], free[kept]
         ovals = corrected[kept]
         ovals[:, 2:4] = half
     if not len(ovals):
         return SizeTrials(size, ovals, ovals, np.empty((0, len(LOGIT_WEIGHTS))), LOGIT_WEIGHTS)
-    answers = _answers_from_both_sides(pyramid, camera, ovals)
+    answers = answers_from_both_sides(pyramid, camera, ovals)
     clipped = np.clip(from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
     logits = np.array([answers[:, LOGIT], free]).clip(-MAX_LOGIT, MAX_LOGIT)
     features = np.array(
@@ -167,16 +127,6 @@ def _log_company(size: NDArray[np.intp], ovals: Array, alone: Array) -> Array:
     same = np.maximum(np.bincount(size, weight)[size] - alone, 0)
     others = np.maximum(weight.sum() - alone, 0)
     return np.asarray(np.log((1 + same) / (1 + SAME_SIZE_EXPECTED_SHARE * others)))
-
-
-def _answers_from_both_sides(pyramid: list[Picture], camera: Camera, ovals: Array) -> Array:
-    """Return the means (N, 11) of what the network says of ovals and of their mirror images."""
-    if not len(ovals):
-        return np.empty((0, COLUMNS))
-    answers = look_at_shapes(pyramid, camera, ovals)
-    mirrored = look_at_shapes(pyramid, camera, ovals, np.ones(len(ovals), bool))
-    mirrored[:, [1, STRETCH[1]]] *= -1
-    return (answers + mirrored) / 2
 
 
 def _chi2(answers: Array) -> Array:

@@ -1,0 +1,114 @@
+"""The shapes of bases that the network in play sees where the looks from above saw any.
+
+Each candidate is corrected a few times. Where several become one, the likeliest is kept.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.learned.disc_net import Discs
+from overruler.vision.learned.in_play_net import (
+    COLUMNS,
+    LOGIT,
+    RECTANGLE_LOGIT,
+    STRETCH,
+    corrected_shapes,
+    look_at_shapes,
+)
+from overruler.vision.learned.patches import Picture
+
+CORRECTIONS = 2
+"""Times that a candidate is corrected."""
+MIN_LOGIT = -1.0
+"""Smallest log odds of a shape, once corrected."""
+HALF_SIDES_MM = (4.0, 130.0)
+"""Half width of the narrowest shape, and half length of the longest, that may be a base."""
+SAME_PLACE = 0.3
+"""Distance of two centres, in half widths, below which candidates of one size are one."""
+SAME_SIZE = 0.15
+"""Difference of the logarithms of half length or half width up to which they are of one size."""
+
+
+class SeenShapes(NamedTuple):
+    """What the network sees: N shapes, the likeliest first."""
+
+    shapes: Array
+    """(N, 5): x, y, half length and half width in mm on z = 0, and heading in rad.
+
+    A rectangle counts as the oval of its area and proportions."""
+    answers: Array
+    """(N, 11): what the network says there, the mean over the picture and its mirror image."""
+    from_above: Array
+    """(N,): the highest probability of a candidate that became the shape."""
+
+    @property
+    def is_angular(self) -> NDArray[np.bool_]:
+        """(N,): whether each is likelier a rectangle than round or oval."""
+        return np.asarray(self.answers[:, RECTANGLE_LOGIT] > self.answers[:, LOGIT])
+
+    def among(self, rows: NDArray[np.bool_] | NDArray[np.intp] | list[int]) -> "SeenShapes":
+        return SeenShapes(self.shapes[rows], self.answers[rows], self.from_above[rows])
+
+
+NO_SHAPES = SeenShapes(np.empty((0, 5)), np.empty((0, COLUMNS)), np.empty(0))
+
+
+def find_shapes(pyramid: list[Picture], camera: Camera, discs: Discs) -> SeenShapes:
+    """Find the shapes of bases where `discs` has candidates."""
+    x, y, radius, probability = discs.rounds.T
+    rounds = np.column_stack([x, y, radius, radius, np.zeros(len(x)), probability])
+    starts = np.concatenate([rounds, discs.ovals])
+    shapes, from_above = starts[:, :5], starts[:, 5]
+    logits = np.zeros(len(shapes))
+    for _ in range(CORRECTIONS):
+        answers = look_at_shapes(pyramid, camera, shapes)
+        shapes = corrected_shapes(camera, shapes, answers)
+        logits = answers[:, [LOGIT, RECTANGLE_LOGIT]].max(1, initial=-np.inf)
+        usual = may_be_bases(shapes)
+        shapes, logits, from_above = shapes[usual], logits[usual], from_above[usual]
+    first, highest = _first_of_each(shapes, logits, from_above)
+    shapes = shapes[first].reshape(-1, 5)
+    seen = SeenShapes(shapes, answers_from_both_sides(pyramid, camera, shapes), highest)
+    return seen.among(seen.answers[:, [LOGIT, RECTANGLE_LOGIT]].max(1, initial=-np.inf) > MIN_LOGIT)
+
+
+def may_be_bases(shapes: Array) -> NDArray[np.bool_]:
+    """Tell which shapes (N, 5) may be bases by their size."""
+    narrowest, longest = HALF_SIDES_MM
+    is_sized = (shapes[:, 3] > narrowest) & (shapes[:, 2] < longest)
+    return np.asarray(np.isfinite(shapes).all(1) & is_sized)
+
+
+def answers_from_both_sides(pyramid: list[Picture], camera: Camera, shapes: Array) -> Array:
+    """Return the means (N, 11) of what the network says of shapes and of their mirror images."""
+    if not len(shapes):
+        return NO_SHAPES.answers
+    answers = look_at_shapes(pyramid, camera, shapes)
+    mirrored = look_at_shapes(pyramid, camera, shapes, np.ones(len(shapes), bool))
+    mirrored[:, [1, STRETCH[1]]] *= -1
+    return (answers + mirrored) / 2
+
+
+def _first_of_each(shapes: Array, logits: Array, from_above: Array) -> tuple[list[int], Array]:
+    """Return the likeliest candidate of each base, and the highest probabilities from above there."""
+    kept: list[int] = []
+    highest: list[float] = []
+    for k in np.argsort(-logits, kind="stable").tolist():
+        same = np.flatnonzero(_are_one(shapes[k], shapes[kept]))
+        if len(same):
+            highest[same[0]] = max(highest[same[0]], float(from_above[k]))
+        else:
+            kept.append(k)
+            highest.append(float(from_above[k]))
+    return kept, np.array(highest)
+
+
+def _are_one(shape: Array, others: Array) -> NDArray[np.bool_]:
+    apart = np.hypot(*(others[:, :2] - shape[:2]).T)
+    log_ratio = np.abs(np.log(others[:, 2:4] / shape[2:4]))
+    is_near = apart < SAME_PLACE * np.minimum(others[:, 3], shape[3])
+    return np.asarray(is_near & (log_ratio < SAME_SIZE).all(1))
