@@ -2,8 +2,8 @@
 
 python tools/training/fit_oval_score.py --painted 120 --sprites build/sprites.npz --write
 
-Painted tables with units of ovals in contact and under figures teach which trials of a size are right. Each third of the
-tables is also scored by weights fitted on the others. The weights are held to those of before.
+Painted tables with units of ovals in contact and under figures teach which trials of a size are right. Each third of
+the tables is also scored by weights fitted on the others. The weights are held to those of before.
 """
 
 import argparse
