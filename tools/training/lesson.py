@@ -64,6 +64,8 @@ class Lesson:
     """What is done to a network that comes from an ONNX file, before it learns."""
     finished: Callable[[nn.Module], nn.Module] = lambda net: net
     """The network to export."""
+    trunk_rate: float = 1.0
+    """Of weights that know photographs, as a share of `rate`."""
 
     def needs(self, draw: bool) -> tuple[str, ...]:
         return ("samples",) if draw else self.needed
@@ -96,12 +98,15 @@ class FromTables(Generic[Thing]):
     drawn: Sequence[Drawn[Thing]]
     read: Callable[[Path], Thing] | None = None
     """A traced table out of the file of its truth."""
+    plain: Callable[[Rng, Sequence[Thing], int], Pair] | None = None
+    """What `batch` is for the check, where that is not to show samples otherwise than they are."""
 
     def __call__(self, options: argparse.Namespace) -> Feed:
         wardrobe = wardrobe_of(options.sprites)
         kept, traced = self._tables(options, wardrobe)
         rng = np.random.default_rng(77)
-        pairs = [self.batch(rng, kept, CHECK_BATCH) for _ in range(CHECKS)]
+        show = self.plain or self.batch
+        pairs = [show(rng, kept, CHECK_BATCH) for _ in range(CHECKS)]
         checks = [(torch.from_numpy(a), torch.from_numpy(b)) for a, b in pairs]
         draws, check = partial(self._draw, options, traced, wardrobe), check_of(checks, self.loss)
         return Feed(draws, check, checks[0][0], f"traced {len(traced)}")

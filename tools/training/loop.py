@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import torch
@@ -70,6 +71,15 @@ def learning_rate(progress: float) -> float:
     return float(warm * (0.5 + 0.5 * np.cos(np.pi * min(progress, 1.0))) + 1e-3)
 
 
+def parameter_groups(net: nn.Module, trunk_rate: float) -> list[dict[str, Any]]:
+    """What knows photographs already, and the rest, each with its share of the learning rate."""
+    groups: dict[float, list[Tensor]] = {}
+    for name, weights in net.named_parameters():
+        knows = name.startswith("trunk.") and ".aside." not in name
+        groups.setdefault(trunk_rate if knows else 1.0, []).append(weights)
+    return [{"params": some, "share": share} for share, some in groups.items()]
+
+
 def averaged(old: Tensor, new: Tensor, steps: Tensor) -> Tensor:
     """A running mean of weights that forgets the first ones sooner."""
     keep = min(0.998, 1 - 10 / (11 + int(steps)))
@@ -130,18 +140,19 @@ def train(
     every: int,
     report: Report,
 ) -> nn.Module:
-    """Learn for `options.minutes`, at most at `options.rate`; the running mean of the weights.
+    """Learn for `options.minutes`, at most at `options.rate`, the trunk at a share of it; the weights' running mean.
 
     `draw` gives a batch; after every so many steps `report` hears their number, the mean loss, and that mean.
     """
     net = net.to(options.device, memory_format=torch.channels_last)
     mean = AveragedModel(net, avg_fn=averaged, use_buffers=True)
     losses = deque[Tensor](maxlen=every)
-    optimizer = torch.optim.AdamW(net.parameters(), lr=options.rate, weight_decay=1e-3)
+    groups = parameter_groups(net, options.trunk_rate)
+    optimizer = torch.optim.AdamW(groups, lr=options.rate, weight_decay=1e-3)
     start, steps = time.monotonic(), 0
     while (progress := (time.monotonic() - start) / 60 / options.minutes) < 1:
         for group in optimizer.param_groups:
-            group["lr"] = options.rate * learning_rate(progress)
+            group["lr"] = options.rate * group["share"] * learning_rate(progress)
         losses.append(step(net, draw(), optimizer, loss_of))
         steps += 1
         mean.update_parameters(net)

@@ -40,6 +40,7 @@ LESSONS = {
     "rims": "training.lessons.rims.lessons",
     "rings": "training.lessons.rims.lessons",
     "in_play": "training.lessons.in_play.learn",
+    "in_play_first": "training.lessons.in_play.learn",
 }
 """Where the lesson of each network stands, in `LESSONS` of that module."""
 
@@ -54,9 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"{options.name} needs {' and '.join(missing)}")
     if options.draw and lesson.drawing is None:
         parser.error(f"{options.name} learns from tables alone: nothing is to be drawn first")
-    for option, usual in (("batch", lesson.batch), ("rate", lesson.rate)):
+    for option in ("batch", "rate", "trunk_rate"):
         if getattr(options, option) is None:
-            setattr(options, option, usual)
+            setattr(options, option, getattr(lesson, option))
     options.model = options.model or WEIGHTS / f"{options.name}.onnx"
     if options.draw and lesson.drawing is not None:
         draw_blocks(options, lesson.drawing)
@@ -92,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--minutes", type=float, default=20.0, help="how long to learn")
     add("--seed", type=int, default=1)
     add("--rate", type=float, help="the highest learning rate")
+    add("--trunk-rate", type=float, help="that of weights that know photographs, as a share of it")
     add("--batch", type=int, help="samples in a batch")
     add("--device", default="cpu", help="where to learn: cpu or cuda")
     threads = (
@@ -101,6 +103,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--workers", type=int, default=0, help="processes that draw beside the one that learns")
     add("--every", type=int, help="steps between two lines of the log, where not as usual")
     add("--start", type=Path, help="weights to start from: .pt, or .onnx")
+    corrects = "in_play: the network (.onnx) that corrects candidates, as a finder has it do"
+    add("--before", type=Path, help=corrects)
     add("--model", type=Path, help="the network's file, where it is not to be NAME.onnx")
     return parser
 

@@ -16,7 +16,7 @@ SEEN, HIDDEN = 0.8, 0.02
 
 
 def said(guess: tuple[float, ...], visible: float = SEEN) -> float:
-    truth = np.array([[*OVAL, visible]])
+    truth = np.array([[*OVAL, visible, 0]])
     return float(label(CAMERA, np.array([guess]), truth)[0, 0])
 
 
@@ -49,6 +49,12 @@ def test_the_answer_points_at_the_middle() -> None:
     away /= np.linalg.norm(away)
     right = np.array([away[1], -away[0]])
     at = np.array([x, y]) + radius * (0.2 * right - 0.1 * away)
-    truth = np.array([[*at, radius * 1.1, radius * 1.1, 0.0, SEEN]])
+    truth = np.array([[*at, radius * 1.1, radius * 1.1, 0.0, SEEN, 0]])
     answer = label(CAMERA, np.array([[x, y, radius, radius, 0.0]]), truth)[0]
-    assert answer == pytest.approx([1, 0.2, -0.1, np.log(1.1), SEEN], abs=0.01)
+    assert answer == pytest.approx([1, 0.2, -0.1, np.log(1.1), SEEN, 0, 0, 0, 1], abs=0.01)
+
+
+@pytest.mark.parametrize(("rectangle", "kinds"), [(0.0, (1, 0)), (1.0, (0, 1))])
+def test_an_oval_and_a_rectangle_are_told_apart(rectangle: float, kinds: tuple[int, int]) -> None:
+    answer = label(CAMERA, np.array([OVAL]), np.array([[*OVAL, SEEN, rectangle]]))[0]
+    assert (answer[0], answer[5]) == kinds

@@ -1,6 +1,6 @@
 """A network that judges what looks like a base on a table in play.
 
-It is the first part of EfficientNet-Lite0, whose first weights come from photographs, taught on tables
+It is the first part of EfficientNet-Lite2, whose first weights come from photographs, taught on tables
 as people play on them. It sees more around a candidate than `rim_net`'s patch network.
 `docs/rims.md` describes the training.
 """

