@@ -228,7 +228,7 @@ def patch_maps(camera: Camera, shapes: Array, form: PatchFormat = NEAR_PATCH) ->
     offsets = rightwards + upwards
     at = _project_to_photo(camera, shapes[:, None, None, :2] + offsets)
     weights = _interpolation_weights(form.side_px)
-    fine = weights @ np.moveaxis(at, -1, 0) @ weights.T
+    fine = np.asarray(weights @ np.moveaxis(at, -1, 0) @ weights.T, np.float32)
     return np.moveaxis(fine, 0, -1)  # u and v stay apart in memory
 
 
@@ -268,7 +268,7 @@ def ring_maps(camera: Camera, shapes: Array) -> Floats:
     unit = reach[:, None, None] * directions
     offsets = np.einsum("rak,nkd->nrad", unit, patch_axes_mm(camera, shapes))
     at = _project_to_photo(camera, shapes[:, None, None, :2] + offsets)
-    fine = _interpolation_weights(RING_ROW_COUNT) @ np.moveaxis(at, -1, 0)
+    fine: Floats = _interpolation_weights(RING_ROW_COUNT) @ np.moveaxis(at, -1, 0)
     return np.moveaxis(fine, 0, -1)  # u and v stay apart in memory
 
 
