@@ -29,7 +29,7 @@ OUTPUT_STRIDE_PX = 4
 BATCH_SIZE = 16
 """Cutouts that pass a network together. Intermediate results of larger batches fit no cache."""
 PARALLEL_BATCHES = 2
-"""Batches that run at the same time."""
+"""Batches that run at the same time, of all networks together."""
 FINGERPRINT_DIGITS = 12
 """Hexadecimal digits of the weights' fingerprint."""
 LOG_SEVERITY_ERROR = 3
@@ -67,9 +67,14 @@ def run_in_batches(path: Path, blob: Callable[[Array], Floats], candidates: Arra
 
     if len(batches) == 1:  # starting a thread costs as much as a batch
         return infer(batches[0])
-    with ThreadPoolExecutor(PARALLEL_BATCHES) as pool:
-        answers = list(pool.map(infer, batches))
+    answers = list(_batch_threads().map(infer, batches))
     return np.concatenate(answers) if answers else np.empty((0, 0))
+
+
+@cache
+def _batch_threads() -> ThreadPoolExecutor:
+    """Return the threads that run batches, whoever asks: more only wait for each other."""
+    return ThreadPoolExecutor(PARALLEL_BATCHES)
 
 
 def infer_whole_picture(network: Path, picture: Floats) -> Floats:
