@@ -89,8 +89,10 @@ class Lite0(nn.Module):  # type: ignore[misc]
         self.blocks = nn.Sequential(*blocks)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        x = self.pad(x)
-        x = self.start(self.colours(x[:, :3]) + self.aside(x[:, 3:]))
+        first = torch.cat(
+            [self.colours.weight, self.aside.weight], 1
+        )  # one layer costs less than two
+        x = self.start(nn.functional.conv2d(self.pad(x), first, stride=self.colours.stride))
         quarter = self.blocks[:3](x)
         eighth = self.blocks[3:5](quarter)
         return quarter, eighth, self.blocks[5:](eighth)
