@@ -122,12 +122,12 @@ class Search:
         camera = calibration.camera
         discs, plates = NO_DISCS, list[ShapeCandidate]()
         sizes_chosen = not covers_catalogue(sizes.radii_mm)
+        if len(sizes.radii_mm) or sizes.ovals:
+            discs = find_discs(view, camera, in_play=is_in_play(calibration))
         with ThreadPoolExecutor(1) as beside:
             unnamed = None
             if rings and not sizes_chosen:
                 unnamed = beside.submit(_look_for_unnamed, frame, camera, view, hidden)
-            if len(sizes.radii_mm) or sizes.ovals:
-                discs = find_discs(view, camera, in_play=is_in_play(calibration))
             if sizes.plate_sides_mm:
                 plates = find_plate_candidates(view, camera, hidden)
             cells = None if unnamed is None else unnamed.result()

@@ -39,6 +39,10 @@ NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED")
 _ONE_AT_A_TIME = Lock()
 """Held while the networks' common memory is set up."""
 
+_ONE_WHOLE_PICTURE = Lock()
+"""Held while a network sees a whole table: its intermediate results are large, and the next reuses
+their memory."""
+
 
 @cache
 def weights_fingerprint() -> str:
@@ -81,7 +85,8 @@ def infer_whole_picture(network: Path, picture: Floats) -> Floats:
     """Run a network on a picture (C, H, W) of any size; answers (K, rows, columns) by cell."""
     height, width = picture.shape[1:]
     rows, columns = ceil(height / OUTPUT_STRIDE_PX), ceil(width / OUTPUT_STRIDE_PX)
-    output = infer_batch(network, pad_to_input_multiple(picture)[None])
+    with _ONE_WHOLE_PICTURE:
+        output = infer_batch(network, pad_to_input_multiple(picture)[None])
     return output[0, :, :rows, :columns]
 
 
