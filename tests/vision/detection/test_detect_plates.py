@@ -110,7 +110,8 @@ def test_squares_as_large_as_plates_count_where_a_regiment_stands(
     cells = SeenCells(view, np.zeros((13, 2, 2)), np.zeros((2, 2)), guesses)
     monkeypatch.setattr("overruler.vision.plates.regiments.find_regiments", found_in)
     fleet: Any = SimpleNamespace(
-        is_fleet=True, frame=None, calibration=SimpleNamespace(camera=None), unnamed=cells,
+        is_fleet=True, frame=None, calibration=SimpleNamespace(camera=None),
+        unnamed=SimpleNamespace(result=lambda: cells),
         progress=lambda text: None,
     )  # fmt: skip
     assert len(list(finders._find_regiments(fleet))) == told
@@ -175,8 +176,9 @@ def test_rectangles_that_nobody_named_are_looked_for_on_whole_tables(
     nothing: Any = SimpleNamespace(camera=None, markers=())
     sizes = finders.Sizes.of(bases)
     search = finders.Search.begin(nothing, nothing, nothing, sizes, (), rings, print)
+    assert (search.unnamed is not None) == looked_for
+    assert not list(finders._find_regiments(search))
     assert look.called == looked_for
-    assert search.unnamed is None
 
 
 def test_a_square_of_no_plate_has_no_preference_over_a_round_base() -> None:

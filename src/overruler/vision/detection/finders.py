@@ -4,7 +4,7 @@ To add a finder, write a function that takes a `Search` and returns detections, 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -96,8 +96,8 @@ class Search:
     """Possible round bases and ovals."""
     plate_candidates: list[ShapeCandidate]
     """Possible plates."""
-    unnamed: "SeenCells | None"
-    """Possible rectangles that nobody named; None where there are none, or none are looked for."""
+    unnamed: "Future[SeenCells | None] | None"
+    """Possible rectangles that nobody named, if any; None where none are looked for."""
     sizes_chosen: bool
     """Whether somebody chose a game or sizes."""
     is_fleet: bool
@@ -118,24 +118,24 @@ class Search:
         progress: Callable[[str], None],
         least_score: float = MIN_SCORE,
     ) -> "Search":
-        """Run the whole-table networks. Nothing waits for `hidden` but what needs it."""
+        """Run the whole-table networks."""
         camera = calibration.camera
         discs, plates = NO_DISCS, list[ShapeCandidate]()
         sizes_chosen = not covers_catalogue(sizes.radii_mm)
         if len(sizes.radii_mm) or sizes.ovals:
             discs = find_discs(view, camera, in_play=is_in_play(calibration))
-        with ThreadPoolExecutor(1) as beside:
-            unnamed = None
-            if rings and not sizes_chosen:
-                unnamed = beside.submit(_look_for_unnamed, frame, camera, view, hidden)
-            if sizes.plate_sides_mm:
-                plates = find_plate_candidates(view, camera, hidden)
-            cells = None if unnamed is None else unnamed.result()
+        unnamed = None
+        if rings and not sizes_chosen:
+            beside = ThreadPoolExecutor(1)  # where plates wait for `hidden`, a processor is free
+            unnamed = beside.submit(_look_for_unnamed, frame, camera, view, hidden)
+            beside.shutdown(wait=False)
+        if sizes.plate_sides_mm:
+            plates = find_plate_candidates(view, camera, hidden)
         rounds = _count_likely(discs.rounds[:, 3])
         likely_plates = _count_likely(candidate.score for candidate in plates)
         dominant = likely_plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
         is_fleet = not sizes_chosen and dominant
-        known = (discs, plates, cells, sizes_chosen, is_fleet, least_score)
+        known = (discs, plates, unnamed, sizes_chosen, is_fleet, least_score)
         return cls(frame, calibration, view, sizes, hidden, rings, progress, *known)
 
     @property
@@ -216,7 +216,8 @@ def _look_for_unnamed(
 def _find_regiments(search: Search) -> Iterable[Detection]:
     from overruler.vision.plates.regiments import find_regiments  # few tables have any
 
-    frame, camera, cells = search.frame, search.calibration.camera, search.unnamed
+    frame, camera = search.frame, search.calibration.camera
+    cells = None if search.unnamed is None else search.unnamed.result()
     if cells is None:
         return ()
     search.progress(f"looking closer at {len(cells.guesses)} bases with corners")
