@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import cache
 from math import ceil
 from pathlib import Path
@@ -36,12 +37,14 @@ LOG_SEVERITY_ERROR = 3
 """ONNX Runtime's level for logging errors only."""
 NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED")
 """Environment variables that keep ONNX Runtime (from 1.29 on) from telling its maker what it runs."""
+LARGE_PICTURE_PX = 100_000
+"""Pixels above which pictures pass the networks one at a time; a whole table has more."""
 _ONE_AT_A_TIME = Lock()
 """Held while the networks' common memory is set up."""
 
-_ONE_WHOLE_PICTURE = Lock()
-"""Held while a network sees a whole table: its intermediate results are large, and the next reuses
-their memory."""
+_ONE_LARGE_PICTURE = Lock()
+"""Held while a network sees a large picture: the next one reuses the memory of its intermediate
+results."""
 
 
 @cache
@@ -85,7 +88,8 @@ def infer_whole_picture(network: Path, picture: Floats) -> Floats:
     """Run a network on a picture (C, H, W) of any size; answers (K, rows, columns) by cell."""
     height, width = picture.shape[1:]
     rows, columns = ceil(height / OUTPUT_STRIDE_PX), ceil(width / OUTPUT_STRIDE_PX)
-    with _ONE_WHOLE_PICTURE:
+    is_large = picture[0].size > LARGE_PICTURE_PX
+    with _ONE_LARGE_PICTURE if is_large else nullcontext():
         output = infer_batch(network, pad_to_input_multiple(picture)[None])
     return output[0, :, :rows, :columns]
 
