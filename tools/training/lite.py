@@ -107,12 +107,14 @@ class Lite(nn.Module):  # type: ignore[misc]
         self.blocks = nn.Sequential(*blocks)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        x = self.pad(x)
-        x = self.start(self.colours(x[:, :3]) + self.aside(x[:, 3:]))
-        first, second, _ = self.ends
-        quarter = self.blocks[:first](x)
-        eighth = self.blocks[first:second](quarter)
-        return quarter, eighth, self.blocks[second:](eighth)
+        first = torch.cat(
+            [self.colours.weight, self.aside.weight], 1
+        )  # one layer costs less than two
+        x = self.start(nn.functional.conv2d(self.pad(x), first, stride=self.colours.stride))
+        first_end, second_end, _ = self.ends
+        quarter = self.blocks[:first_end](x)
+        eighth = self.blocks[first_end:second_end](quarter)
+        return quarter, eighth, self.blocks[second_end:](eighth)
 
 
 Weights = dict[str, Tensor]

@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.contours.overlap_choice import bases_overlap, likeliest_compatible_set
+from overruler.vision.contours.overlap_choice import (
+    MAX_GROUP,
+    bases_overlap,
+    likeliest_compatible_set,
+)
 
 SQUARE, LARGE = Base.rectangle(25, 25), Base.rectangle(50, 50)
 
@@ -77,3 +81,11 @@ def test_no_other_choice_is_likelier(
     assert worth[list(together)].sum() == pytest.approx(
         max(worth[list(choice)].sum() for choice in possible)
     )
+
+
+@pytest.mark.parametrize("count", [MAX_GROUP, MAX_GROUP + 1], ids=["few", "many"])
+def test_of_a_row_in_which_neighbours_overlap_every_other_one_stands(count: int) -> None:
+    row = [Stand(SQUARE, np.array([15.0 * k, 0.0])) for k in range(count)]
+    scores = [0.9 if k % 2 else 0.7 for k in range(count)]
+    together = likeliest_compatible_set(row, scores, 0.5)
+    assert sorted(together) == list(range(1, count, 2))

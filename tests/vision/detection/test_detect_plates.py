@@ -1,7 +1,9 @@
 """Round bases and plates in one photo: which of two at one place stays, and where plates are looked for at all."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from overruler.detections import Detection
 from overruler.vision.detection import detect as module
 from overruler.vision.detection import finders
 from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.learned.disc_net import NO_DISCS
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates.regiment_net import SeenCells
 from tests.vision.plate_table import SHIPS, SIZE_PX, table_camera, table_with
@@ -105,10 +108,10 @@ def test_squares_as_large_as_plates_count_where_a_regiment_stands(
     guesses = [ShapeCandidate(np.zeros(2), *size, 0.0, 1.0, 0.9, (1.0, 0.0)) for size in sizes]
     view = Orthophoto(np.zeros((8, 8, 3), np.uint8), np.ones((8, 8), bool), 0.0, 0.0, 1.5)
     cells = SeenCells(view, np.zeros((13, 2, 2)), np.zeros((2, 2)), guesses)
-    monkeypatch.setattr("overruler.vision.plates.regiment_net.look_for_bases", lambda *_: cells)
     monkeypatch.setattr("overruler.vision.plates.regiments.find_regiments", found_in)
     fleet: Any = SimpleNamespace(
-        is_fleet=True, frame=None, calibration=SimpleNamespace(camera=None), view=view, hidden=(),
+        is_fleet=True, frame=None, calibration=SimpleNamespace(camera=None),
+        unnamed=SimpleNamespace(result=lambda: cells),
         progress=lambda text: None,
     )  # fmt: skip
     assert len(list(finders._find_regiments(fleet))) == told
@@ -155,20 +158,27 @@ def test_plates_are_found_among_round_bases(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
-    ("rings", "sizes_chosen", "is_fleet", "looked_for"),
+    ("rings", "bases", "looked_for"),
     [
-        (True, False, False, True),
-        (False, False, False, False),
-        (True, True, False, False),
-        (True, False, True, True),
+        (True, catalogue(None), True),
+        (False, catalogue(None), False),
+        (True, [Base.circle(32), Base.rectangle(40, 40)], False),
     ],
-    ids=["nobody named sizes", "a part of a table", "named sizes", "ships or regiments"],
+    ids=["nobody named sizes", "a part of a table", "named sizes"],
 )
 def test_rectangles_that_nobody_named_are_looked_for_on_whole_tables(
-    rings: bool, sizes_chosen: bool, is_fleet: bool, looked_for: bool
+    rings: bool, bases: Sequence[Base], looked_for: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search: Any = SimpleNamespace(rings=rings, sizes_chosen=sizes_chosen, is_fleet=is_fleet)
-    assert finders._needs_regiments(search) == looked_for
+    look = Mock(return_value=None)
+    monkeypatch.setattr(finders, "_look_for_unnamed", look)
+    monkeypatch.setattr(finders, "find_discs", lambda *_, **__: NO_DISCS)
+    monkeypatch.setattr(finders, "find_plate_candidates", lambda *_: [])
+    nothing: Any = SimpleNamespace(camera=None, markers=())
+    sizes = finders.Sizes.of(bases)
+    search = finders.Search.begin(nothing, nothing, nothing, sizes, (), rings, print)
+    assert (search.unnamed is not None) == looked_for
+    assert not list(finders._find_regiments(search))
+    assert look.called == looked_for
 
 
 def test_a_square_of_no_plate_has_no_preference_over_a_round_base() -> None:

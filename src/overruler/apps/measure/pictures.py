@@ -29,6 +29,7 @@ def read_pictures(options: MeasureOptions, progress: Callable[[str], None]) -> P
     from concurrent.futures import ThreadPoolExecutor
 
     from overruler.sources.walk_round import is_film_file, sharpest_pictures
+    from overruler.vision.imaging.opencv_threads import limit_opencv_to_one_thread
     from overruler.vision.learned.warm_up import warm_up_libraries
 
     paths = (options.photo, *options.more)
@@ -40,6 +41,7 @@ def read_pictures(options: MeasureOptions, progress: Callable[[str], None]) -> P
         for path, film in zip(paths, films, strict=True)
     ]  # during the imports that follow
     pool.submit(warm_up_libraries)  # nobody waits: what it has not loaded is loaded when used
+    limit_opencv_to_one_thread()  # the finders run side by side
     import overruler.referee  # noqa: F401
 
     read = [each.result() for each in reading]

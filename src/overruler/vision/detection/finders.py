@@ -4,7 +4,9 @@ To add a finder, write a function that takes a `Search` and returns detections, 
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +28,9 @@ from overruler.vision.rounds.find_ovals import find_ovals
 from overruler.vision.rounds.fit_rounds import MIN_SCORE, covers_catalogue, fit_rounds, is_in_play
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
 from overruler.vision.rounds.suppression import suppress_overlaps
+
+if TYPE_CHECKING:
+    from overruler.vision.plates.regiment_net import SeenCells
 
 DOMINANCE_RATIO = 2.0
 """Plates outnumber round bases by this factor on a table of ships."""
@@ -96,6 +101,8 @@ class Search:
     """Possible round bases and ovals."""
     plate_candidates: list[ShapeCandidate]
     """Possible plates."""
+    unnamed: "Future[SeenCells | None] | None"
+    """Possible rectangles that nobody named, if any; None where none are looked for."""
     sizes_chosen: bool
     """Whether somebody chose a game or sizes."""
     seen: SeenShapes | None
@@ -121,19 +128,24 @@ class Search:
         """Run the whole-table networks."""
         camera = calibration.camera
         discs, plates = NO_DISCS, list[ShapeCandidate]()
+        sizes_chosen = not covers_catalogue(sizes.radii_mm)
         if len(sizes.radii_mm) or sizes.ovals:
             discs = find_discs(view, camera, in_play=is_in_play(calibration))
-        rounds = _count_likely(discs.rounds[:, 3])
-        sizes_chosen = not covers_catalogue(sizes.radii_mm)
+        unnamed = None
+        if rings and not sizes_chosen:
+            beside = ThreadPoolExecutor(1)  # where plates wait for `hidden`, a processor is free
+            unnamed = beside.submit(_look_for_unnamed, frame, camera, view, hidden)
+            beside.shutdown(wait=False)
         if sizes.plate_sides_mm:
             plates = find_plate_candidates(view, camera, hidden)
+        rounds = _count_likely(discs.rounds[:, 3])
         likely_plates = _count_likely(candidate.score for candidate in plates)
         dominant = likely_plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
         is_fleet = not sizes_chosen and dominant
         seen = None
         if is_in_play(calibration):
             seen = _shapes_in_play(frame, camera, view, hidden, discs)
-        known = (discs, plates, sizes_chosen, seen, is_fleet, least_score)
+        known = (discs, plates, unnamed, sizes_chosen, seen, is_fleet, least_score)
         return cls(frame, calibration, view, sizes, hidden, rings, progress, *known)
 
 
@@ -214,17 +226,23 @@ def _find_rectangles(search: Search) -> Iterable[Detection]:
     return find_rectangles(search.frame, camera, search.view, sizes.rectangles, search.hidden)
 
 
+def _look_for_unnamed(
+    frame: Frame, camera: Camera, view: Orthophoto, hidden: Sequence[Array]
+) -> "SeenCells | None":
+    from overruler.vision.plates.regiment_net import look_for_bases  # not needed for named sizes
+
+    return look_for_bases(frame, camera, view, hidden)
+
+
 def _find_regiments(search: Search) -> Iterable[Detection]:
     if search.seen is not None and shows_stands(search.seen):
         return find_stands(search.calibration.camera, search.seen)
-    from overruler.vision.plates.regiment_net import look_for_bases  # not needed for named sizes
-
-    frame, camera = search.frame, search.calibration.camera
-    cells = look_for_bases(frame, camera, search.view, search.hidden)
-    if cells is None:
-        return ()
     from overruler.vision.plates.regiments import find_regiments  # few tables have any
 
+    frame, camera = search.frame, search.calibration.camera
+    cells = None if search.unnamed is None else search.unnamed.result()
+    if cells is None:
+        return ()
     search.progress(f"looking closer at {len(cells.guesses)} bases with corners")
     if search.is_fleet:
         rest = cells.without_plates()
@@ -232,11 +250,6 @@ def _find_regiments(search: Search) -> Iterable[Detection]:
         if len(others) < REGIMENT:
             return [one for one in others if not is_plate(one.base)]
     return find_regiments(frame, camera, cells)
-
-
-def _needs_regiments(search: Search) -> bool:
-    """Tell whether rectangles may stand on the table though nobody named one."""
-    return search.rings and not search.sizes_chosen
 
 
 def _find_ovals(search: Search) -> Iterable[Detection]:
@@ -252,7 +265,7 @@ FINDERS = (
     Finder("round bases", lambda search: len(search.sizes.radii_mm) > 0, _find_rounds),
     Finder("plates", lambda search: len(search.plate_candidates) > 0, _find_plates),
     Finder("other rectangles", lambda search: not search.sizes.only_plates, _find_rectangles),
-    Finder(UNNAMED, _needs_regiments, _find_regiments),
+    Finder(UNNAMED, lambda search: search.unnamed is not None, _find_regiments),
     Finder("ovals", lambda search: len(search.sizes.ovals) > 0, _find_ovals),
 )
 """All finders. Detections of equal score keep this order."""

@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import cache
 from math import ceil
 from pathlib import Path
@@ -29,15 +30,21 @@ OUTPUT_STRIDE_PX = 4
 BATCH_SIZE = 16
 """Cutouts that pass a network together. Intermediate results of larger batches fit no cache."""
 PARALLEL_BATCHES = 2
-"""Batches that run at the same time."""
+"""Batches that run at the same time, of all networks together."""
 FINGERPRINT_DIGITS = 12
 """Hexadecimal digits of the weights' fingerprint."""
 LOG_SEVERITY_ERROR = 3
 """ONNX Runtime's level for logging errors only."""
 NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED")
 """Environment variables that keep ONNX Runtime (from 1.29 on) from telling its maker what it runs."""
+LARGE_PICTURE_PX = 100_000
+"""Pixels above which pictures pass the networks one at a time; a whole table has more."""
 _ONE_AT_A_TIME = Lock()
 """Held while the networks' common memory is set up."""
+
+_ONE_LARGE_PICTURE = Lock()
+"""Held while a network sees a large picture: the next one reuses the memory of its intermediate
+results."""
 
 
 @cache
@@ -67,16 +74,23 @@ def run_in_batches(path: Path, blob: Callable[[Array], Floats], candidates: Arra
 
     if len(batches) == 1:  # starting a thread costs as much as a batch
         return infer(batches[0])
-    with ThreadPoolExecutor(PARALLEL_BATCHES) as pool:
-        answers = list(pool.map(infer, batches))
+    answers = list(_batch_threads().map(infer, batches))
     return np.concatenate(answers) if answers else np.empty((0, 0))
+
+
+@cache
+def _batch_threads() -> ThreadPoolExecutor:
+    """Return the threads that run batches, whoever asks: more only wait for each other."""
+    return ThreadPoolExecutor(PARALLEL_BATCHES)
 
 
 def infer_whole_picture(network: Path, picture: Floats) -> Floats:
     """Run a network on a picture (C, H, W) of any size; answers (K, rows, columns) by cell."""
     height, width = picture.shape[1:]
     rows, columns = ceil(height / OUTPUT_STRIDE_PX), ceil(width / OUTPUT_STRIDE_PX)
-    output = infer_batch(network, pad_to_input_multiple(picture)[None])
+    is_large = picture[0].size > LARGE_PICTURE_PX
+    with _ONE_LARGE_PICTURE if is_large else nullcontext():
+        output = infer_batch(network, pad_to_input_multiple(picture)[None])
     return output[0, :, :rows, :columns]
 
 

@@ -135,11 +135,11 @@ def _sample_pyramid(
     """
     wanted = _pyramid_level(camera, shapes, pitch, len(levels))
     cutouts = np.empty((*maps.shape[:3], 3), np.uint8)
+    planes = np.moveaxis(maps, -1, 0)
     for level in np.unique(wanted):
         some = wanted == level
-        at = maps[some] / np.float32(2**level)
-        at = at.reshape(-1, maps.shape[2], 2)  # one cutout below the other
-        u, v = at[..., 0], at[..., 1]
+        at = planes[:, some] / np.float32(2**level)
+        u, v = at.reshape(2, -1, maps.shape[2])  # one cutout below the other
         cut = cv2.remap(levels[level], u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         cutouts[some] = cut.reshape(-1, *maps.shape[1:3], 3)
     return cutouts
@@ -159,25 +159,30 @@ def _project_to_photo(camera: Camera, xy_mm: Array) -> Floats:
     return np.nan_to_num(at, nan=UNKNOWN_PX).astype(np.float32)
 
 
-def _standardize_colours(cutouts: Picture) -> Floats:
-    """Return colours (N, 3, h, w) with zero mean by channel and unit standard deviation."""
+def _network_input(cutouts: Picture, *more: Floats) -> Floats:
+    """Return cutouts (N, h, w, 3) as planes (N, 3 + k, h, w), and `more` planes, broadcast to (N, ., h, w).
+
+    Colours have zero mean by plane and unit standard deviation.
+    """
     count, height, width, _ = cutouts.shape
-    colour = np.empty((count, 3, height * width), np.float32)
+    ends = np.cumsum([3, *(part.shape[1] for part in more)])
+    planes = np.empty((count, ends[-1], height, width), np.float32)
+    _standardize_colours(cutouts, planes[:, :3].reshape(count, 3, -1))
+    for part, start, end in zip(more, ends, ends[1:], strict=False):
+        planes[:, start:end] = part
+    return planes
+
+
+def _standardize_colours(cutouts: Picture, colour: Floats) -> None:
+    """Write colours (N, 3, h w) with zero mean by channel and unit standard deviation."""
+    count = len(cutouts)
     # numpy sums fastest over the last axis
     colour[:] = cutouts.reshape(count, -1, 3).transpose(0, 2, 1)
     colour /= np.float32(255)
     colour -= colour.mean(-1, keepdims=True)
     square_sum = np.einsum("nkp,nkp->n", colour, colour)
-    deviation = np.sqrt(square_sum / np.float32(3 * height * width))
+    deviation = np.sqrt(square_sum / np.float32(colour[0].size))
     colour /= (deviation + np.float32(0.02))[:, None, None]
-    return colour.reshape(count, 3, height, width)
-
-
-def _append_channels(colour: Floats, *more: Floats) -> Floats:
-    """Append channels, each broadcast to (N, k, h, w), to colours (N, 3, h, w)."""
-    count, _, height, width = colour.shape
-    wide = [np.broadcast_to(part, (count, part.shape[1], height, width)) for part in more]
-    return np.ascontiguousarray(np.concatenate([colour, *wide], 1), np.float32)
 
 
 @cache
@@ -223,14 +228,13 @@ def patch_maps(camera: Camera, shapes: Array, form: PatchFormat = NEAR_PATCH) ->
     offsets = rightwards + upwards
     at = _project_to_photo(camera, shapes[:, None, None, :2] + offsets)
     weights = _interpolation_weights(form.side_px)
-    fine = weights @ np.moveaxis(at, -1, 1) @ weights.T
-    return np.ascontiguousarray(np.moveaxis(fine, 1, -1))
+    fine = np.asarray(weights @ np.moveaxis(at, -1, 0) @ weights.T, np.float32)
+    return np.moveaxis(fine, 0, -1)  # u and v stay apart in memory
 
 
 def patch_input(patches: Picture, side: Floats, form: PatchFormat = NEAR_PATCH) -> Floats:
     """Build the input (N, 7, side, side) from patches of a format and `auxiliary_input` (N, 3)."""
-    colour = _standardize_colours(patches)
-    return _append_channels(colour, side[:, :, None, None], _distance_from_rim(form)[None, None])
+    return _network_input(patches, side[:, :, None, None], _distance_from_rim(form)[None, None])
 
 
 @cache
@@ -264,16 +268,14 @@ def ring_maps(camera: Camera, shapes: Array) -> Floats:
     unit = reach[:, None, None] * directions
     offsets = np.einsum("rak,nkd->nrad", unit, patch_axes_mm(camera, shapes))
     at = _project_to_photo(camera, shapes[:, None, None, :2] + offsets)
-    coarse = at.reshape(len(at), _GRID_NODES, 2 * RING_ANGLE_COUNT)
-    fine = _interpolation_weights(RING_ROW_COUNT) @ coarse
-    return fine.reshape(len(at), RING_ROW_COUNT, RING_ANGLE_COUNT, 2)
+    fine: Floats = _interpolation_weights(RING_ROW_COUNT) @ np.moveaxis(at, -1, 0)
+    return np.moveaxis(fine, 0, -1)  # u and v stay apart in memory
 
 
 def ring_input(rings: Picture, side: Floats) -> Floats:
     """Build the ring network's input (N, 8, 40, 64) from rings and `auxiliary_input` (N, 3)."""
     angle = ring_angles()
     direction = np.stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
-    colour = _standardize_colours(rings)
-    blob = _append_channels(colour, side[:, :, None, None], direction[None, :, None])
+    blob = _network_input(rings, side[:, :, None, None], direction[None, :, None])
     first, last = blob[..., :WRAP_COLUMNS], blob[..., -WRAP_COLUMNS:]
     return np.concatenate([last, blob, first], -1)
