@@ -18,7 +18,8 @@ EYE_MM = np.array([1500.0])
 
 def lower_rims(sigma_mm: float) -> list[float]:
     """The radii that the network names for lower rims of all sizes."""
-    return expect_radii_mm(RADII_MM, np.array([sigma_mm]), EYE_MM)[0, :, 0].tolist()
+    named = expect_radii_mm(RADII_MM, np.array([sigma_mm]), EYE_MM)[0, :, 0]
+    return [float(radius) for radius in named]
 
 
 @given(st.floats(0.01, 3.0))
@@ -30,7 +31,9 @@ def test_an_unsure_network_leans_to_one_size_but_keeps_the_order(sigma_mm: float
 
 
 @pytest.mark.parametrize("diameter_mm", [25.0, 28.5])
-def test_the_less_sure_it_is_the_more_it_leans_and_a_large_base_does_not(diameter_mm: float) -> None:
+def test_the_less_sure_it_is_the_more_it_leans_and_a_large_base_does_not(
+    diameter_mm: float,
+) -> None:
     at = list(ROUND_DIAMETERS_MM).index(diameter_mm)
     leaning = [abs(lower_rims(sigma)[at] - diameter_mm / 2) for sigma in (0.05, 0.3, 0.8)]
     assert leaning == sorted(leaning)

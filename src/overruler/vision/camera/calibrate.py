@@ -43,6 +43,7 @@ from overruler.vision.camera.outliers import (
     PriorSolver,
     fit_choosing_prior,
     fit_stretched,
+    fit_without_outliers,
 )
 from overruler.vision.camera.problems import missing_marker_ids
 from overruler.vision.camera.state import Solution, State
@@ -75,15 +76,17 @@ def calibrate(
     points: Sequence[ClickedPoint] = (),
     lens: Lens | None = None,
     elsewhere: Collection[int] = (),
+    told: LensPrior | None = None,
 ) -> Calibration:
     """Calibrate one photo by the board's markers and by clicked points (u, v, x_mm, y_mm).
 
     Markers with ids in `elsewhere` do not lie on the board and are ignored. Clicked points do not
-    go together with free markers, which have no board frame. `CannotMeasure` if too little is
-    visible or nothing fits it, `BadInput` if the points or the lens file are wrong.
+    go together with free markers, which have no board frame. `told` is the lens by other photos of
+    it. `CannotMeasure` if too little is visible or nothing fits it, `BadInput` for wrong points.
     """
     _check_points(frame, board, points)
-    prior = lens_prior(frame, lens, markers=board is not None)
+    prior = told if lens is None else None
+    prior = prior or lens_prior(frame, lens, markers=board is not None)
     markers: tuple[Marker, ...] = ()
     if board is not None:
         board = board.without_markers(elsewhere)
@@ -100,9 +103,9 @@ def calibrate_from_markers(
     lens: bool,
 ) -> Calibration:
     """Calibrate from the markers found; `lens` says whether `prior` comes from a lens file."""
-    if board is None or board.layout_known:
-        return _calibrate_known_layout(frame, board, seen, points, prior, lens)
-    return _calibrate_free_markers(frame, board, seen, prior, lens)
+    if board is not None and not board.layout_known:
+        return _calibrate_free_markers(frame, board, seen, prior, lens)
+    return _calibrate_known_layout(frame, board, seen, points, prior, lens)
 
 
 def _check_points(frame: Frame, board: Board | None, points: Sequence[ClickedPoint]) -> None:
@@ -135,7 +138,7 @@ def _calibrate_known_layout(
     clicked = point_observations(points)
     _check_enough_observations(frame, len(seen), clicked, board)
     _check_swapped_markers(seen, corners_mm)
-    groups = [laid_marker_observation(marker, board) for marker in seen] + clicked
+    groups = [*(laid_marker_observation(marker, board) for marker in seen), *clicked]
     (first, kept), prior = _fit_inliers(frame, groups, _solve_known_layout, prior)
     inliers = [marker for k, marker in enumerate(seen) if k in kept]
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
@@ -151,17 +154,24 @@ def _calibrate_known_layout(
 
 
 def _fit_inliers(
-    frame: Frame,
-    groups: Sequence[Observation],
-    solve: PriorSolver,
-    prior: LensPrior,
+    frame: Frame, groups: Sequence[Observation], solve: PriorSolver, prior: LensPrior
 ) -> tuple[InlierFit, LensPrior]:
     """Fit the inliers as in a whole picture, a cropped or a stretched one; also the prior used."""
+    if prior.common is not None:  # by other photos of its size, so it is whole
+        return fit_without_outliers(groups, lambda some: solve(some, prior)), prior
     size_px = frame.size_px
     fit, chosen = fit_choosing_prior(groups, solve, prior, cropped_prior(prior, size_px))
     is_odd = chosen.assumes_cropped
     stretched = fit_stretched(groups, solve, fit, stretched_priors(prior, size_px), is_odd)
     return stretched or (fit, chosen)
+
+
+def fit_at_known_places(
+    frame: Frame, board: Board, seen: Sequence[Marker], prior: LensPrior
+) -> tuple[InlierFit, LensPrior]:
+    """Fit markers at known places under nominal noise; also the prior used."""
+    groups = [laid_marker_observation(marker, board) for marker in seen]
+    return _fit_inliers(frame, groups, _solve_known_layout, prior)
 
 
 def _check_enough_observations(
@@ -210,8 +220,9 @@ def _too_few_markers_message(frame: Frame, count: int, board: Board) -> str:
     found = "no marker of the board was found"
     if count:
         found = "only one marker of the board was found, two are needed"
-    remedy = "have the markers whole, flat and in focus, and check the dictionary and the ids"
-    return f"{found}; {remedy}"
+    return (
+        f"{found}; have the markers whole, flat and in focus, and check the dictionary and the ids"
+    )
 
 
 def _solve_known_layout(groups: Sequence[Observation], prior: LensPrior) -> Solution:
