@@ -118,6 +118,7 @@ def test_a_photo_that_shows_all_rims_too_small_is_allowed_for() -> None:
     assert offsets[0] == pytest.approx(offsets[1], abs=0.01)
 
 
+@pytest.mark.usefixtures("fits_as_stated")
 def test_a_base_has_the_size_in_which_cameras_agree_about_its_place() -> None:
     """Fitted too small, it is seen too near by each camera."""
     right, wrong = Base.circle(27), Base.circle(28.5)
