@@ -26,7 +26,8 @@ def _across(along: Array) -> Array:
 
 
 def with_score(score: float) -> Sighting:
-    return Sighting(PHOTO, replace(PHOTO.detections[0], score=score))
+    stated = replace(PHOTO.detections[0], score=score, covariance_mm2=0.5 * np.eye(2))
+    return Sighting(PHOTO, stated)
 
 
 def test_a_base_that_looks_less_like_one_is_less_surely_where_its_fit_says() -> None:
