@@ -10,6 +10,10 @@ from overruler.vision.least_squares.schur_solver import invert_information
 
 LENS_SIZE = 9
 """Number of a lens's parameters, the first ones of a camera."""
+LEAST_SHARE = 1e-9
+"""Added to each variance, as a share of it, against rounding."""
+LEAST_VARIANCE = 1e-18
+"""Added to each variance, for parameters that are exact."""
 
 
 def common_covariances(
@@ -44,13 +48,18 @@ def _group_by_lens(calibrations: Mapping[int, Calibration]) -> Sequence[list[int
 
 def _follow_lens(covariance: Array) -> Array:
     """(17, 9): how camera and bow of a photo follow its lens."""
-    lens = covariance[:LENS_SIZE, :LENS_SIZE]
+    lens = _regular(covariance[:LENS_SIZE, :LENS_SIZE])
     return np.asarray(covariance[:, :LENS_SIZE] @ invert_information(lens))
+
+
+def _regular(covariance: Array) -> Array:
+    """A covariance (9, 9) with a little more on its diagonal, so that rounding leaves it definite."""
+    return covariance + np.diag(LEAST_SHARE * np.diag(covariance) + LEAST_VARIANCE)
 
 
 def _at_most(common: Array, covariance: Array) -> Array:
     """What is common (9, 9), cut to what a photo's own covariance (9, 9) leaves open."""
-    root = np.linalg.cholesky(covariance)
+    root = np.linalg.cholesky(_regular(covariance))
     share = np.linalg.solve(root, np.linalg.solve(root, common).T)
     values, vectors = np.linalg.eigh((share + share.T) / 2)
     kept = root @ vectors

@@ -6,14 +6,15 @@ A photo with few markers leaves its lens open, and by a wrong lens its hills hav
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
+from overruler.vision.camera.bundle_adjustment import BundleAdjustment
 from overruler.vision.camera.calibrate import MIN_MARKERS, fit_at_known_places
 from overruler.vision.camera.lens_prior import LensPrior, lens_prior
+from overruler.vision.camera.marker_layout import add_height_uncertainty, laid_marker_observation
+from overruler.vision.camera.observations import Observation
 from overruler.vision.camera.shared_lens import (
     OUTER_ITERATIONS,
     LensInformation,
@@ -23,7 +24,6 @@ from overruler.vision.camera.shared_lens import (
 )
 from overruler.vision.camera.state import Solution
 from overruler.vision.markers.detect import find_markers
-from overruler.vision.markers.marker import Marker
 
 NAMED_CAMERA_NATS = 3.0
 """Log odds that two photos show one lens where their metadata name one camera and one zoom."""
@@ -36,10 +36,17 @@ class _Photo:
     """A photo with its markers, and its lens by itself."""
 
     frame: Frame
-    markers: Sequence[Marker]
+    groups: Sequence[Observation]
+    """Its markers, without outliers."""
     own_prior: LensPrior
     own: Solution
-    """The fit under that prior."""
+    """The fit by itself, as of a cropped or stretched picture if it is likelier one."""
+    is_whole: bool
+    """Whether it is neither."""
+
+    def fit(self, prior: LensPrior) -> Solution:
+        """Fit the markers under a prior of the lens, near the fit by itself."""
+        return BundleAdjustment(self.groups, prior).solve(self.own.state)
 
 
 def tell_lenses(frames: Sequence[Frame], board: Board | None) -> list[LensPrior | None]:
@@ -55,7 +62,7 @@ def tell_lenses(frames: Sequence[Frame], board: Board | None) -> list[LensPrior 
         if len(group) < 2:
             continue
         photos = {k: one for k in group if (one := _fit_alone(frames[k], board)) is not None}
-        for k, prior in _share(photos, board).items():
+        for k, prior in _share(photos).items():
             told[k] = prior
     return told
 
@@ -68,45 +75,41 @@ def _fit_alone(frame: Frame, board: Board) -> _Photo | None:
         return None
     prior = lens_prior(frame, None)
     try:
-        (solution, _), _ = fit_at_known_places(frame, board, markers, prior)
+        (found, kept), chosen = fit_at_known_places(frame, board, markers, prior)
     except CannotMeasure:
         return None
-    return _Photo(frame, markers, prior, solution)
+    groups = [laid_marker_observation(markers[k], board) for k in kept]
+    groups = add_height_uncertainty(groups, found.state.camera)
+    own = BundleAdjustment(groups, chosen).solve(found.state)
+    return _Photo(frame, groups, prior, own, is_whole=chosen is prior)
 
 
-def _share(photos: Mapping[int, _Photo], board: Board) -> dict[int, LensPrior]:
+def _share(photos: Mapping[int, _Photo]) -> dict[int, LensPrior]:
     """The prior of each photo that agrees with the others, by what these tell of the lens."""
-    while len(photos) > 1:
-        priors, gains = _fit_together(photos, board)
-        worst = min(gains, key=gains.__getitem__)
-        is_named = photos[worst].frame.camera is not None
-        odds = NAMED_CAMERA_NATS if is_named else UNNAMED_CAMERA_NATS
-        if gains[worst] + odds > 0:
-            return priors
-        photos = {k: one for k, one in photos.items() if k != worst}
-    return {}
+    if len(photos) < 2:
+        return {}
+    priors, least = _fit_together(photos)
+    while least <= 0 and len(photos) > 2:
+        # one that differs spoils the priors of all others, so each is left out in turn
+        rest = [{j: one for j, one in photos.items() if j != k} for k in photos]
+        fits = [(*_fit_together(some), some) for some in rest]
+        priors, least, photos = max(fits, key=lambda fit: fit[1])
+    return priors if least > 0 else {}
 
 
-def _fit_together(
-    photos: Mapping[int, _Photo], board: Board
-) -> tuple[dict[int, LensPrior], dict[int, float]]:
-    """Priors by the others, and how much likelier each makes its photo's markers, in nats."""
+def _fit_together(photos: Mapping[int, _Photo]) -> tuple[dict[int, LensPrior], float]:
+    """Priors by the others, and the least log odds of a photo that its lens is the others'."""
     priors = {k: one.own_prior for k, one in photos.items()}
-    fits: dict[int, Solution | None] = {k: one.own for k, one in photos.items()}
+    fits = {k: one.own for k, one in photos.items() if one.is_whole}
     for _ in range(OUTER_ITERATIONS):
-        added = {
-            k: _added_information(photos[k].frame, priors[k], fit)
-            for k, fit in fits.items()
-            if fit is not None
-        }
+        added = {k: _added_information(photos[k].frame, priors[k], fit) for k, fit in fits.items()}
         first = next(iter(photos.values())).own_prior
         common = fuse_lens_information(first, list(added.values())).covariance
         for k, one in photos.items():
             others = [each for j, each in added.items() if j != k]
             priors[k] = replace(fuse_lens_information(one.own_prior, others), common=common)
-        fits = {k: _fit(one, board, priors[k]) for k, one in photos.items()}
-    gains = {k: _gain(photos[k].own, fit) for k, fit in fits.items()}
-    return priors, gains
+        fits = {k: one.fit(priors[k]) for k, one in photos.items()}
+    return priors, min(_log_odds(one, fits[k]) for k, one in photos.items())
 
 
 def _added_information(frame: Frame, prior: LensPrior, fit: Solution) -> LensInformation:
@@ -115,14 +118,8 @@ def _added_information(frame: Frame, prior: LensPrior, fit: Solution) -> LensInf
     return information_between(prior, fit.state.lens, covariance, wander)
 
 
-def _fit(photo: _Photo, board: Board, prior: LensPrior) -> Solution | None:
-    try:
-        (solution, _), _ = fit_at_known_places(photo.frame, board, photo.markers, prior)
-    except CannotMeasure:
-        return None
-    return solution
-
-
-def _gain(own: Solution, told: Solution | None) -> float:
-    """How much the log evidence grows."""
-    return -np.inf if told is None else told.log_evidence - own.log_evidence
+def _log_odds(photo: _Photo, told: Solution) -> float:
+    """Log odds that a photo's lens is that by the others, by how much the log evidence grows."""
+    is_named = photo.frame.camera is not None
+    before = NAMED_CAMERA_NATS if is_named else UNNAMED_CAMERA_NATS
+    return before + told.log_evidence - photo.own.log_evidence
