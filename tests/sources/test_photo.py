@@ -169,7 +169,7 @@ def test_a_picture_that_may_be_cut_has_a_wide_doubt(
 
 def test_the_metadata_name_the_camera_and_its_zoom(tmp_path: Path) -> None:
     def camera_of(maker: str, model: str, **details: float) -> str | None:
-        exif = exif_with(**details)
+        exif = exif_with(1, **details)
         exif[0x010F], exif[0x0110] = maker, model
         Image.new("L", (640, 480)).save(tmp_path / "camera.jpg", exif=exif)
         return load_photo(tmp_path / "camera.jpg").camera
