@@ -22,6 +22,7 @@ from overruler.vision.camera.final_fit import (
 )
 from overruler.vision.camera.initial_pose import (
     alternative_cameras,
+    mirrored_camera,
     pose_from_free_squares,
     pose_from_points,
 )
@@ -52,11 +53,11 @@ from overruler.vision.markers.marker import Marker
 from overruler.vision.markers.swapped import find_swapped
 from overruler.vision.markers.unreadable import explain_unreadable
 
-RESTART_SIGMA = 1.25
-"""Standard deviation of unit weight above which the second pose of a plane is tried as well. Three
-markers whose places err by 3 mm fitted a wrong pose with 1.6, and the right one with 0.9."""
+RESTART_SIGMA = 2.0
+"""Standard deviation of unit weight above which the second pose of a plane is tried as well."""
 FEW_OBSERVATIONS = 4
-"""So few markers or points may fit the second pose of a plane nearly as well: it is always tried."""
+"""So few markers or points may fit that pose nearly as well: three had a unit weight of 1.6 there, and 0.9
+in the right one. It is always tried."""
 MAX_CORNER_OFFSET_SHARE = 0.1
 """Largest distance of a hidden marker's corners from their prediction, as a share of its side."""
 MIN_MARKERS = 2
@@ -85,8 +86,7 @@ def calibrate(
     it. `CannotMeasure` if too little is visible or nothing fits it, `BadInput` for wrong points.
     """
     _check_points(frame, board, points)
-    prior = told if lens is None else None
-    prior = prior or lens_prior(frame, lens, markers=board is not None)
+    prior = (told if lens is None else None) or lens_prior(frame, lens, markers=board is not None)
     markers: tuple[Marker, ...] = ()
     if board is not None:
         board = board.without_markers(elsewhere)
@@ -220,9 +220,8 @@ def _too_few_markers_message(frame: Frame, count: int, board: Board) -> str:
     found = "no marker of the board was found"
     if count:
         found = "only one marker of the board was found, two are needed"
-    return (
-        f"{found}; have the markers whole, flat and in focus, and check the dictionary and the ids"
-    )
+    remedy = "have the markers whole, flat and in focus, and check the dictionary and the ids"
+    return f"{found}; {remedy}"
 
 
 def _solve_known_layout(groups: Sequence[Observation], prior: LensPrior) -> Solution:
@@ -233,10 +232,11 @@ def _solve_known_layout(groups: Sequence[Observation], prior: LensPrior) -> Solu
     camera = prior.camera_at(pose_from_points(xyz[good], xy[good], prior.matrix))
     bundle = BundleAdjustment(groups, prior)
     best = bundle.solve(State(camera, 0.0))
-    if best.unit_weight_sigma > RESTART_SIGMA or len(groups) <= FEW_OBSERVATIONS:
+    starts = [mirrored_camera(camera, xyz.mean(0))] if len(groups) <= FEW_OBSERVATIONS else []
+    if best.unit_weight_sigma > RESTART_SIGMA:
         starts = alternative_cameras(camera, xyz.mean(0))
-        solutions = [best, *(bundle.solve(State(start, 0.0)) for start in starts)]
-        best = max(solutions, key=lambda solution: solution.log_evidence)
+    solutions = [best, *(bundle.solve(State(start, 0.0)) for start in starts)]
+    best = max(solutions, key=lambda solution: solution.log_evidence)
     if best.rms_px > ABORT_RMS_FACTOR * MAX_RMS_PX:
         return best
     groups = add_height_uncertainty(groups, best.state.camera)
