@@ -9,6 +9,7 @@ from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
+from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.camera.bundle_adjustment import BundleAdjustment
@@ -56,8 +57,9 @@ from overruler.vision.markers.unreadable import explain_unreadable
 RESTART_SIGMA = 2.0
 """Standard deviation of unit weight above which the second pose of a plane is tried as well."""
 FEW_OBSERVATIONS = 4
-"""So few markers or points may fit that pose nearly as well: three had a unit weight of 1.6 there, and 0.9
-in the right one. It is always tried."""
+"""So few markers or points may fit that pose nearly as well: three had a unit weight of 1.6 there."""
+SUSPICIOUS_SIGMA = 1.1
+"""Standard deviation of unit weight above which it is tried for these."""
 MAX_CORNER_OFFSET_SHARE = 0.1
 """Largest distance of a hidden marker's corners from their prediction, as a share of its side."""
 MIN_MARKERS = 2
@@ -119,9 +121,6 @@ def _check_points(frame: Frame, board: Board | None, points: Sequence[ClickedPoi
             raise BadInput(
                 f"the point {u:g},{v:g} lies outside the photo ({width} × {height} pixels)"
             )
-
-
-# --- markers and points at known places ---
 
 
 def _calibrate_known_layout(
@@ -232,7 +231,9 @@ def _solve_known_layout(groups: Sequence[Observation], prior: LensPrior) -> Solu
     camera = prior.camera_at(pose_from_points(xyz[good], xy[good], prior.matrix))
     bundle = BundleAdjustment(groups, prior)
     best = bundle.solve(State(camera, 0.0))
-    starts = [mirrored_camera(camera, xyz.mean(0))] if len(groups) <= FEW_OBSERVATIONS else []
+    starts: list[Camera] = []
+    if len(groups) <= FEW_OBSERVATIONS and best.unit_weight_sigma > SUSPICIOUS_SIGMA:
+        starts = [mirrored_camera(camera, xyz.mean(0))]
     if best.unit_weight_sigma > RESTART_SIGMA:
         starts = alternative_cameras(camera, xyz.mean(0))
     solutions = [best, *(bundle.solve(State(start, 0.0)) for start in starts)]
@@ -265,9 +266,6 @@ def _find_hidden_markers(
         if offset_px < MAX_CORNER_OFFSET_SHARE * marker.side_px:
             hidden.append(marker)
     return hidden
-
-
-# --- free markers ---
 
 
 def _calibrate_free_markers(
