@@ -162,6 +162,8 @@ class Calibration:
     """What may be wrong all over the table, if something about it is off."""
     contrast: MarkerContrast | None = None
     """The markers' size against their spacing; None where either is unknown."""
+    common_lens: Array | None = None
+    """(9, 9): covariance of what photos by the same camera know of its lens alike; None for one alone."""
 
     @property
     def squares_mm(self) -> tuple[Array, ...]:

@@ -31,6 +31,8 @@ class Frame:
     """Time since the start of the film."""
     index: int = 0
     """Number of the picture in its source, from 0."""
+    camera: str | None = None
+    """The camera and its zoom by the picture's metadata; None where they name none."""
 
     @property
     def size_px(self) -> tuple[int, int]:

@@ -30,6 +30,7 @@ from overruler.vision.assembly.owners import apply_house_rules
 from overruler.vision.assembly.taught_pieces import reweigh_pieces
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.camera.calibrate import calibrate
+from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.camera.shared_lens import calibrate_many
 from overruler.vision.contours.shading import check_low_light, estimate_light
@@ -117,6 +118,8 @@ class Referee:
     """What corrections taught about this table; None for nothing."""
     laid_anywhere: bool = False
     """Whether the board is only a box round its markers, though these are at known places."""
+    told_lens: LensPrior | None = None
+    """The lens by other photos of one camera; None where none tells it, or a lens file does."""
 
     def look(
         self,
@@ -140,11 +143,13 @@ class Referee:
             report = apply_house_rules_by_photo(report, self.house)
         return apply_corrections(reweigh_pieces(report, self.taught), self.fixes)
 
-    def look_at_one_of_several(self, frame: Frame, index: int, board: Board | None) -> Report:
-        """Measure one of several photos by a board that may come from all of them."""
+    def look_at_one_of_several(
+        self, frame: Frame, index: int, board: Board | None, told: LensPrior | None = None
+    ) -> Report:
+        """Measure one of several photos by a board, and a lens, that all of them may tell."""
         lens = self.lenses[index] if self.lenses else self.lens
         anywhere = board is not self.board
-        one = replace(self, board=board, lens=lens, laid_anywhere=anywhere)
+        one = replace(self, board=board, lens=lens, laid_anywhere=anywhere, told_lens=told)
         return one._look_at(frame, lambda text: None, DOUBTFUL_SCORE)
 
     def _look_at(
@@ -168,14 +173,13 @@ class Referee:
             )
         on_board, doubtful = split_doubtful(on_board)
         rulers, seen_grid = finding_rulers.result(), finding_grid.result()
-        on_ground = detect_on_ground(
-            frame, calibration, bases, ground, CARD_TO_MARKER_RATIO, progress
-        )
+        told_ground = ground, CARD_TO_MARKER_RATIO
+        on_ground = detect_on_ground(frame, calibration, bases, *told_ground, progress)
         found = ground.merge_detections(on_board, on_ground)
-        declared_ids = [area.id for area in ground.areas]
         hills: tuple[RaisedArea, ...] = ()
         if mapping_hills is not None:
-            hills = find_hills(view, mapping_hills.result(), calibration, found, declared_ids)
+            ids = [area.id for area in ground.areas]
+            hills = find_hills(view, mapping_hills.result(), calibration, found, ids)
         radii_mm = round_radii_mm(bases)
         found = reassess_sizes(frame, calibration.camera, found, hills, radii_mm)
         areas = (*ground.areas, *heights_from_base_sizes(frame, calibration, found, hills))
@@ -268,11 +272,11 @@ class Referee:
     def _calibrate_frame(self, frame: Frame) -> Calibration:
         raised_ids = raised_marker_ids(self.terrain)
         if not self.beside:
-            return calibrate(frame, self.board, self.points, self.lens, raised_ids)
+            told = self.lens, raised_ids, self.told_lens
+            return calibrate(frame, self.board, self.points, *told)
         if self.board is None or self.points:
-            raise BadInput(
-                "photos share their lens by markers: leave the points away, or the other photos"
-            )
+            remedy = "leave the points away, or the other photos"
+            raise BadInput(f"photos share their lens by markers: {remedy}")
         return calibrate_many([frame, *self.beside], self.board, self.lens, raised_ids)[0]
 
     def _margin_mm(self, calibration: Calibration) -> float:

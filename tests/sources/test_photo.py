@@ -167,6 +167,26 @@ def test_a_picture_that_may_be_cut_has_a_wide_doubt(
     assert share == 0.15
 
 
+def test_the_metadata_name_the_camera_and_its_zoom(tmp_path: Path) -> None:
+    def camera_of(maker: str, model: str, **details: float) -> str | None:
+        exif = exif_with(1, **details)
+        exif[0x010F], exif[0x0110] = maker, model
+        Image.new("L", (640, 480)).save(tmp_path / "camera.jpg", exif=exif)
+        return load_photo(tmp_path / "camera.jpg").camera
+
+    one = camera_of("Tern", "Tern 9", focal_35mm=26)
+    assert one is not None
+    assert one == camera_of("Tern", "Tern 9", focal_35mm=26, width=640)
+    others = [
+        camera_of("Tern", "Tern 8", focal_35mm=26),
+        camera_of("Tern", "Tern 9", focal_35mm=52),
+        camera_of("Tern", "Tern 9", focal_35mm=26, zoom=2.0),
+    ]
+    assert one not in others
+    assert camera_of("", " \0") is None
+    assert camera_of("", "", focal_35mm=26) is None
+
+
 def test_a_picture_held_upright_has_the_same_focal_length(tmp_path: Path) -> None:
     level = focal_of(tmp_path, (4032, 3024), exif_with(1, focal_35mm=26, width=4032, height=3024))
     upright = focal_of(tmp_path, (4032, 3024), exif_with(6, focal_35mm=26, width=4032, height=3024))

@@ -51,8 +51,11 @@ _BIT_DEPTHS = (1.0, 255.0, 1023.0, 4095.0, 16383.0, 65535.0)
 _MAX_DARK = 63
 """Brightest level of a picture of 14 bits kept in 16, of which only the upper 8 are read."""
 
+_MAKER = 0x010F
+_MODEL = 0x0110
 _ORIENTATION = 0x0112
 _EXIF_IFD = 0x8769
+_FOCAL_LENGTH = 0x920A
 _WIDTH = 0xA002
 _HEIGHT = 0xA003
 _ZOOM = 0xA404
@@ -133,6 +136,7 @@ def _read_frame(path: Path) -> Frame:
         exif = image.getexif()
         orientation = _exif_orientation(exif)
         focal_px, share = _exif_focal_px(exif, width, height)
+        camera = _exif_camera(exif)
         _check_damage(path, image)
         pixels = _restore_depth(path, image, _blue_green_red(image))
         _check_seam(path, image, pixels)
@@ -140,7 +144,7 @@ def _read_frame(path: Path) -> Frame:
             pixels = _apply_orientation(pixels, orientation)
     pixels = np.ascontiguousarray(pixels)
     pixels.setflags(write=False)
-    return Frame(pixels, str(path), focal_px, share, orientation)
+    return Frame(pixels, str(path), focal_px, share, orientation, camera=camera)
 
 
 def _open_image(path: Path) -> Image.Image:
@@ -248,6 +252,16 @@ def _apply_orientation(pixels: NDArray[np.uint8], orientation: int) -> NDArray[n
 def _exif_orientation(exif: Image.Exif) -> int:
     value = exif.get(_ORIENTATION, 1)
     return value if isinstance(value, int) and 1 <= value <= 8 else 1
+
+
+def _exif_camera(exif: Image.Exif) -> str | None:
+    """Return the camera's maker and model, with the focal length and the zoom if there are any."""
+    names = [str(exif.get(tag) or "").strip("\0 ") for tag in (_MAKER, _MODEL)]
+    if not any(names):
+        return None
+    details = exif.get_ifd(_EXIF_IFD)
+    numbers = [_positive_number(details.get(tag)) for tag in (_FOCAL_LENGTH, _FOCAL_35MM, _ZOOM)]
+    return " ".join([*names, *(f"{number or 0:g}" for number in numbers)])
 
 
 def _exif_focal_px(exif: Image.Exif, width: int, height: int) -> tuple[float | None, float]:

@@ -9,7 +9,10 @@ from evaluate.drawn.markers import EIGHT, FOUR, camera_over, known_board, marker
 from overruler.board import Board
 from overruler.calibration import SPEC_SHARE
 from overruler.geometry.pose import Array
-from overruler.vision.camera.calibrate import calibrate
+from overruler.vision.camera import calibrate as calibrate_module
+from overruler.vision.camera.calibrate import calibrate, calibrate_from_markers
+from overruler.vision.camera.initial_pose import alternative_cameras
+from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.camera.marker_layout import (
     CARD_THICKNESS_SIGMA_MM,
     MARKER_HEIGHT_SIGMA_MM,
@@ -151,3 +154,26 @@ def test_a_marker_printed_wider_than_high_is_taken_so(see: type[Sight]) -> None:
     assert np.abs(errors / np.hypot(sigma, 0.3)).max() < 4
     see(CAMERA, wide)
     assert np.abs(distances(calibrate(blank(), FREE), CAMERA)[0]).max() > 1.3 * np.abs(errors).max()
+
+
+@pytest.mark.parametrize("tilt_deg", [15, 20])
+def test_three_markers_laid_about_there_find_the_right_one_of_a_plane_s_two_poses(
+    tilt_deg: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With places as unsure as these the other pose, from which the fit starts, fits nearly as well."""
+    camera = camera_over(tilt_deg, height_mm=2600.0, focal_px=1530.0)
+    places = {0: (520.0, 300.0), 1: (380.0, 150.0), 2: (400.0, 520.0)}
+    laid = {number: marker_mm(*place) for number, place in places.items()}
+    board = replace(known_board(places), covariance=np.diag(np.tile([9.0, 9.0, 16e-6], 3)))
+    wrong = alternative_cameras(camera, np.array([450.0, 350.0, 0.0]))[3].T_camera_board
+    monkeypatch.setattr(calibrate_module, "pose_from_points", lambda *told: wrong)
+    found = calibrate_from_markers(
+        blank(),
+        board,
+        seen_markers(camera, laid, np.random.default_rng(0)),
+        (),
+        lens_prior(blank(), None),
+        False,
+    )
+    normals = [one.T_camera_board.rotation[:, 2] for one in (found.camera, camera)]
+    assert np.degrees(np.arccos(normals[0] @ normals[1])) < 1

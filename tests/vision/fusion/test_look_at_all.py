@@ -50,7 +50,7 @@ def measure(
     fails: Callable[[int], bool] = lambda index: False,
     helper: Executor | None = None,
 ) -> Report:
-    def look(frame: Frame, index: int, board: Board | None) -> Report:
+    def look(frame: Frame, index: int, board: Board | None, lens: object) -> Report:
         if fails(index):
             raise CannotMeasure("the photo is blurred")
         return report_of(replace(photos[index], frame=frame))

@@ -53,6 +53,21 @@ def test_a_base_on_a_high_roof_is_one_in_three_photos(height_mm: float) -> None:
         assert abs(raised[0].best.mean[2] - height_mm) < 3
 
 
+@pytest.mark.parametrize(("count", "joined"), [(1, 0), (2, 2), (3, 3)])
+def test_two_photos_join_bases_on_a_roof_that_neither_found_where_several_meet_at_one_height(
+    count: int, joined: int
+) -> None:
+    """One pair may meet so high by chance; its sizes were read differently, too."""
+    crowd = [(60.0 + 100 * (k % 8), 40.0 + 80 * (k // 8), 0.0, 27.0) for k in range(24)]
+    roof: list[Truth] = [(430.0 + 40 * k, 420.0, 120.0, 25.0) for k in range(count)]
+    first, second = (see(k, camera_from(120.0 * k), [*roof, *crowd]) for k in range(2))
+    misread = [replace(one, base=Base.circle(28.5)) for one in first.detections[:count]]
+    first = replace(first, detections=(*misread, *first.detections[count:]))
+    raised = [one for one in associate([first, second], BOARD_MM) if one.is_raised]
+    assert [len(one.sightings) for one in raised] == [2] * joined
+    assert all(abs(one.best.mean[2] - 120) < 4 for one in raised)
+
+
 def test_two_sides_measure_a_height_and_say_how_well() -> None:
     errors, sigmas = [], []
     for seed in range(30):

@@ -13,8 +13,9 @@ from overruler.vision.pairing.merge import do_overlap, is_same_spot, merge_repea
 from overruler.vision.pairing.sighting import Sighting
 from overruler.vision.pairing.size_by_place import _reweigh
 from overruler.vision.pairing.sizes import (
+    VOTE_SHARE,
     _find_offsets_mm,
-    _mean_radius_mm,
+    _log_likelihood,
     _vote_weight,
     weigh_sizes,
 )
@@ -71,16 +72,34 @@ def test_an_even_reading_leaves_the_size_open() -> None:
     assert 0.01 < shares[Base.circle(28.5)] < 0.99
 
 
-def test_photos_that_agree_make_a_radius_no_surer_and_coarse_ones_vote_less() -> None:
+def test_photos_that_agree_make_a_size_surer_but_not_as_if_nothing_misled_them_all() -> None:
     photos = [see(k, camera_from(120.0 * k), OTHERS) for k in range(3)]
     offsets = dict.fromkeys(range(3), 0.0)
     one, three = (Decided.of(associate(some, BOARD_MM)[0], ()) for some in (photos[:1], photos))
-    assert _mean_radius_mm(three, offsets) == pytest.approx(_mean_radius_mm(one, offsets))
+    for_27 = [
+        float(np.subtract(*_log_likelihood(each, RADII_MM, offsets)[[1, 4], 0]))
+        for each in (one, three)
+    ]
+    assert 1.3 * for_27[0] < for_27[1] < 2.7 * for_27[0]
+
+
+def test_photos_that_disagree_are_less_sure_of_a_size() -> None:
+    photos = [see(k, camera_from(120.0 * k), OTHERS) for k in range(3)]
+    finding = Decided.of(associate(photos, BOARD_MM)[0], ())
+    for_27 = [
+        float(np.subtract(*_log_likelihood(finding, RADII_MM, dict(enumerate(off)))[[1, 4], 0]))
+        for off in ((0.0, 0.0, 0.0), (0.9, 0.0, -0.9))
+    ]
+    assert for_27[1] < 0.5 * for_27[0]
+
+
+def test_coarse_photos_vote_less() -> None:
+    first = see(0, camera_from(0.0), OTHERS).detections[0]
     sharp, coarse = (
-        Sighting(see(0, camera, OTHERS), photos[0].detections[0])
+        Sighting(see(0, camera, OTHERS), first)
         for camera in (camera_from(0.0), camera_from(0.0, 75.0))
     )
-    assert _vote_weight(coarse) < 0.5 * _vote_weight(sharp)
+    assert _vote_weight(coarse) < 0.5 * _vote_weight(sharp) <= 0.5 * VOTE_SHARE
 
 
 def test_a_photo_that_shows_all_rims_too_small_is_allowed_for() -> None:
@@ -99,6 +118,7 @@ def test_a_photo_that_shows_all_rims_too_small_is_allowed_for() -> None:
     assert offsets[0] == pytest.approx(offsets[1], abs=0.01)
 
 
+@pytest.mark.usefixtures("fits_as_stated")
 def test_a_base_has_the_size_in_which_cameras_agree_about_its_place() -> None:
     """Fitted too small, it is seen too near by each camera."""
     right, wrong = Base.circle(27), Base.circle(28.5)

@@ -88,7 +88,7 @@ def test_what_looks_between_two_sizes_is_said_to_be_either_and_is_stated_wider()
 
 
 def test_a_stranger_on_a_hill_is_not_taken_for_one_of_the_many_below() -> None:
-    clear, near = 28.5, 27.6
+    clear, near = 28.5, 27.4
     table = [
         *board(27.0, 30),
         seen((600.0, 300.0), clear, 27.0, 36.0),

@@ -1,7 +1,7 @@
 """Tables photographed from several sides, with their truth, as `render_views.py` writes them."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from overruler.lens import Lens
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.sources.photo import load_photo
+from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.detection.finders import round_radii_mm
-from overruler.vision.fusion.look_at_all import TableKnowledge, look_at_all
+from overruler.vision.fusion.look_at_all import LookAtOne, TableKnowledge, look_at_all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +31,7 @@ class Shown:
 
 @dataclass(slots=True, eq=False)
 class PhotoTable:
-    """A table, its photos and its truth. Each photo is measured once."""
+    """A table, its photos and its truth. Each photo is measured once by each lens told."""
 
     name: str
     board: Board
@@ -39,7 +40,7 @@ class PhotoTable:
     """That of each photo: the same pieces and another camera."""
     whole: Truth
     """That of the table: of each piece how much of its rim each photo shows, and what moved."""
-    _known: dict[int, tuple[Shown, Report | Exception]] = field(default_factory=dict)
+    _known: dict[tuple[int, bytes], tuple[Shown, Report | Exception]] = field(default_factory=dict)
 
     @property
     def truth(self) -> Truth:
@@ -50,8 +51,8 @@ class PhotoTable:
         """Measure some photos together; `CannotMeasure` or `BadInput` where that is refused."""
         known = TableKnowledge(self.board, None, round_radii_mm(catalogue(None)))
         one = self._recall if self.board.layout_known else self._measure
-        look: Callable[[Frame, int, Board | None], Report] = lambda frame, k, board: one(  # noqa: E731
-            replace(photos[k], frame=frame), photos[k], board
+        look: LookAtOne = lambda frame, k, board, lens: one(  # noqa: E731
+            replace(photos[k], frame=frame), photos[k], board, lens
         )
         return look_at_all([shown.frame for shown in photos], look, known, lambda text: None)
 
@@ -61,23 +62,28 @@ class PhotoTable:
             return self._recall(shown, shown, self.board)
         return Referee(self.board, lens=shown.lens).look(shown.frame)
 
-    def _recall(self, shown: Shown, key: Shown, board: Board | None) -> Report:
-        if id(key) not in self._known:
+    def _recall(
+        self, shown: Shown, key: Shown, board: Board | None, told: LensPrior | None = None
+    ) -> Report:
+        name = id(key), b"" if told is None else told.mean.tobytes()
+        if name not in self._known:
             try:
-                found: Report | Exception = self._measure(shown, key, board)
+                found: Report | Exception = self._measure(shown, key, board, told)
             except Exception as error:
                 found = error
-            self._known[id(key)] = key, found
-        _, found = self._known[id(key)]
+            self._known[name] = key, found
+        _, found = self._known[name]
         if isinstance(found, Exception):
             raise found
         return found
 
-    def _measure(self, shown: Shown, key: Shown, board: Board | None) -> Report:
+    def _measure(
+        self, shown: Shown, key: Shown, board: Board | None, told: LensPrior | None
+    ) -> Report:
         if key.board is not None:
             board = key.board
-        told = board if self.board.layout_known else self.board
-        return Referee(told, lens=key.lens).look_at_one_of_several(shown.frame, 0, board)
+        laid = board if self.board.layout_known else self.board
+        return Referee(laid, lens=key.lens).look_at_one_of_several(shown.frame, 0, board, told)
 
 
 def tables_in(folder: Path, only: Sequence[str] = ()) -> Iterator[PhotoTable]:

@@ -9,6 +9,7 @@ from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
+from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.camera.bundle_adjustment import BundleAdjustment
@@ -22,6 +23,7 @@ from overruler.vision.camera.final_fit import (
 )
 from overruler.vision.camera.initial_pose import (
     alternative_cameras,
+    mirrored_camera,
     pose_from_free_squares,
     pose_from_points,
 )
@@ -43,6 +45,7 @@ from overruler.vision.camera.outliers import (
     PriorSolver,
     fit_choosing_prior,
     fit_stretched,
+    fit_without_outliers,
 )
 from overruler.vision.camera.problems import missing_marker_ids
 from overruler.vision.camera.state import Solution, State
@@ -53,6 +56,10 @@ from overruler.vision.markers.unreadable import explain_unreadable
 
 RESTART_SIGMA = 2.0
 """Standard deviation of unit weight above which the second pose of a plane is tried as well."""
+FEW_OBSERVATIONS = 4
+"""So few markers or points may fit that pose nearly as well: three had a unit weight of 1.6 there."""
+SUSPICIOUS_SIGMA = 1.1
+"""Standard deviation of unit weight above which it is tried for these."""
 MAX_CORNER_OFFSET_SHARE = 0.1
 """Largest distance of a hidden marker's corners from their prediction, as a share of its side."""
 MIN_MARKERS = 2
@@ -72,15 +79,16 @@ def calibrate(
     points: Sequence[ClickedPoint] = (),
     lens: Lens | None = None,
     elsewhere: Collection[int] = (),
+    told: LensPrior | None = None,
 ) -> Calibration:
     """Calibrate one photo by the board's markers and by clicked points (u, v, x_mm, y_mm).
 
     Markers with ids in `elsewhere` do not lie on the board and are ignored. Clicked points do not
-    go together with free markers, which have no board frame. `CannotMeasure` if too little is
-    visible or nothing fits it, `BadInput` if the points or the lens file are wrong.
+    go together with free markers, which have no board frame. `told` is the lens by other photos of
+    it. `CannotMeasure` if too little is visible or nothing fits it, `BadInput` for wrong points.
     """
     _check_points(frame, board, points)
-    prior = lens_prior(frame, lens, markers=board is not None)
+    prior = (told if lens is None else None) or lens_prior(frame, lens, markers=board is not None)
     markers: tuple[Marker, ...] = ()
     if board is not None:
         board = board.without_markers(elsewhere)
@@ -97,9 +105,9 @@ def calibrate_from_markers(
     lens: bool,
 ) -> Calibration:
     """Calibrate from the markers found; `lens` says whether `prior` comes from a lens file."""
-    if board is None or board.layout_known:
-        return _calibrate_known_layout(frame, board, seen, points, prior, lens)
-    return _calibrate_free_markers(frame, board, seen, prior, lens)
+    if board is not None and not board.layout_known:
+        return _calibrate_free_markers(frame, board, seen, prior, lens)
+    return _calibrate_known_layout(frame, board, seen, points, prior, lens)
 
 
 def _check_points(frame: Frame, board: Board | None, points: Sequence[ClickedPoint]) -> None:
@@ -113,9 +121,6 @@ def _check_points(frame: Frame, board: Board | None, points: Sequence[ClickedPoi
             raise BadInput(
                 f"the point {u:g},{v:g} lies outside the photo ({width} × {height} pixels)"
             )
-
-
-# --- markers and points at known places ---
 
 
 def _calibrate_known_layout(
@@ -132,7 +137,7 @@ def _calibrate_known_layout(
     clicked = point_observations(points)
     _check_enough_observations(frame, len(seen), clicked, board)
     _check_swapped_markers(seen, corners_mm)
-    groups = [laid_marker_observation(marker, board) for marker in seen] + clicked
+    groups = [*(laid_marker_observation(marker, board) for marker in seen), *clicked]
     (first, kept), prior = _fit_inliers(frame, groups, _solve_known_layout, prior)
     inliers = [marker for k, marker in enumerate(seen) if k in kept]
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
@@ -148,17 +153,24 @@ def _calibrate_known_layout(
 
 
 def _fit_inliers(
-    frame: Frame,
-    groups: Sequence[Observation],
-    solve: PriorSolver,
-    prior: LensPrior,
+    frame: Frame, groups: Sequence[Observation], solve: PriorSolver, prior: LensPrior
 ) -> tuple[InlierFit, LensPrior]:
     """Fit the inliers as in a whole picture, a cropped or a stretched one; also the prior used."""
+    if prior.common is not None:  # by other photos of its size, so it is whole
+        return fit_without_outliers(groups, lambda some: solve(some, prior)), prior
     size_px = frame.size_px
     fit, chosen = fit_choosing_prior(groups, solve, prior, cropped_prior(prior, size_px))
     is_odd = chosen.assumes_cropped
     stretched = fit_stretched(groups, solve, fit, stretched_priors(prior, size_px), is_odd)
     return stretched or (fit, chosen)
+
+
+def fit_at_known_places(
+    frame: Frame, board: Board, seen: Sequence[Marker], prior: LensPrior
+) -> tuple[InlierFit, LensPrior]:
+    """Fit markers at known places under nominal noise; also the prior used."""
+    groups = [laid_marker_observation(marker, board) for marker in seen]
+    return _fit_inliers(frame, groups, _solve_known_layout, prior)
 
 
 def _check_enough_observations(
@@ -219,10 +231,13 @@ def _solve_known_layout(groups: Sequence[Observation], prior: LensPrior) -> Solu
     camera = prior.camera_at(pose_from_points(xyz[good], xy[good], prior.matrix))
     bundle = BundleAdjustment(groups, prior)
     best = bundle.solve(State(camera, 0.0))
+    starts: list[Camera] = []
+    if len(groups) <= FEW_OBSERVATIONS and best.unit_weight_sigma > SUSPICIOUS_SIGMA:
+        starts = [mirrored_camera(camera, xyz.mean(0))]
     if best.unit_weight_sigma > RESTART_SIGMA:
         starts = alternative_cameras(camera, xyz.mean(0))
-        solutions = [best, *(bundle.solve(State(start, 0.0)) for start in starts)]
-        best = max(solutions, key=lambda solution: solution.log_evidence)
+    solutions = [best, *(bundle.solve(State(start, 0.0)) for start in starts)]
+    best = max(solutions, key=lambda solution: solution.log_evidence)
     if best.rms_px > ABORT_RMS_FACTOR * MAX_RMS_PX:
         return best
     groups = add_height_uncertainty(groups, best.state.camera)
@@ -251,9 +266,6 @@ def _find_hidden_markers(
         if offset_px < MAX_CORNER_OFFSET_SHARE * marker.side_px:
             hidden.append(marker)
     return hidden
-
-
-# --- free markers ---
 
 
 def _calibrate_free_markers(

@@ -203,6 +203,7 @@ def _calibration_before_refinement(
         corners_px=tuple(corners_px),
         layout_known=not fit.has_free_markers,
         budget=POINTS_BUDGET,
+        common_lens=fit.bundle.prior.common,
     )
     if fit.has_free_markers:
         width, height = high - low

@@ -47,22 +47,22 @@ def _is_above_board(pose: Pose) -> bool:
 
 
 def alternative_cameras(camera: Camera, middle_mm: Array) -> list[Camera]:
-    """Other starts: other focal lengths, each at the same pose and at the mirrored one.
+    """Other starts: other focal lengths, each at the same pose and at the mirrored one."""
+    cameras = camera, mirrored_camera(camera, middle_mm)
+    return [_scale_focal_length(one, zoom) for one in cameras for zoom in ALTERNATIVE_ZOOMS]
 
-    A plane has a second pose with nearly the same picture, in which it tilts the other way about
-    `middle_mm` (3,).
+
+def mirrored_camera(camera: Camera, middle_mm: Array) -> Camera:
+    """The camera at a plane's second pose.
+
+    It has nearly the same picture, in which the plane tilts the other way about `middle_mm` (3,).
     """
     pose = camera.T_camera_board
     line_of_sight = pose.apply(middle_mm)
     normal = pose.rotation[:, 2]
     towards_camera = -line_of_sight / np.linalg.norm(line_of_sight)
     mirrored = 2 * (towards_camera @ normal) * towards_camera - normal
-    poses = [pose, _tilted_pose(pose, normal, mirrored, middle_mm)]
-    return [
-        _scale_focal_length(Camera(camera.matrix, camera.distortion, other), zoom)
-        for other in poses
-        for zoom in ALTERNATIVE_ZOOMS
-    ]
+    return Camera(camera.matrix, camera.distortion, _tilted_pose(pose, normal, mirrored, middle_mm))
 
 
 def _tilted_pose(pose: Pose, normal: Array, wanted: Array, middle_mm: Array) -> Pose:

@@ -72,6 +72,9 @@ class LensPrior:
     """Whether the prior assumes that the picture was cropped."""
     assumes_stretched: bool = False
     """Whether the prior assumes that the picture was resized along one side only."""
+    common: Array | None = None
+    """(9, 9): covariance of what it shares with the priors of other photos by the same camera; None
+    where no other photo tells of the lens."""
 
     @property
     def pixel_shape_sigma(self) -> float:

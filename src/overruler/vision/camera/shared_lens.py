@@ -112,13 +112,20 @@ def information_added_by(calibration: Calibration, prior: LensPrior) -> LensInfo
 
     The lens differs from photo to photo, so the result has the noise `between_photo_covariance`.
     """
-    camera, covariance = calibration.camera, calibration.covariance
-    mean = pack_lens(camera.matrix, camera.distortion)
-    after = invert_information(covariance[:9, :9])
+    mean = pack_lens(calibration.camera.matrix, calibration.camera.distortion)
+    covariance = calibration.covariance[:9, :9]
+    return information_between(prior, mean, covariance, between_photo_covariance(calibration))
+
+
+def information_between(
+    prior: LensPrior, mean: Array, covariance: Array, wander: Array
+) -> LensInformation:
+    """What lies between a prior and a posterior of the lens, with `wander` (9, 9) as noise."""
+    after = invert_information(covariance)
     before = invert_information(prior.covariance)
     information = after - before
     vector = after @ mean - before @ prior.mean
-    scale = np.sqrt(np.diag(covariance)[:9])
+    scale = np.sqrt(np.diag(covariance))
     values, vectors = np.linalg.eigh(information * np.outer(scale, scale))
     kept = values > MIN_EIGENVALUE
     values, vectors = values[kept], vectors[:, kept]
@@ -126,7 +133,7 @@ def information_added_by(calibration: Calibration, prior: LensPrior) -> LensInfo
     photo_covariance = root @ root.T  # in the directions of which the photo says something
     directions = (vectors / scale[:, None]).T
     value = (vectors * scale[:, None]).T @ vector / values
-    spread = photo_covariance + between_photo_covariance(calibration)
+    spread = photo_covariance + wander
     noise = directions @ spread @ directions.T
     return LensInformation(
         information=directions.T @ np.linalg.solve(noise, directions),
@@ -136,8 +143,12 @@ def information_added_by(calibration: Calibration, prior: LensPrior) -> LensInfo
 
 def between_photo_covariance(calibration: Calibration) -> Array:
     """(9, 9): covariance of the lens's parameters between photos of one camera."""
-    focal = calibration.camera.matrix[0, 0]
-    centre = PRINCIPAL_POINT_WANDER_SHARE * max(calibration.size_px)
+    return wander_covariance(float(calibration.camera.matrix[0, 0]), calibration.size_px)
+
+
+def wander_covariance(focal: float, size_px: tuple[int, int]) -> Array:
+    """The same (9, 9) for a lens of a focal length in px."""
+    centre = PRINCIPAL_POINT_WANDER_SHARE * max(size_px)
     distortion = [RADIAL_WANDER] * 2 + [TANGENTIAL_WANDER] * 2 + [RADIAL_WANDER]
     covariance = np.diag(np.square([0, 0, centre, centre, *distortion]))
     covariance[:2, :2] += (FOCAL_WANDER_SHARE * focal) ** 2

@@ -16,7 +16,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.fusion.noise import PlacedBase, noise_of
 from overruler.vision.pairing.sighting import Sighting
 
-RARE_WEIGHT = 0.2
+RARE_WEIGHT = 0.05
 """Share of the rare covariance in the weights of the fit."""
 
 

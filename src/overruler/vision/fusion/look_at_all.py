@@ -10,8 +10,10 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.report import MAX_PHOTOS, Report
+from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.fusion.common_board import map_free_markers
 from overruler.vision.fusion.fuse import fuse_photos
+from overruler.vision.fusion.same_camera import tell_lenses
 from overruler.vision.fusion.same_table import (
     check_same_table,
     disagree,
@@ -28,8 +30,11 @@ DISAGREEMENT_TEXT = (
 )
 """What is said where photos contradict each other and none can be told from the others."""
 
-LookAtOne = Callable[[Frame, int, Board | None], Report]
-"""Measures one photo, given its number among all and the board."""
+LookAtOne = Callable[[Frame, int, Board | None, LensPrior | None], Report]
+"""Measures one photo, given its number among all, the board, and its lens by the other photos."""
+
+_Shown = tuple[Frame, int, Board | None, LensPrior | None]
+"""What `LookAtOne` is given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +65,8 @@ def look_at_all(
     if board is not None and not board.layout_known and len(different) > 1:
         board = map_free_markers([frames[k] for k in different], board)
     progress(f"measuring {len(different)} photos, {PHOTOS_AT_A_TIME} at a time")
-    shown = [(frames[k], k, board) for k in different]
+    lenses = tell_lenses([frames[k] for k in different], board)
+    shown = [(frames[k], k, board, lens) for k, lens in zip(different, lenses, strict=True)]
     results = _look_at_each(look_at_one, shown, helper)
     reports = {k: one for k, one in zip(different, results, strict=True) if isinstance(one, Report)}
     for k, one in zip(different, results, strict=True):
@@ -92,7 +98,7 @@ def look_at_all(
 
 def _look_at_each(
     look_at_one: LookAtOne,
-    shown: Sequence[tuple[Frame, int, Board | None]],
+    shown: Sequence[_Shown],
     helper: Executor | None,
 ) -> list[Report | CannotMeasure]:
     """Measure each photo by itself, every other one by the helper if there is one."""
@@ -151,10 +157,10 @@ def _drop_repeated_views(reports: Sequence[Report]) -> tuple[list[SeenPhoto], li
 
 
 def _try_to_look(
-    look_at_one: LookAtOne, frame: Frame, index: int, board: Board | None
+    look_at_one: LookAtOne, frame: Frame, index: int, board: Board | None, lens: LensPrior | None
 ) -> Report | CannotMeasure:
     try:
-        return look_at_one(frame, index, board)
+        return look_at_one(frame, index, board, lens)
     except CannotMeasure as error:
         return error
 

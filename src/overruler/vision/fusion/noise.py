@@ -8,6 +8,7 @@ import numpy as np
 
 from overruler.calibration import Calibration
 from overruler.geometry.pose import Array
+from overruler.vision.fusion.common_lens import common_covariances
 from overruler.vision.pairing.sighting import PROFILE_SIGMA_MM, Sighting
 
 MIN_HEIGHT_SIGMA_MM = 0.02
@@ -45,14 +46,7 @@ def noise_of(
     """(2 M + N, 2 M + N): covariance of the measurements and of the height priors."""
     count, sights = len(bases), len(sightings)
     noise = np.zeros((2 * sights + count, 2 * sights + count))
-    for members in _group_by_photo(sightings):
-        calibration = sightings[members[0]][1].photo.calibration
-        jacobian = np.concatenate(
-            [sightings[m][1].jacobian_at(bases[sightings[m][0]].z_mm) for m in members]
-        )
-        camera = _camera_covariance(calibration, rare or sightings[members[0]][1].photo.is_off)
-        at = np.ravel([[2 * m, 2 * m + 1] for m in members])
-        noise[np.ix_(at, at)] = jacobian @ camera @ jacobian.T
+    _add_errors_of_cameras(noise, bases, sightings, rare)
     for m, (_, one) in enumerate(sightings):
         two = slice(2 * m, 2 * m + 2)
         noise[two, two] += one.own_covariance_mm2(rare or one.photo.is_off)
@@ -66,6 +60,27 @@ def noise_of(
         heights[on, on] += level_sigma_mm**2
     noise[2 * sights :, 2 * sights :] = heights
     return noise
+
+
+def _add_errors_of_cameras(
+    noise: Array, bases: Sequence[PlacedBase], sightings: Sequence[tuple[int, Sighting]], rare: bool
+) -> None:
+    """Add how each photo's camera errs, and how photos by one camera err alike."""
+    rows, jacobians, calibrations, covariances = {}, {}, {}, {}
+    for members in _group_by_photo(sightings):
+        photo = sightings[members[0]][1].photo
+        k, calibration = photo.index, photo.calibration
+        calibrations[k] = calibration
+        covariances[k] = _camera_covariance(calibration, rare or photo.is_off)
+        rows[k] = np.ravel([[2 * m, 2 * m + 1] for m in members])
+        jacobians[k] = np.concatenate(
+            [sightings[m][1].jacobian_at(bases[sightings[m][0]].z_mm) for m in members]
+        )
+        noise[np.ix_(rows[k], rows[k])] += jacobians[k] @ covariances[k] @ jacobians[k].T
+    for (i, j), between in common_covariances(calibrations, covariances).items():
+        block = jacobians[i] @ between @ jacobians[j].T
+        noise[np.ix_(rows[i], rows[j])] += block
+        noise[np.ix_(rows[j], rows[i])] += block.T
 
 
 def _add_errors_of_photos(noise: Array, sightings: Sequence[tuple[int, Sighting]]) -> None:

@@ -6,21 +6,15 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from overruler.geometry.pose import Array
+from overruler.vision.pairing.crossing import find_crossing
 from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.on_tops import MIN_PAIR_LOG_RATIO, join_on_tops
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 MIN_LOG_RATIO = 0.0
 """Least log-likelihood ratio of a match, against two bases that one photo each sees."""
 IMPOSSIBLE = -1e3
 """Log-likelihood ratio of a pair that cannot be one base."""
-MIN_PAIR_LOG_RATIO = -8.0
-"""The same of two of three sightings that meet at a height."""
-MAX_HEIGHT_MM = 250.0
-"""Largest height of a base over the board: that of the highest roof."""
-MAX_MISS_MM = 40.0
-"""Largest distance of the rays of two sightings of one base, along the board at one height: fits of
-blurred rims are off by up to 15 mm."""
 
 
 def associate(photos: Sequence[SeenPhoto], board_mm: tuple[float, float]) -> list[Hypothesis]:
@@ -30,6 +24,10 @@ def associate(photos: Sequence[SeenPhoto], board_mm: tuple[float, float]) -> lis
     for photo in ordered:
         sightings = [Sighting(photo, detection) for detection in photo.detections]
         found = join_photo(found, sightings, board_mm)
+    for photo in ordered:
+        found = _join_left_over(found, photo, board_mm)
+    for two in combinations(ordered, 2):
+        found = join_on_tops(found, two, board_mm)
     for photo in ordered:
         found = _join_left_over(found, photo, board_mm)
     for three in combinations(ordered, 3):
@@ -66,12 +64,12 @@ def _join_three(
     first, second, third = ([one.sightings[0] for one in alone] for alone in own)
     density = max(map(len, (first, second, third))) / (board_mm[0] * board_mm[1])
     meetings: list[tuple[float, tuple[int, int, int], Hypothesis]] = []
-    for i, j in _find_crossing(first, second):
+    for i, j in find_crossing(first, second):
         ratio = own[0][i].log_ratio(second[j], density)
         if ratio < MIN_PAIR_LOG_RATIO:
             continue
         pair = own[0][i].joined_by(second[j])
-        for k in {k for which, k in _find_crossing([first[i]], third)}:
+        for k in {k for which, k in find_crossing([first[i]], third)}:
             total = ratio + pair.log_ratio(third[k], density)
             if total > MIN_LOG_RATIO:
                 meetings.append((total, (i, j, k), pair.joined_by(third[k])))
@@ -92,7 +90,7 @@ def join_photo(
     """Join one photo's sightings to the bases found so far; the others become bases of their own."""
     density = max(len(sightings), 1) / (board_mm[0] * board_mm[1])
     ratios = np.full((len(found), len(sightings)), IMPOSSIBLE)
-    for i, j in _find_crossing([one.sightings[0] for one in found], sightings):
+    for i, j in find_crossing([one.sightings[0] for one in found], sightings):
         ratios[i, j] = found[i].log_ratio(sightings[j], density)
     rows, columns = linear_sum_assignment(-np.maximum(ratios, MIN_LOG_RATIO))
     joined, taken = list(found), set()
@@ -102,22 +100,3 @@ def join_photo(
             taken.add(j)
     alone = [Hypothesis.of(one) for j, one in enumerate(sightings) if j not in taken]
     return joined + alone
-
-
-def _find_crossing(some: Sequence[Sighting], more: Sequence[Sighting]) -> list[tuple[int, int]]:
-    """Pairs of sightings whose rays meet at some height, about."""
-    if not some or not more:
-        return []
-    low, high = (
-        _places_at(some, z_mm)[:, None] - _places_at(more, z_mm)[None]
-        for z_mm in (0.0, MAX_HEIGHT_MM)
-    )
-    step = high - low
-    nearest = -np.sum(low * step, -1) / np.maximum(np.sum(step**2, -1), 1e-9)
-    miss = low + np.clip(nearest, 0, 1)[..., None] * step
-    return [(i, j) for i, j in np.argwhere(np.linalg.norm(miss, axis=-1) < MAX_MISS_MM).tolist()]
-
-
-def _places_at(sightings: Sequence[Sighting], z_mm: float) -> Array:
-    """The places (N, 2) of sightings at a height."""
-    return np.array([one.place_at(z_mm) for one in sightings])
