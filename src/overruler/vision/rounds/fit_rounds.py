@@ -82,7 +82,8 @@ def fit_rounds(
         return ()
     camera = calibration.camera
     priors = size_set_priors(radii)
-    likelihoods = rim_net_log_likelihood(guesses, radii, camera)
+    is_pulled = not is_in_play(calibration)
+    likelihoods = rim_net_log_likelihood(guesses, radii, camera, is_pulled)
     plausible = size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
     sigmas = _centre_sigma_mm(guesses)[:, None]
     fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)

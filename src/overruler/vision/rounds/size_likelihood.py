@@ -60,28 +60,38 @@ class SizeHypothesis:
     """Log-likelihood by the fit alone, in nats."""
 
 
-def rim_net_log_likelihood(guesses: RimEstimates, radii: Array, camera: Camera) -> Array:
+def rim_net_log_likelihood(
+    guesses: RimEstimates, radii: Array, camera: Camera, is_pulled: bool = True
+) -> Array:
     """Return the log-likelihood (N, C, 2) of radii and rim kinds by the network's radius alone."""
     height = np.full(len(guesses.radius_mm), camera.center_mm[2])
-    return radius_log_likelihood(guesses.radius_mm, guesses.sigma_radius_mm, radii, height)
+    seen = guesses.radius_mm, guesses.sigma_radius_mm
+    return radius_log_likelihood(*seen, radii, height, is_pulled)
 
 
-def radius_log_likelihood(seen_mm: Array, sigma_mm: Array, radii: Array, eye_mm: Array) -> Array:
+def radius_log_likelihood(
+    seen_mm: Array, sigma_mm: Array, radii: Array, eye_mm: Array, is_pulled: bool = True
+) -> Array:
     """Return the log-likelihood (N, C, 2) of radii (C,) and rim kinds, from network radii (N,).
 
-    `sigma_mm` (N,) is the network's σ, `eye_mm` (N,) the camera's height above each base's plane.
+    `sigma_mm` (N,) is the network's σ, `eye_mm` (N,) the camera's height above each base's plane. On
+    tables in play other networks saw the rims, and none `is_pulled`.
     """
     net_sigma = np.hypot(RADIUS_SIGMA_INFLATION * sigma_mm, RADIUS_FLOOR_SIGMA_MM)[:, None, None]
     sigma = np.hypot(net_sigma, RIM_KIND_SIGMAS_MM)
-    residual = (expect_radii_mm(radii, sigma_mm, eye_mm) - seen_mm[:, None, None]) / sigma
+    residual = (
+        expect_radii_mm(radii, sigma_mm, eye_mm, is_pulled) - seen_mm[:, None, None]
+    ) / sigma
     return np.asarray(-0.5 * residual**2 - np.log(sigma / net_sigma))
 
 
-def expect_radii_mm(radii: Array, sigma_mm: Array, eye_mm: Array) -> Array:
+def expect_radii_mm(radii: Array, sigma_mm: Array, eye_mm: Array, is_pulled: bool = True) -> Array:
     """Return the network's mean answers (N, C, 2) to rims of radii (C,), by its σ (N,)."""
     eye = eye_mm[:, None]
     upper = (radii - USUAL_PROFILE.taper_mm) * eye / (eye - USUAL_PROFILE.height_mm)
     rims = np.stack([np.broadcast_to(radii, upper.shape), upper], -1)
+    if not is_pulled:
+        return rims
     apart = PULLING_RADIUS_MM - rims
     share = (sigma_mm**2 / (sigma_mm**2 + PULL_SIGMA_MM**2))[:, None, None]
     return np.asarray(rims + apart * share * np.exp(-0.5 * (apart / PULL_REACH_MM) ** 2))
