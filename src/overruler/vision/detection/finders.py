@@ -23,7 +23,6 @@ from overruler.vision.learned.patches import equal_area_radius_mm, photo_pyramid
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.learned.shapes_in_play import SeenShapes, find_shapes
-from overruler.vision.plates.stands import find_stands, shows_stands
 from overruler.vision.rounds.find_ovals import find_ovals
 from overruler.vision.rounds.fit_rounds import MIN_SCORE, covers_catalogue, fit_rounds, is_in_play
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
@@ -235,8 +234,11 @@ def _look_for_unnamed(
 
 
 def _find_regiments(search: Search) -> Iterable[Detection]:
-    if search.seen is not None and shows_stands(search.seen):
-        return find_stands(search.calibration.camera, search.seen)
+    if search.seen is not None:
+        from overruler.vision.plates.stands import find_stands, shows_stands  # tables in play alone
+
+        if shows_stands(search.seen):
+            return find_stands(search.calibration.camera, search.seen)
     from overruler.vision.plates.regiments import find_regiments  # few tables have any
 
     frame, camera = search.frame, search.calibration.camera
