@@ -110,7 +110,7 @@ def test_squares_as_large_as_plates_count_where_a_regiment_stands(
     cells = SeenCells(view, np.zeros((13, 2, 2)), np.zeros((2, 2)), guesses)
     monkeypatch.setattr("overruler.vision.plates.regiments.find_regiments", found_in)
     fleet: Any = SimpleNamespace(
-        is_fleet=True, frame=None, calibration=SimpleNamespace(camera=None),
+        is_fleet=True, frame=None, calibration=SimpleNamespace(camera=None), seen=None,
         unnamed=SimpleNamespace(result=lambda: cells),
         progress=lambda text: None,
     )  # fmt: skip
