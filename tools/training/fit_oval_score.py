@@ -7,18 +7,15 @@ the tables is also scored by weights fitted on the others. The weights are held 
 """
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
-from datetime import date
 
 import numpy as np
 
 from overruler.bases import catalogue
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import find_discs
-from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.patches import build_pyramid
 from overruler.vision.learned.shapes_in_play import find_shapes
 from overruler.vision.rounds.ovals_in_play import trials_in_play
@@ -30,17 +27,23 @@ from synthetic.from_above.sheet import drawn_view
 from synthetic.painted.wardrobe import Wardrobe
 from training.fit_round_score import (
     CARD_SHARE,
-    FOLDS,
     LEAST_VISIBLE,
     LOW_SHARE,
     LOW_TILT,
     REACH_MM,
     TILES,
     USUAL_TILT,
-    calibration,
+    cross_validated,
     regression,
 )
-from training.score_tables import Table, judged_rows, kept_rows, read_options, teaching_tables
+from training.score_tables import (
+    Table,
+    judged_rows,
+    kept_rows,
+    read_options,
+    teaching_tables,
+    tell_weights,
+)
 
 NEAR_SHARE, NEAR_LOG, NEAR_RAD = 0.4, 0.08, 0.4
 """A trial is right whose middle lies so near, in half widths, whose size differs so little, and whose heading too."""
@@ -51,10 +54,8 @@ FILE = "oval_score_in_play"
 def main(arguments: Sequence[str] | None = None) -> None:
     options = read_options(__doc__, 9, arguments)
     rows = kept_rows(options.rows, lambda: _rows(options))
-    text = _record(_fitted(rows), len(set(rows[:, 0])), options)
-    print(text, end="")
-    if options.write:
-        (WEIGHTS / f"{FILE}.json").write_text(text, encoding="utf-8")
+    tables = f"the trials of {len(set(rows[:, 0]))} tables painted with units"
+    tell_weights(options, FILE, cross_validated(rows, FILE, _fitted), tables, "fit_oval_score.py")
 
 
 def _rows(options: argparse.Namespace) -> Array:
@@ -110,32 +111,8 @@ def verdict(pose: Array, bases: Array) -> float | None:
     return 0.0
 
 
-def _fitted(rows: Array) -> Array:
-    """The weights on all tables; prints how often the scores of tables not fitted on are right."""
-    table, truth, signs = rows[:, 0], rows[:, 1], rows[:, 2:]
-    before = np.array(list(load_coefficients(FILE).values()))
-    free = np.zeros(len(before), bool)
-    odds = np.zeros(len(rows))
-    for fold in range(FOLDS):
-        kept = table % FOLDS == fold
-        odds[kept] = signs[kept] @ regression(signs[~kept], truth[~kept], before, free)
-    for told, said in (("before", signs @ before), ("now", odds)):
-        print(f"{told}: {calibration(said, truth)}")
-    return regression(signs, truth, before, free)
-
-
-def _record(weights: Array, tables: int, options: argparse.Namespace) -> str:
-    """The text of the weights' file, with their origin."""
-    origin = {
-        "coefficients": weights.round(3).tolist(),
-        "features": list(load_coefficients(FILE)),
-        "date": date.today().isoformat(),
-        "data": f"logistic regression on the trials of {tables} tables painted with units",
-        "command": f"python tools/training/fit_oval_score.py --painted {options.painted}"
-        f" --sprites SPRITES --seed {options.seed} --write",
-    }
-    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+def _fitted(signs: Array, truth: Array, before: Array) -> Array:
+    return regression(signs, truth, before, np.zeros(len(before), bool))
 
 
 if __name__ == "__main__":

@@ -9,9 +9,7 @@ many guesses are bases: the program infers that from each photo.
 """
 
 import argparse
-import json
-from collections.abc import Iterator, Sequence
-from datetime import date
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -25,7 +23,7 @@ from overruler.vision.detection.finders import round_radii_mm
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.in_play_net import look_in_play
-from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import RimEstimates, estimate_rims, rim_logits
 from overruler.vision.rounds import scoring
@@ -48,7 +46,14 @@ from synthetic.painted.paint import photo_of
 from synthetic.painted.scene import make_scene
 from synthetic.painted.wardrobe import Wardrobe
 from training.lessons.rims.photos import round_bases
-from training.score_tables import Table, judged_rows, kept_rows, read_options, teaching_tables
+from training.score_tables import (
+    Table,
+    judged_rows,
+    kept_rows,
+    read_options,
+    teaching_tables,
+    tell_weights,
+)
 
 REACH_MM, FINER, TILES = 190.0, 2, 40
 """How far a painted table reaches, samples of a pixel's side, and the mats that tables lie on."""
@@ -78,10 +83,8 @@ FILE = "round_score_in_play"
 def main(arguments: Sequence[str] | None = None) -> None:
     options = read_options(__doc__, 7, arguments)
     rows = kept_rows(options.rows, lambda: _rows(options))
-    text = _record(_fitted(rows), len(set(rows[:, 0])))
-    print(text, end="")
-    if options.write:
-        (WEIGHTS / f"{FILE}.json").write_text(text, encoding="utf-8")
+    tables = f"{len(set(rows[:, 0]))} tables painted with units and clutter, and traced"
+    tell_weights(options, FILE, _fitted(rows), tables, "fit_round_score.py")
 
 
 def _rows(options: argparse.Namespace) -> Array:
@@ -174,18 +177,26 @@ def verdict(guesses: RimEstimates, i: int, bases: Array) -> float | None:
 
 
 def _fitted(rows: Array) -> Array:
-    """The weights on all tables; prints how often the scores of tables not fitted on are right."""
+    """The weights on all tables; they say nothing of the odds on these tables."""
+    weights, truth = cross_validated(rows, FILE, fitted), rows[:, 1]
+    weights[0] -= np.log(truth.mean() / (1 - truth.mean()))
+    return weights
+
+
+def cross_validated(rows: Array, file: str, fit: Callable[[Array, Array, Array], Array]) -> Array:
+    """The weights on all tables; prints how often the scores of tables not fitted on are right.
+
+    `fit` takes features, truth and the weights before, which the file holds.
+    """
     table, truth, signs = rows[:, 0], rows[:, 1], rows[:, 2:]
-    before = np.array(list(load_coefficients(FILE).values()))
+    before = np.array(list(load_coefficients(file).values()))
     odds = np.zeros(len(rows))
     for fold in range(FOLDS):
         kept = table % FOLDS == fold
-        odds[kept] = signs[kept] @ fitted(signs[~kept], truth[~kept], before)
+        odds[kept] = signs[kept] @ fit(signs[~kept], truth[~kept], before)
     for told, said in (("before", signs @ before), ("now", odds)):
-        print(f"{told}: {calibration(said, truth)}")
-    weights = fitted(signs, truth, before)
-    weights[0] -= np.log(truth.mean() / (1 - truth.mean()))  # the odds on these tables
-    return weights
+        print(f"{told}: {_calibration(said, truth)}")
+    return fit(signs, truth, before)
 
 
 def fitted(signs: Array, truth: Array, before: Array) -> Array:
@@ -196,7 +207,7 @@ def fitted(signs: Array, truth: Array, before: Array) -> Array:
     return regression(signs, truth, weights, np.isin(places, (SAME_SIZE, ABOVE)))
 
 
-def calibration(odds: Array, truth: Array) -> str:
+def _calibration(odds: Array, truth: Array) -> str:
     """How many are right between two scores, and the share of bases over two thirds."""
     score = 1 / (1 + np.exp(-odds))
     edges = (0.0, 0.1, 0.3, 0.5, 2 / 3, 0.8, 0.9, 0.97, 1.0)
@@ -221,19 +232,6 @@ def regression(signs: Array, truth: Array, before: Array, held: NDArray[np.bool_
         curved = (signs.T * (likely * (1 - likely))) @ signs + np.diag(stiff)
         weights = weights - np.linalg.solve(curved, uphill)
     return np.asarray(weights)
-
-
-def _record(weights: Array, tables: int) -> str:
-    """The text of the weights' file, with their origin."""
-    origin = {
-        "coefficients": weights.round(3).tolist(),
-        "features": list(load_coefficients(FILE)),
-        "date": date.today().isoformat(),
-        "data": f"logistic regression on {tables} tables, painted with clutter and traced",
-        "command": "python tools/training/fit_round_score.py --painted 75 --tables TABLES --write",
-    }
-    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """Tables whose findings teach a score: painted ones, and traced ones with their truth."""
 
 import argparse
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,8 @@ import numpy as np
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import Orthophoto
-from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.learned.coefficients import load_coefficients
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from synthetic.arrays import Picture
 from synthetic.from_above.sheet import read_truth, traced_view
 from synthetic.painted.wardrobe import Wardrobe, wardrobe_of
@@ -91,3 +94,22 @@ def teaching_tables(
         corners = [np.array(one["corners_mm"])[:, :2] for one in truth["markers"]["items"]]
         cards = [square.mean(0) + card_share * (square - square.mean(0)) for square in corners]
         yield Table(photo, camera, view, bases_of(truth, camera), cards)
+
+
+def tell_weights(
+    options: argparse.Namespace, file: str, weights: Array, data: str, program: str
+) -> None:
+    """Print the text of the weights' file, with their origin, and write it where that is asked for."""
+    command = f"--painted {options.painted} --sprites SPRITES --seed {options.seed} --write"
+    origin = {
+        "coefficients": weights.round(3).tolist(),
+        "features": list(load_coefficients(file)),
+        "date": date.today().isoformat(),
+        "data": f"logistic regression on {data}",
+        "command": f"python tools/training/{program} {command}",
+    }
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    print(text, end="")
+    if options.write:
+        (WEIGHTS / f"{file}.json").write_text(text, encoding="utf-8")

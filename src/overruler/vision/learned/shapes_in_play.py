@@ -63,17 +63,21 @@ def find_shapes(pyramid: list[Picture], camera: Camera, discs: Discs) -> SeenSha
     rounds = np.column_stack([x, y, radius, radius, np.zeros(len(x)), probability])
     starts = np.concatenate([rounds, discs.ovals])
     shapes, from_above = starts[:, :5], starts[:, 5]
-    logits = np.zeros(len(shapes))
     for _ in range(CORRECTIONS):
         answers = look_at_shapes(pyramid, camera, shapes)
         shapes = corrected_shapes(camera, shapes, answers)
-        logits = answers[:, [LOGIT, RECTANGLE_LOGIT]].max(1, initial=-np.inf)
+        logits = likelier_logits(answers)
         usual = may_be_bases(shapes)
         shapes, logits, from_above = shapes[usual], logits[usual], from_above[usual]
     first, highest = _first_of_each(shapes, logits, from_above)
     shapes = shapes[first].reshape(-1, 5)
     seen = SeenShapes(shapes, answers_from_both_sides(pyramid, camera, shapes), highest)
-    return seen.among(seen.answers[:, [LOGIT, RECTANGLE_LOGIT]].max(1, initial=-np.inf) > MIN_LOGIT)
+    return seen.among(likelier_logits(seen.answers) > MIN_LOGIT)
+
+
+def likelier_logits(answers: Array) -> Array:
+    """Return the log odds (N,) of the likelier kind of base, by answers (N, 11)."""
+    return np.maximum(answers[:, LOGIT], answers[:, RECTANGLE_LOGIT])
 
 
 def may_be_bases(shapes: Array) -> NDArray[np.bool_]:

@@ -15,12 +15,11 @@ from overruler.vision.learned.in_play_net import (
     LOG_SIGMA_PLACE,
     LOG_SIGMA_SIZE,
     LOG_SIGMA_STRETCH,
-    LOGIT,
     RECTANGLE_LOGIT,
 )
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.patches import equal_area_radius_mm
-from overruler.vision.learned.shapes_in_play import SeenShapes
+from overruler.vision.learned.shapes_in_play import SeenShapes, likelier_logits
 from overruler.vision.plates.rectangle_fit import BasePose
 
 LIKELY_LOGIT = 2.0
@@ -49,8 +48,7 @@ SIZES = np.array(RECTANGLE_SIDES_MM, float)
 def shows_stands(seen: SeenShapes) -> bool:
     """Tell whether a table is one of stands."""
     apart = seen.among(_apart(seen))
-    likeliest = apart.answers[:, [LOGIT, RECTANGLE_LOGIT]].max(1, initial=-np.inf)
-    angular = apart.is_angular[likeliest > LIKELY_LOGIT]
+    angular = apart.is_angular[likelier_logits(apart.answers) > LIKELY_LOGIT]
     stands = int(angular.sum())
     return stands >= FEWEST and stands >= len(angular) - stands
 
@@ -69,8 +67,7 @@ def find_stands(camera: Camera, seen: SeenShapes) -> list[Detection]:
 def _apart(seen: SeenShapes) -> list[int]:
     """Return the likeliest shape of each place."""
     kept: list[int] = []
-    likeliest = seen.answers[:, [LOGIT, RECTANGLE_LOGIT]].max(1, initial=-np.inf)
-    for k in np.argsort(-likeliest, kind="stable").tolist():
+    for k in np.argsort(-likelier_logits(seen.answers), kind="stable").tolist():
         apart = np.hypot(*(seen.shapes[kept, :2] - seen.shapes[k, :2]).T)
         reach = SAME_PLACE * np.minimum(seen.shapes[kept, 3], seen.shapes[k, 3])
         if not (apart < reach).any():

@@ -32,7 +32,7 @@ from overruler.vision.learned.shapes_in_play import (
 from overruler.vision.rounds.oval_trials import MIN_FROM_ABOVE, SizeTrials
 from overruler.vision.rounds.scoring import (
     MAX_OVERVIEW_PROBABILITY,
-    SAME_SIZE_EXPECTED_SHARE,
+    company_ratio,
 )
 
 SIZE_GROWTH = (0.75, 2.0)
@@ -126,7 +126,7 @@ def _log_company(size: NDArray[np.intp], ovals: Array, alone: Array) -> Array:
     weight[likeliest] = alone[likeliest]
     same = np.maximum(np.bincount(size, weight)[size] - alone, 0)
     others = np.maximum(weight.sum() - alone, 0)
-    return np.asarray(np.log((1 + same) / (1 + SAME_SIZE_EXPECTED_SHARE * others)))
+    return np.asarray(np.log(company_ratio(same, others)))
 
 
 def _chi2(answers: Array) -> Array:

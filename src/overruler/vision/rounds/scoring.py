@@ -97,6 +97,11 @@ def same_size_ratio(guesses: RimEstimates) -> Array:
     is_same_size = np.abs(log_ratios) < SAME_SIZE_LOG_RATIO
     same_size = is_same_size @ guesses.score - guesses.score
     others = guesses.score.sum() - guesses.score
+    return company_ratio(same_size, others)
+
+
+def company_ratio(same_size: Array, others: Array) -> Array:
+    """Return how many more others (N,) of one's size there are than expected, both counted by score."""
     return np.asarray((1 + same_size) / (1 + SAME_SIZE_EXPECTED_SHARE * others))
 
 
