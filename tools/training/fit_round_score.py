@@ -26,9 +26,10 @@ from overruler.vision.learned.in_play_net import look_in_play
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import RimEstimates, estimate_rims, rim_logits
+from overruler.vision.learned.shapes_in_play import find_shapes
 from overruler.vision.rounds import scoring
 from overruler.vision.rounds.fit_rounds import _centre_sigma_mm, size_set_priors
-from overruler.vision.rounds.ring_filter import find_candidates
+from overruler.vision.rounds.ring_filter import are_visible, find_candidates
 from overruler.vision.rounds.size_likelihood import (
     MIN_FIT_PROBABILITY,
     SizeHypothesis,
@@ -130,9 +131,12 @@ def _plain_photo(
 def judged(table: Table) -> Iterator[list[float]]:
     """Of each guess on a table: whether it is a base, and the features of its score."""
     frame, radii = Frame(table.photo, "table"), round_radii_mm(catalogue())
-    above = find_discs(table.view, table.camera, in_play=True).rounds
+    discs, levels = find_discs(table.view, table.camera, in_play=True), photo_pyramid(frame)
+    shapes = find_shapes(levels, table.camera, discs)
+    shapes = shapes.among(are_visible(table.view, table.cards, shapes.shapes[:, :2]))
+    above = discs.rounds
     near = find_candidates(table.view, radii.tolist(), table.cards, known=above)
-    circles = np.column_stack([near.xy_mm, near.radius_mm])
+    circles = np.concatenate([np.column_stack([near.xy_mm, near.radius_mm]), shapes.circles])
     if not len(circles):
         return
     estimates = estimate_rims(frame, table.camera, circles, look_in_play)
@@ -143,7 +147,7 @@ def judged(table: Table) -> Iterator[list[float]]:
     fits = _fits(frame, table.camera, guesses, radii)
     contrasts, ratios = scoring.relative_contrast(guesses, fits), scoring.same_size_ratio(guesses)
     seen = scoring.probability_from_above(guesses, above)
-    logits = rim_logits(photo_pyramid(frame), table.camera, guesses)
+    logits = rim_logits(levels, table.camera, guesses)
     for i, tried in enumerate(fits):
         said = verdict(guesses, i, table.bases)
         if tried and said is not None:
@@ -155,8 +159,11 @@ def _fits(
     frame: Frame, camera: Camera, guesses: RimEstimates, radii: Array
 ) -> list[list[SizeHypothesis]]:
     """The fits of guesses, as `fit_rounds` makes them."""
-    likelihoods = rim_net_log_likelihood(guesses, radii, camera, is_pulled=False)
-    plausible = size_probabilities(likelihoods, size_set_priors(radii)) > MIN_FIT_PROBABILITY
+    likelihoods = rim_net_log_likelihood(guesses, radii, camera, in_play=True)
+    plausible = (
+        size_probabilities(likelihoods, size_set_priors(radii, prepared=False))
+        > MIN_FIT_PROBABILITY
+    )
     sigmas = _centre_sigma_mm(guesses)[:, None]
     return fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
 

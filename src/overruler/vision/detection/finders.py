@@ -19,7 +19,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import NO_DISCS, Discs, find_discs
 from overruler.vision.learned.in_play_net import look_in_play
-from overruler.vision.learned.patches import equal_area_radius_mm, photo_pyramid
+from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.learned.shapes_in_play import SeenShapes, find_shapes
@@ -41,8 +41,6 @@ MANY_PLATES = 5
 On tables of ships the networks take at least 7 things for plates, on 68 other tables at most 3; but
 on printed rooms more."""
 
-MAX_ROUND_ASPECT = 1.4
-"""Largest ratio of length to width of a round base as the network in play sees it: figures hide parts."""
 REGIMENT = 5
 """From this number of rectangles on that are no plates, a table of ships is one of regiments.
 
@@ -189,7 +187,7 @@ def _find_rounds(search: Search) -> Iterable[Detection]:
     candidates = find_candidates(search.view, radii.tolist(), search.hidden, known, rings=rings)
     circles = np.column_stack([candidates.xy_mm, candidates.radius_mm])
     if search.seen is not None:
-        circles = np.concatenate([circles, _round_shapes(search.seen)])
+        circles = np.concatenate([circles, search.seen.circles])
     if not len(circles):
         return ()
     search.progress(f"looking closer at {len(circles)} candidates")
@@ -199,13 +197,6 @@ def _find_rounds(search: Search) -> Iterable[Detection]:
     search.progress(f"fitting {len(chosen.score)} bases")
     least = search.least_score
     return fit_rounds(search.frame, search.calibration, chosen, radii, least, from_above=known)
-
-
-def _round_shapes(seen: SeenShapes) -> Array:
-    """Return the circles (N, 3) among the shapes that the network in play sees."""
-    shapes = seen.shapes
-    is_round = ~seen.is_angular & (shapes[:, 2] < MAX_ROUND_ASPECT * shapes[:, 3])
-    return np.column_stack([shapes[:, :2], equal_area_radius_mm(shapes)])[is_round]
 
 
 def _find_plates(search: Search) -> Iterable[Detection]:

@@ -19,7 +19,7 @@ from overruler.vision.learned.in_play_net import (
     corrected_shapes,
     look_at_shapes,
 )
-from overruler.vision.learned.patches import Picture
+from overruler.vision.learned.patches import Picture, equal_area_radius_mm
 
 CORRECTIONS = 2
 """Times that a candidate is corrected."""
@@ -31,6 +31,8 @@ SAME_PLACE = 0.3
 """Distance of two centres, in half widths, below which candidates of one size are one."""
 SAME_SIZE = 0.15
 """Difference of the logarithms of half length or half width up to which they are of one size."""
+MAX_ROUND_ASPECT = 1.4
+"""Largest ratio of length to width of a round base as the network sees it: figures hide parts."""
 
 
 class SeenShapes(NamedTuple):
@@ -49,6 +51,13 @@ class SeenShapes(NamedTuple):
     def is_angular(self) -> NDArray[np.bool_]:
         """(N,): whether each is likelier a rectangle than round or oval."""
         return np.asarray(self.answers[:, RECTANGLE_LOGIT] > self.answers[:, LOGIT])
+
+    @property
+    def circles(self) -> Array:
+        """(K, 3): those that may be round bases, as circles of their area: x, y and radius in mm."""
+        is_round = ~self.is_angular & (self.shapes[:, 2] < MAX_ROUND_ASPECT * self.shapes[:, 3])
+        round_ones = self.shapes[is_round]
+        return np.column_stack([round_ones[:, :2], equal_area_radius_mm(round_ones)])
 
     def among(self, rows: NDArray[np.bool_] | NDArray[np.intp] | list[int]) -> "SeenShapes":
         return SeenShapes(self.shapes[rows], self.answers[rows], self.from_above[rows])
