@@ -11,7 +11,12 @@ import pytest
 
 from overruler.vision.imaging.line_profiles import Floats
 from overruler.vision.learned import disc_net, inference, patch_net, shape_net
-from overruler.vision.learned.inference import infer_batch, run_in_batches
+from overruler.vision.learned.inference import (
+    infer_batch,
+    infer_in_strips,
+    infer_whole_picture,
+    run_in_batches,
+)
 from overruler.vision.plates import side_net
 
 PATCHES = np.random.default_rng(7).normal(size=(24, 7, 64, 64)).astype(np.float32)
@@ -90,3 +95,13 @@ def test_the_networks_engine_keeps_nothing_to_tell_its_maker(tmp_path: Path) -> 
     own = {key: value for key, value in os.environ.items() if not key.startswith(hushed)}
     subprocess.run([sys.executable, "-c", program], env=own | {"HOME": str(tmp_path)}, check=True)
     assert [*tmp_path.rglob("*")] == []
+
+
+@pytest.mark.parametrize("model", [disc_net.MODEL, disc_net.MODEL_IN_PLAY])
+def test_strips_of_a_tall_picture_answer_as_the_whole(model: Path) -> None:
+    picture = np.random.default_rng(8).normal(size=(5, 500, 48)).astype(np.float32)
+    whole, strips = (run(model, picture) for run in (infer_whole_picture, infer_in_strips))
+    assert strips.shape == whole.shape
+    np.testing.assert_allclose(strips, whole, atol=0.05)
+    low = picture[:, :160]
+    assert np.array_equal(infer_in_strips(model, low), infer_whole_picture(model, low))

@@ -24,6 +24,7 @@ from overruler.vision.learned.inference import (
     OUTPUT_STRIDE_PX,
     OVERVIEW_MM_PER_PX,
     WEIGHTS,
+    infer_in_strips,
     infer_whole_picture,
 )
 from overruler.vision.learned.logits import sigmoid
@@ -113,8 +114,8 @@ def _find_in_play(view: Orthophoto, camera: Camera) -> Discs:
 
 def _answer_in_play(fine: Orthophoto, camera: Camera) -> Floats:
     picture = _input_of(fine, camera)
-    first = infer_whole_picture(MODEL, picture)
-    return _with_second_answer(first, infer_whole_picture(MODEL_IN_PLAY, picture))
+    first = infer_in_strips(MODEL, picture)
+    return _with_second_answer(first, infer_in_strips(MODEL_IN_PLAY, picture))
 
 
 def _input_of(fine: Orthophoto, camera: Camera) -> Floats:

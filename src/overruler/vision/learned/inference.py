@@ -37,6 +37,9 @@ LOG_SEVERITY_ERROR = 3
 """ONNX Runtime's level for logging errors only."""
 NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED")
 """Environment variables that keep ONNX Runtime (from 1.29 on) from telling its maker what it runs."""
+STRIP_PX, STRIP_MARGIN_PX = 320, 96
+"""Height of a strip of a large picture, and how much more the network sees beyond it, in px: multiples
+of `INPUT_MULTIPLE_PX`."""
 LARGE_PICTURE_PX = 100_000
 """Pixels above which pictures pass the networks one at a time; a whole table has more."""
 _ONE_AT_A_TIME = Lock()
@@ -92,6 +95,24 @@ def infer_whole_picture(network: Path, picture: Floats) -> Floats:
     with _ONE_LARGE_PICTURE if is_large else nullcontext():
         output = infer_batch(network, pad_to_input_multiple(picture)[None])
     return output[0, :, :rows, :columns]
+
+
+def infer_in_strips(network: Path, picture: Floats) -> Floats:
+    """Run a network on a picture (C, H, W) strip by strip: a tall one takes no more memory than a strip.
+
+    Strips overlap, so that what lies beyond their borders hardly counts.
+    """
+    height = picture.shape[1]
+    if height <= STRIP_PX + STRIP_MARGIN_PX:
+        return infer_whole_picture(network, picture)
+    answers = []
+    for top in range(0, height, STRIP_PX):
+        first = max(0, top - STRIP_MARGIN_PX)
+        strip = picture[:, first : top + STRIP_PX + STRIP_MARGIN_PX]
+        begin = (top - first) // OUTPUT_STRIDE_PX
+        rows = STRIP_PX // OUTPUT_STRIDE_PX
+        answers.append(infer_whole_picture(network, strip)[:, begin : begin + rows])
+    return np.concatenate(answers, axis=1)
 
 
 def softmax(logits: Floats) -> Floats:
