@@ -159,11 +159,8 @@ def _fits(
     frame: Frame, camera: Camera, guesses: RimEstimates, radii: Array
 ) -> list[list[SizeHypothesis]]:
     """The fits of guesses, as `fit_rounds` makes them."""
-    likelihoods = rim_net_log_likelihood(guesses, radii, camera, in_play=True)
-    plausible = (
-        size_probabilities(likelihoods, size_set_priors(radii, prepared=False))
-        > MIN_FIT_PROBABILITY
-    )
+    likelihoods = rim_net_log_likelihood(guesses, radii, camera, is_pulled=False)
+    plausible = size_probabilities(likelihoods, size_set_priors(radii)) > MIN_FIT_PROBABILITY
     sigmas = _centre_sigma_mm(guesses)[:, None]
     return fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
 

@@ -10,12 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.bases import (
-    DIAMETER_SET_PRIORS,
-    DIAMETER_SET_PRIORS_IN_PLAY,
-    ROUND_DIAMETERS_MM,
-    Base,
-)
+from overruler.bases import DIAMETER_SET_PRIORS, ROUND_DIAMETERS_MM, Base
 from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
@@ -86,9 +81,9 @@ def fit_rounds(
     if not len(guesses.score):
         return ()
     camera = calibration.camera
-    prepared = not is_in_play(calibration)
-    priors = size_set_priors(radii, prepared)
-    likelihoods = rim_net_log_likelihood(guesses, radii, camera, in_play=not prepared)
+    priors = size_set_priors(radii)
+    is_pulled = not is_in_play(calibration)
+    likelihoods = rim_net_log_likelihood(guesses, radii, camera, is_pulled)
     plausible = size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
     sigmas = _centre_sigma_mm(guesses)[:, None]
     fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
@@ -97,7 +92,7 @@ def fit_rounds(
     if from_above is not None:
         more = guesses, fits, from_above
         on_clutter = sigmoid(weigh_features(*more, LOGIT_WEIGHTS_ON_CLUTTER))
-        if not prepared:
+        if is_in_play(calibration):
             in_play = _probabilities_in_play(frame, camera, *more)
             scores, least_score = in_play, min(least_score, MIN_SCORE_IN_PLAY)
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
@@ -147,15 +142,12 @@ def _is_printed_ring(frame: Frame, camera: Camera, guesses: RimEstimates, k: int
     return is_printed(frame.pixels, camera, guesses.xy_mm[k], float(guesses.radius_mm[k]))
 
 
-def size_set_priors(radii: Array, prepared: bool = True) -> list[SizeSetPrior]:
-    """Return which radii (C,) are played together; custom sizes may occur with any others.
-
-    Few tables in play, which nobody `prepared` for measuring, are of the game of one set.
-    """
+def size_set_priors(radii: Array) -> list[SizeSetPrior]:
+    """Return which radii (C,) are played together; custom sizes may occur with any others."""
     if not covers_catalogue(radii):
         return []
     custom = ~np.isin(2 * radii, ROUND_DIAMETERS_MM)
-    sets = (DIAMETER_SET_PRIORS if prepared else DIAMETER_SET_PRIORS_IN_PLAY).items()
+    sets = DIAMETER_SET_PRIORS.items()
     return [(np.isin(2 * radii, sizes) | custom, prior) for sizes, prior in sets]
 
 

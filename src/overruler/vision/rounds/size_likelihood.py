@@ -32,9 +32,6 @@ PULL_SIGMA_MM = 0.34
 """1 σ of the network at which it names a radius halfway to that one."""
 PULL_REACH_MM = 1.16
 """1 σ of the differences over which it is pulled so: larger bases it does not confuse with those."""
-GROUND_SIGMA_MM = 10.0
-"""1 σ of the height of the ground under a base on a table in play: nobody said what it stands on. Raised
-by h, seen from e above, a base looks larger by h / e."""
 USUAL_PROFILE = PROFILES[0]
 """The usual profile of a base."""
 UPPER_RADIUS_SIGMA_MM = 0.25
@@ -64,29 +61,27 @@ class SizeHypothesis:
 
 
 def rim_net_log_likelihood(
-    guesses: RimEstimates, radii: Array, camera: Camera, in_play: bool = False
+    guesses: RimEstimates, radii: Array, camera: Camera, is_pulled: bool = True
 ) -> Array:
     """Return the log-likelihood (N, C, 2) of radii and rim kinds by the network's radius alone."""
     height = np.full(len(guesses.radius_mm), camera.center_mm[2])
     seen = guesses.radius_mm, guesses.sigma_radius_mm
-    return radius_log_likelihood(*seen, radii, height, in_play)
+    return radius_log_likelihood(*seen, radii, height, is_pulled)
 
 
 def radius_log_likelihood(
-    seen_mm: Array, sigma_mm: Array, radii: Array, eye_mm: Array, in_play: bool = False
+    seen_mm: Array, sigma_mm: Array, radii: Array, eye_mm: Array, is_pulled: bool = True
 ) -> Array:
     """Return the log-likelihood (N, C, 2) of radii (C,) and rim kinds, from network radii (N,).
 
     `sigma_mm` (N,) is the network's σ, `eye_mm` (N,) the camera's height above each base's plane. On
-    tables in play other networks saw the rims, and nobody knows the height of the ground.
+    tables in play other networks saw the rims, and none `is_pulled`.
     """
-    net_sigma = np.hypot(RADIUS_SIGMA_INFLATION * sigma_mm, RADIUS_FLOOR_SIGMA_MM)
-    if in_play:
-        net_sigma = np.hypot(net_sigma, seen_mm * GROUND_SIGMA_MM / eye_mm)
-    net_sigma = net_sigma[:, None, None]
+    net_sigma = np.hypot(RADIUS_SIGMA_INFLATION * sigma_mm, RADIUS_FLOOR_SIGMA_MM)[:, None, None]
     sigma = np.hypot(net_sigma, RIM_KIND_SIGMAS_MM)
-    expected = expect_radii_mm(radii, sigma_mm, eye_mm, is_pulled=not in_play)
-    residual = (expected - seen_mm[:, None, None]) / sigma
+    residual = (
+        expect_radii_mm(radii, sigma_mm, eye_mm, is_pulled) - seen_mm[:, None, None]
+    ) / sigma
     return np.asarray(-0.5 * residual**2 - np.log(sigma / net_sigma))
 
 
