@@ -8,16 +8,8 @@ import pytest
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
 from overruler.vision.detection.detect import rectify_board
-from overruler.vision.imaging.orthophoto import Orthophoto, resample_orthophoto
-from overruler.vision.learned.disc_net import (
-    FINER_MM_PER_PX,
-    ROUND_CHANNEL,
-    _answer_in_play,
-    _decode_rounds,
-    _first_of_each,
-    _likely_cells,
-    find_discs,
-)
+from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.learned.disc_net import _first_of_each, find_discs
 from overruler.vision.rounds.ring_filter import find_candidates
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
@@ -59,16 +51,6 @@ def test_both_networks_know_them_too(tilt_deg: float) -> None:
     camera = camera_over(tilt_deg)
     rows = find_discs(seen(camera, TABLE), camera, in_play=True).rounds
     assert [plinth for plinth in TABLE if not len(near(rows, plinth))] == []
-    assert np.all(np.diff(rows[:, 3]) <= 0)
-
-
-def test_a_finer_picture_tells_the_same_sizes() -> None:
-    camera = camera_over(20.0)
-    fine = resample_orthophoto(seen(camera, TABLE), FINER_MM_PER_PX)
-    answer = _answer_in_play(fine, camera)
-    rows = _decode_rounds(fine, answer, _likely_cells(answer[ROUND_CHANNEL]))
-    for plinth in TABLE[:2]:
-        assert 2 * near(rows, plinth)[0, 2] == pytest.approx(plinth.diameter_mm, rel=0.12)
 
 
 def test_a_second_look_makes_no_base_less_likely() -> None:

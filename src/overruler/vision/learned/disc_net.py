@@ -47,10 +47,6 @@ MIN_CELL_SCORE = 0.08
 """Cells below this probability are dropped, on tables in play.
 
 There all cells count, not only local maxima: in crowds one peak may stand for two bases."""
-FINER_MM_PER_PX = 1.6
-"""Resolution of a second look at tables in play, where small bases look larger, in mm per px."""
-SMALL_RADIUS_MM = 18.0
-"""Radius as it appears, in mm, below which round bases of the second look count."""
 SAME_CENTRE_SHARE = 0.35
 """Distance of the centres, in radii or half widths, below which two cells may speak of one base."""
 SAME_SIZE_LOG_RATIO = 0.28
@@ -85,41 +81,22 @@ NO_DISCS = Discs(np.empty((0, 4)), np.empty((0, 6)))
 
 def find_discs(view: Orthophoto, camera: Camera, in_play: bool = False) -> Discs:
     """Find possible round bases and ovals in an orthophoto; those of a table `in_play` by both networks."""
-    if in_play:
-        return _find_in_play(view, camera)
     fine = resample_orthophoto(view, OVERVIEW_MM_PER_PX)
-    answer = infer_whole_picture(MODEL, _input_of(fine, camera))
-    round_peaks = _find_peaks(answer[ROUND_CHANNEL], MIN_ROUND_SCORE)
-    oval_peaks = _find_peaks(answer[OVAL_CHANNEL], MIN_OVAL_SCORE)
-    rounds = _decode_rounds(fine, answer, round_peaks)
-    return Discs(rounds, _decode_ovals(fine, answer, oval_peaks))
-
-
-def _find_in_play(view: Orthophoto, camera: Camera) -> Discs:
-    """Find what may be bases by both networks, small round ones in a finer picture, too."""
-    fine = resample_orthophoto(view, OVERVIEW_MM_PER_PX)
-    answer = _answer_in_play(fine, camera)
+    picture = picture_input(fine.pixels, relief_displacement_map(fine, camera))
+    if not in_play:
+        answer = infer_whole_picture(MODEL, picture)
+        round_peaks = _find_peaks(answer[ROUND_CHANNEL], MIN_ROUND_SCORE)
+        oval_peaks = _find_peaks(answer[OVAL_CHANNEL], MIN_OVAL_SCORE)
+        rounds = _decode_rounds(fine, answer, round_peaks)
+        return Discs(rounds, _decode_ovals(fine, answer, oval_peaks))
+    first, second = (infer_in_strips(network, picture) for network in (MODEL, MODEL_IN_PLAY))
+    answer = _with_second_answer(first, second)
     rounds = _decode_rounds(fine, answer, _likely_cells(answer[ROUND_CHANNEL]))
     ovals = _decode_ovals(fine, answer, _likely_cells(answer[OVAL_CHANNEL]))
-    finer = resample_orthophoto(view, FINER_MM_PER_PX)
-    answer = _answer_in_play(finer, camera)
-    more = _decode_rounds(finer, answer, _likely_cells(answer[ROUND_CHANNEL]))
-    rounds = np.concatenate([rounds, more[more[:, 2] < SMALL_RADIUS_MM]])
-    rounds = rounds[np.argsort(-rounds[:, 3], kind="stable")]
+    first_rounds = _first_of_each(rounds[:, :2], rounds[:, 2], rounds[:, 2])
     return Discs(
-        rounds[_first_of_each(rounds[:, :2], rounds[:, 2], rounds[:, 2])],
-        ovals[_first_of_each(ovals[:, :2], ovals[:, 2], ovals[:, 3])],
+        rounds[first_rounds], ovals[_first_of_each(ovals[:, :2], ovals[:, 2], ovals[:, 3])]
     )
-
-
-def _answer_in_play(fine: Orthophoto, camera: Camera) -> Floats:
-    picture = _input_of(fine, camera)
-    first = infer_in_strips(MODEL, picture)
-    return _with_second_answer(first, infer_in_strips(MODEL_IN_PLAY, picture))
-
-
-def _input_of(fine: Orthophoto, camera: Camera) -> Floats:
-    return picture_input(fine.pixels, relief_displacement_map(fine, camera))
 
 
 def _with_second_answer(first: Floats, second: Floats) -> Floats:
@@ -135,8 +112,7 @@ def _decode_rounds(fine: Orthophoto, answer: Floats, cells: Cells) -> Array:
     row, column, score = cells
     centre_mm = _centres_mm(fine, answer, row, column)
     log_radius = answer[RADIUS_CHANNEL, row, column].astype(float)
-    radius_mm = _reference_mm(fine) * np.exp(log_radius)
-    return np.column_stack([centre_mm, radius_mm, score])
+    return np.column_stack([centre_mm, REFERENCE_SIZE_MM * np.exp(log_radius), score])
 
 
 def _decode_ovals(fine: Orthophoto, answer: Floats, cells: Cells) -> Array:
@@ -144,14 +120,9 @@ def _decode_ovals(fine: Orthophoto, answer: Floats, cells: Cells) -> Array:
     row, column, score = cells
     centre_mm = _centres_mm(fine, answer, row, column)
     shape = answer[OVAL_CHANNELS, row, column].astype(float)
-    half_axes_mm = _reference_mm(fine) * np.exp(shape[:2].T)
+    half_axes_mm = REFERENCE_SIZE_MM * np.exp(shape[:2].T)
     heading = np.arctan2(shape[3], shape[2]) / 2
     return np.column_stack([centre_mm, half_axes_mm, heading, score])
-
-
-def _reference_mm(fine: Orthophoto) -> float:
-    """Return what the reference size stands for in a picture that is finer or coarser than usual."""
-    return REFERENCE_SIZE_MM * fine.mm_per_px / OVERVIEW_MM_PER_PX
 
 
 def _find_peaks(logits: Floats, least: float) -> Cells:
