@@ -17,13 +17,13 @@ STDERR = 2
 _ONE_AT_A_TIME = Lock()
 
 
-def find_jpeg_damage(data: bytes) -> str | None:
-    """Return what is wrong with a JPEG's data; None if they can be decoded without a doubt.
+def describe_damage(warnings: str) -> str | None:
+    """Return what is wrong with a JPEG's data by libjpeg's `warnings`; None if there is no doubt.
 
     A flipped bit mostly shifts all that follows, and the data end too early or too late. Bits
     that only change a brightness leave no trace.
     """
-    for line in _libjpeg_warnings(data).lower().splitlines():
+    for line in warnings.lower().splitlines():
         stray = re.search(r"(\d+) extraneous bytes", line)
         if stray and int(stray[1]) > MAX_STRAY_BYTES:
             return f"{stray[1]} bytes of its data do not belong to any part of the picture"
@@ -32,8 +32,8 @@ def find_jpeg_damage(data: bytes) -> str | None:
     return None
 
 
-def _libjpeg_warnings(data: bytes) -> str:
-    """Decode at an eighth of the size, and return what libjpeg prints; empty where it cannot tell.
+def libjpeg_warnings(data: bytes) -> str | None:
+    """Decode at an eighth of the size, and return what libjpeg prints; None where it cannot tell.
 
     OpenCV hands libjpeg's warnings on in no other way than the process's own error stream.
     """
@@ -41,7 +41,7 @@ def _libjpeg_warnings(data: bytes) -> str:
         try:
             kept = os.dup(STDERR)
         except OSError:
-            return ""
+            return None
         try:
             os.dup2(told.fileno(), STDERR)
             cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_REDUCED_GRAYSCALE_8)
