@@ -7,6 +7,7 @@ from threading import Lock
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 MAX_STRAY_BYTES = 16
 """Stray bytes between two parts of a JPEG that are no damage: web cameras pad their pictures."""
@@ -30,6 +31,13 @@ def describe_damage(warnings: str) -> str | None:
         if any(sign in line for sign in DAMAGE_SIGNS):
             return "some of its data do not fit their code"
     return None
+
+
+def decode_jpeg(data: bytes) -> NDArray[np.uint8] | None:
+    """Return the pixels (H, W, 3), blue, green and red, as they are stored; None if there are none."""
+    flags = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
+    pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
+    return None if pixels is None else np.asarray(pixels, np.uint8)
 
 
 def libjpeg_warnings(data: bytes) -> str | None:

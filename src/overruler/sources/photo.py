@@ -16,7 +16,7 @@ from PIL import Image, UnidentifiedImageError
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.reading import check_is_file
-from overruler.sources.jpeg_damage import describe_damage, libjpeg_warnings
+from overruler.sources.jpeg_damage import decode_jpeg, describe_damage, libjpeg_warnings
 from overruler.sources.jpeg_seam import has_seam
 from overruler.sources.picture_kind import (
     HEAD_BYTES,
@@ -165,23 +165,17 @@ def _open_image(path: Path) -> Image.Image:
 
 
 def _decode_jpeg(path: Path, image: Image.Image) -> NDArray[np.uint8]:
-    """Return the pixels (H, W, 3) of a JPEG.
+    """Return the pixels of a JPEG; raise `CannotMeasure` if it is damaged: it may show another table.
 
-    Raise `CannotMeasure` if its data are damaged: it may show another table. OpenCV decodes faster
-    than Pillow, but it prints libjpeg's warnings; Pillow decodes where there are any.
+    OpenCV decodes faster than Pillow, but prints libjpeg's warnings: Pillow decodes where there are any.
     """
     data = path.read_bytes() + _END_OF_JPEG
     warned = libjpeg_warnings(data)
     damage = describe_damage(warned or "")
     if damage is not None:
-        problem = f"the picture is damaged ({damage})"
-        raise CannotMeasure(f"{path}: {problem}; copy or take it again")
-    if warned == "" and image.mode == "RGB":
-        flags = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
-        decoded = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
-        if decoded is not None:
-            return np.asarray(decoded, np.uint8)
-    return _blue_green_red(image)
+        raise CannotMeasure(f"{path}: the picture is damaged ({damage}); copy or take it again")
+    pixels = decode_jpeg(data) if warned == "" and image.mode == "RGB" else None
+    return _blue_green_red(image) if pixels is None else pixels
 
 
 def _check_seam(path: Path, image: Image.Image, pixels: NDArray[np.uint8]) -> None:
