@@ -173,3 +173,19 @@ def test_a_heic_picture_of_an_odd_brand_is_one(tmp_path: Path, brands: tuple[byt
     odd = brands[0] + data[12:16] + b"".join(brands[1:]) + data[16 + 4 * len(brands[1:]) :]
     pixels = loaded(tmp_path, data[:8] + odd, "a.heic")
     assert np.abs(pixels[..., ::-1].astype(int) - rough_picture()).mean() < 12
+
+
+@pytest.mark.parametrize("stray", [b"", bytes(5)])
+def test_a_jpeg_with_or_without_warnings_shows_the_same_and_prints_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], stray: bytes
+) -> None:
+    pixels = np.random.default_rng(3).integers(0, 256, (80, 120, 3), np.uint8)
+    path = tmp_path / "noise.jpg"
+    Image.fromarray(pixels).save(path, quality=90)
+    with Image.open(path) as image:
+        wanted = np.asarray(image.convert("RGB"))[..., ::-1]
+    data = path.read_bytes()
+    scan = data.index(b"\xff\xda")
+    path.write_bytes(data[:scan] + stray + data[scan:])
+    assert np.array_equal(load_photo(path).pixels, wanted)
+    assert capfd.readouterr().err == ""

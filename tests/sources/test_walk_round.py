@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from overruler.errors import CannotMeasure
-from overruler.sources.walk_round import CANDIDATES, is_film_file, sharpest_pictures
+from overruler.sources.picture_kind import is_film_file
+from overruler.sources.walk_round import CANDIDATES, sharpest_pictures
 
 av: Any = pytest.importorskip("av", reason="films need PyAV")
 

@@ -7,6 +7,7 @@ from threading import Lock
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 MAX_STRAY_BYTES = 16
 """Stray bytes between two parts of a JPEG that are no damage: web cameras pad their pictures."""
@@ -17,13 +18,13 @@ STDERR = 2
 _ONE_AT_A_TIME = Lock()
 
 
-def find_jpeg_damage(data: bytes) -> str | None:
-    """Return what is wrong with a JPEG's data; None if they can be decoded without a doubt.
+def describe_damage(warnings: str) -> str | None:
+    """Return what is wrong with a JPEG's data by libjpeg's `warnings`; None if there is no doubt.
 
     A flipped bit mostly shifts all that follows, and the data end too early or too late. Bits
     that only change a brightness leave no trace.
     """
-    for line in _libjpeg_warnings(data).lower().splitlines():
+    for line in warnings.lower().splitlines():
         stray = re.search(r"(\d+) extraneous bytes", line)
         if stray and int(stray[1]) > MAX_STRAY_BYTES:
             return f"{stray[1]} bytes of its data do not belong to any part of the picture"
@@ -32,8 +33,15 @@ def find_jpeg_damage(data: bytes) -> str | None:
     return None
 
 
-def _libjpeg_warnings(data: bytes) -> str:
-    """Decode at an eighth of the size, and return what libjpeg prints; empty where it cannot tell.
+def decode_jpeg(data: bytes) -> NDArray[np.uint8] | None:
+    """Return the pixels (H, W, 3), blue, green and red, as they are stored; None if there are none."""
+    flags = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
+    pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
+    return None if pixels is None else np.asarray(pixels, np.uint8)
+
+
+def libjpeg_warnings(data: bytes) -> str | None:
+    """Decode at an eighth of the size, and return what libjpeg prints; None where it cannot tell.
 
     OpenCV hands libjpeg's warnings on in no other way than the process's own error stream.
     """
@@ -41,7 +49,7 @@ def _libjpeg_warnings(data: bytes) -> str:
         try:
             kept = os.dup(STDERR)
         except OSError:
-            return ""
+            return None
         try:
             os.dup2(told.fileno(), STDERR)
             cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_REDUCED_GRAYSCALE_8)

@@ -16,7 +16,7 @@ from PIL import Image, UnidentifiedImageError
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.reading import check_is_file
-from overruler.sources.jpeg_damage import find_jpeg_damage
+from overruler.sources.jpeg_damage import decode_jpeg, describe_damage, libjpeg_warnings
 from overruler.sources.jpeg_seam import has_seam
 from overruler.sources.picture_kind import (
     HEAD_BYTES,
@@ -43,6 +43,8 @@ _AVIF = ("AVIF",) if find_spec("PIL.AvifImagePlugin") else ()  # Pillow 11.3 bro
 _FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF", *_AVIF)
 JPEG_BLOCK_PX = 8
 """Side of a block of a JPEG, in px; a coded unit holds one block or several."""
+JPEG_FORMATS = ("JPEG", "MPO")
+"""Pillow's names of JPEGs with one picture and with several."""
 _START_OF_JPEG = b"\xff\xd8"
 _END_OF_JPEG = b"\xff\xd9"
 """Ends a JPEG. Every viewer shows one that lacks it."""
@@ -137,9 +139,11 @@ def _read_frame(path: Path) -> Frame:
         orientation = _exif_orientation(exif)
         focal_px, share = _exif_focal_px(exif, width, height)
         camera = _exif_camera(exif)
-        _check_damage(path, image)
-        pixels = _restore_depth(path, image, _blue_green_red(image))
-        _check_seam(path, image, pixels)
+        if image.format in JPEG_FORMATS:
+            pixels = _decode_jpeg(path, image)
+            _check_seam(path, image, pixels)
+        else:
+            pixels = _restore_depth(path, image, _blue_green_red(image))
         if image.format != "TIFF":  # Pillow turns a TIFF by itself
             pixels = _apply_orientation(pixels, orientation)
     pixels = np.ascontiguousarray(pixels)
@@ -160,20 +164,24 @@ def _open_image(path: Path) -> Image.Image:
     return image
 
 
-def _check_damage(path: Path, image: Image.Image) -> None:
-    """Raise `CannotMeasure` for a JPEG whose data are damaged: it may show another table."""
-    if image.format not in ("JPEG", "MPO"):
-        return
-    damage = find_jpeg_damage(path.read_bytes() + _END_OF_JPEG)
+def _decode_jpeg(path: Path, image: Image.Image) -> NDArray[np.uint8]:
+    """Return the pixels of a JPEG; raise `CannotMeasure` if it is damaged: it may show another table.
+
+    OpenCV decodes faster than Pillow, but prints libjpeg's warnings: Pillow decodes where there are any.
+    """
+    data = path.read_bytes() + _END_OF_JPEG
+    warned = libjpeg_warnings(data)
+    damage = describe_damage(warned or "")
     if damage is not None:
-        problem = f"the picture is damaged ({damage})"
-        raise CannotMeasure(f"{path}: {problem}; copy or take it again")
+        raise CannotMeasure(f"{path}: the picture is damaged ({damage}); copy or take it again")
+    pixels = decode_jpeg(data) if warned == "" and image.mode == "RGB" else None
+    return _blue_green_red(image) if pixels is None else pixels
 
 
 def _check_seam(path: Path, image: Image.Image, pixels: NDArray[np.uint8]) -> None:
     """Raise `CannotMeasure` for a JPEG whose damage shows in its picture alone."""
     parts = getattr(image, "layer", ())  # of each component: its name, then samples in a unit
-    if image.format not in ("JPEG", "MPO") or image.mode not in ("RGB", "L") or not parts:
+    if image.mode not in ("RGB", "L") or not parts:
         return
     across, down = (max(part[number] for part in parts) for number in (1, 2))
     if len(parts) == 1:

@@ -1,6 +1,7 @@
 """What kind of picture a file holds, by its first bytes."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from PIL import Image
 
@@ -64,6 +65,20 @@ def is_film(head: bytes) -> bool:
     """Whether a file with these first bytes is a film."""
     is_avi = head[:4] == b"RIFF" and head[8:12] == b"AVI "
     return box_family(head) == "film" or head.startswith(FILM_STARTS) or is_avi
+
+
+def is_film_file(path: Path) -> bool:
+    """Whether a file begins as films do; False where it cannot be read, and for pipes and devices.
+
+    Of a pipe nothing is read: what is read of it is gone.
+    """
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return is_film(file.read(HEAD_BYTES))
+    except (OSError, ValueError):
+        return False
 
 
 def describe_unreadable(head: bytes) -> str | None:

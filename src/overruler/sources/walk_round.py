@@ -7,7 +7,6 @@ import cv2
 
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame, Shot
-from overruler.sources.picture_kind import HEAD_BYTES, is_film
 from overruler.sources.video import Film
 
 CANDIDATES = 16
@@ -18,20 +17,6 @@ MAX_WALK_S = 180.0
 """Longest film that is a walk round a table."""
 SHARPNESS_WIDTH_PX = 960
 """Width of the picture in which sharpness is measured, in px."""
-
-
-def is_film_file(path: Path) -> bool:
-    """Whether a file begins as films do; False where it cannot be read, and for pipes and devices.
-
-    Of a pipe nothing is read: what is read of it is gone.
-    """
-    if not path.is_file():
-        return False
-    try:
-        with path.open("rb") as file:
-            return is_film(file.read(HEAD_BYTES))
-    except (OSError, ValueError):
-        return False
 
 
 def sharpest_pictures(path: Path, progress: Callable[[str], None]) -> list[Frame]:

@@ -1,5 +1,7 @@
 """Rectangles on drawn tables: found, measured, told apart where they touch, and looked for only where asked."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import find_rectangle_candidates
-from overruler.vision.plates.rectangle_fit import BasePose
+from overruler.vision.plates.rectangle_fit import BasePose, fit_pose
 from overruler.vision.plates.rectangles import (
     _poses_within,
     find_rectangles,
@@ -111,3 +113,12 @@ def test_nothing_is_found_where_a_card_hides_it() -> None:
     assert {one.base for one in found_on(table(camera, PLACES), camera, (card,))} == {
         base for base, *_ in PLACES[1:]
     }
+
+
+def test_a_hypothesis_keeps_no_picture() -> None:
+    camera = over(5.0)
+    base, x, y, turn = PLACES[0]
+    pose = BasePose(base, np.array([x, y]), turn)
+    one = fit_pose(table(camera, PLACES), camera, pose, lambda xy_mm, posterior: 1.0)
+    assert one is not None
+    assert len(pickle.dumps(one)) < 4000  # a whole table has hundreds

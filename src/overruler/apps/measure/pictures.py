@@ -28,23 +28,23 @@ def read_pictures(options: MeasureOptions, progress: Callable[[str], None]) -> P
     """Read the photos and films of the options, and find the board in them where none is named."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from overruler.sources.walk_round import is_film_file, sharpest_pictures
-    from overruler.vision.imaging.opencv_threads import limit_opencv_to_one_thread
-    from overruler.vision.learned.warm_up import warm_up_libraries
+    from overruler.sources.picture_kind import is_film_file
 
     paths = (options.photo, *options.more)
     films = [is_film_file(path) for path in paths]
     _check_films(options, films)
     pool = ThreadPoolExecutor()
     reading = [
-        pool.submit(sharpest_pictures, path, progress) if film else pool.submit(_load_one, path)
+        pool.submit(_load_views, path, progress) if film else pool.submit(_load_one, path)
         for path, film in zip(paths, films, strict=True)
     ]  # during the imports that follow
-    pool.submit(warm_up_libraries)  # nobody waits: what it has not loaded is loaded when used
-    limit_opencv_to_one_thread()  # the finders run side by side
     import overruler.referee  # noqa: F401
+    from overruler.vision.imaging.opencv_threads import limit_opencv_to_one_thread
+    from overruler.vision.learned.warm_up import warm_up_libraries
 
+    limit_opencv_to_one_thread()  # the finders run side by side
     read = [each.result() for each in reading]
+    pool.submit(warm_up_libraries)  # beside the calibration; what is not loaded yet waits for it
     pool.shutdown(wait=False)
     board = _find_board([frame for frames in read for frame in frames], options)
     if not any(films):
@@ -56,6 +56,12 @@ def _load_one(path: Path) -> "list[Frame]":
     from overruler.sources.photo import load_photo
 
     return [load_photo(path)]
+
+
+def _load_views(path: Path, progress: Callable[[str], None]) -> "list[Frame]":
+    from overruler.sources.walk_round import sharpest_pictures
+
+    return sharpest_pictures(path, progress)
 
 
 def _check_films(options: MeasureOptions, films: list[bool]) -> None:

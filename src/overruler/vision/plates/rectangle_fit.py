@@ -60,10 +60,12 @@ class RectangleHypothesis:
     """(2,): the centre."""
     turn_rad: float
     """The heading."""
-    view: LabPatch
-    """The photo around it."""
-    posterior: PosePosterior
-    """The grid of poses around it."""
+    crop_mm: Array
+    """(2,): the middle of the photo's part that was looked at."""
+    start: BasePose
+    """The middle of the grid of poses around it."""
+    stretch_nats: Array
+    """(4, STRETCHES): evidence of each stretch of its sides."""
     score: float
     """Its probability without regard to others."""
 
@@ -94,13 +96,14 @@ def fit_pose(
     posterior = _posterior_at(view, pose, model)
     if posterior is None:
         return None
-    posterior = _posterior_at(
-        view, BasePose(base, *posterior.best_pose), model
-    )  # centred on the best
+    start = BasePose(base, *posterior.best_pose)
+    posterior = _posterior_at(view, start, model)
     if posterior is None:
         return None
     xy, turn = posterior.best_pose
-    return RectangleHypothesis(base, xy, turn, view, posterior, rate(xy, posterior))
+    nats, score = posterior.stretch_nats, rate(xy, posterior)
+    # the grid is not kept: those of a whole table take hundreds of megabytes
+    return RectangleHypothesis(base, xy, turn, pose.xy_mm, start, nats, score)
 
 
 def _posterior_at(view: LabPatch, pose: BasePose, model: Path) -> PosePosterior | None:
@@ -134,13 +137,19 @@ def find_alternatives(
 
 
 def make_rectangle_detection(
+    frame: Frame,
     camera: Camera,
     hypothesis: RectangleHypothesis,
     score: float,
     alternatives: Sequence[RectangleHypothesis],
+    model: Path = MODEL,
 ) -> Detection:
     """Return the detection of a base; alternatives widen its covariance."""
-    xy, turn, moments, turn_variance = hypothesis.posterior.mean_and_moments()
+    view = crop_view(frame, camera, hypothesis.crop_mm, hypothesis.base.length_mm)
+    assert view is not None
+    posterior = _posterior_at(view, hypothesis.start, model)
+    assert posterior is not None
+    xy, turn, moments, turn_variance = posterior.mean_and_moments()
     lever_mm = hypothesis.base.length_mm / 2
     distances = [_side_distance_mm(hypothesis, other) for other in alternatives]
     distance_mm = max(distances, default=0.0)
@@ -148,11 +157,11 @@ def make_rectangle_detection(
     alternative_mm2 = (distance_mm / RARE_WITHIN_SIGMAS) ** 2
     variance_mm2 = FLOOR_SIGMA_MM**2 + heading_mm2 + alternative_mm2
     covariance = moments + np.eye(2) * variance_mm2
-    seen = hypothesis.posterior.stretch_nats > MIN_STRETCH_NATS
+    seen = hypothesis.stretch_nats > MIN_STRETCH_NATS
     normals = side_normals(turn)
     middles = xy + half_extents(size_mm(hypothesis.base))[:, None] * normals
     weights = np.clip(seen.mean(1), MIN_JACOBIAN_WEIGHT, 1)
-    slopes = camera_jacobian(hypothesis.view, middles, normals, weights)
+    slopes = camera_jacobian(view, middles, normals, weights)
     bases = dict.fromkeys(other.base for other in alternatives)
     bases.pop(hypothesis.base, None)
     pose = BasePose(hypothesis.base, xy, turn)

@@ -66,7 +66,8 @@ def find_rectangles(
     for k, score in scores.items():
         if score >= MIN_SCORE:
             others = find_alternatives(hypotheses[k], hypotheses, chosen)
-            detections.append(make_rectangle_detection(camera, hypotheses[k], score, others))
+            told = hypotheses[k], score, others
+            detections.append(make_rectangle_detection(frame, camera, *told))
     return detections
 
 

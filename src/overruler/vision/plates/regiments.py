@@ -90,7 +90,8 @@ def find_regiments(frame: Frame, camera: Camera, cells: SeenCells) -> list[Detec
     for k, score in chosen.items():
         if score >= MIN_SCORE:
             others = find_alternatives(hypotheses[k], hypotheses, standing)
-            detections.append(make_rectangle_detection(camera, hypotheses[k], score, others))
+            told = hypotheses[k], score, others, SIDES_MODEL
+            detections.append(make_rectangle_detection(frame, camera, *told))
     return _settled(camera, detections)
 
 
@@ -156,7 +157,7 @@ def _fit(frame: Frame, camera: Camera, guess: ShapeCandidate, pose: BasePose) ->
     if fit is None:
         return None
     logit = float(probability_to_logit(guess.score, MAX_LOGIT))
-    nats = np.clip(fit.posterior.stretch_nats, -MAX_STRETCH_NATS, MAX_STRETCH_NATS).sum(1)
+    nats = np.clip(fit.stretch_nats, -MAX_STRETCH_NATS, MAX_STRETCH_NATS).sum(1)
     chi2 = min(_size_chi2(guess, pose.base), WORST_SIZE_CHI2)
     log_side = float(np.log(size_mm(pose.base)).mean() - np.log(USUAL_SIDE_MM))
     return Fitted(fit, np.array([1.0, logit, nats.sum(), nats.min(), chi2, log_side]))

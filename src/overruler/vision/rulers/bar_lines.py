@@ -1,5 +1,6 @@
 """Straight lines midway between two parallel edges a known width apart (Hough, 1962)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import cv2
@@ -12,7 +13,11 @@ from overruler.vision.rulers.structure_tensor import (
     Floats,
     StructureTensor,
     clearness_of_gradient,
+    row_bands,
 )
+
+Places = NDArray[np.intp]
+"""Rows or columns (N,) of pixels."""
 
 MAX_LINES_PER_WIDTH = 14
 """Largest number of lines that are kept for each width."""
@@ -68,15 +73,11 @@ class _Votes:
 
 def find_edge_points(slopes: StructureTensor) -> EdgePoints:
     """The pixels on edges, thinned to the steepest of those across an edge."""
-    xx, xy, yy = cv2.split(cv2.GaussianBlur(slopes.tensor, (0, 0), ORIENTATION_SIGMA_PX))
-    mean = (xx + yy) / 2
-    anisotropy = cv2.magnitude((xx - yy) / 2, xy)
-    power = _largest_eigenvalue(slopes)
-    strong = power > MIN_EDGE_GRADIENT**2
-    row, column = np.nonzero(strong & (anisotropy > MIN_EDGE_COHERENCE * mean))
+    power = _largest_eigenvalue(slopes.tensor)
+    row, column, angle = (
+        np.concatenate(parts) for parts in zip(*_edges(slopes, power), strict=True)
+    )
     at = row * power.shape[1] + column
-    xx, xy, yy = (part.ravel()[at] for part in (xx, xy, yy))
-    angle = 0.5 * np.arctan2(2 * xy, xx - yy)
     du, dv = np.rint(unit_vectors(angle)).astype(int).T
     aside = dv * power.shape[1] + du
     flat, last = power.ravel(), power.size - 1
@@ -88,11 +89,27 @@ def find_edge_points(slopes: StructureTensor) -> EdgePoints:
     return EdgePoints(xy_px, np.sqrt(steep[thin]), angle[thin])
 
 
-def _largest_eigenvalue(slopes: StructureTensor) -> Floats:
+def _edges(slopes: StructureTensor, power: Floats) -> Iterator[tuple[Places, Places, Floats]]:
+    """Yield rows, columns and normals' angles (N,) of the pixels on edges, band by band."""
+    for band, around in row_bands(len(power)):
+        blurred = cv2.GaussianBlur(slopes.tensor[around], (0, 0), ORIENTATION_SIGMA_PX)
+        inner = slice(band.start - around.start, band.stop - around.start)
+        xx, xy, yy = cv2.split(blurred[inner])
+        anisotropy = cv2.magnitude((xx - yy) / 2, xy)
+        is_coherent = anisotropy > MIN_EDGE_COHERENCE * ((xx + yy) / 2)
+        row, column = np.nonzero((power[band] > MIN_EDGE_GRADIENT**2) & is_coherent)
+        xx, xy, yy = (part[row, column] for part in (xx, xy, yy))
+        yield row + band.start, column, 0.5 * np.arctan2(2 * xy, xx - yy)
+
+
+def _largest_eigenvalue(tensor: Floats) -> Floats:
     """(H, W): the squared gradient along the steepest direction."""
-    xx, xy, yy = cv2.split(slopes.tensor)
-    anisotropy = cv2.magnitude((xx - yy) / 2, xy)
-    return np.asarray((xx + yy) / 2 + anisotropy, np.float32)
+    largest = np.empty(tensor.shape[:2], np.float32)
+    for band, _ in row_bands(len(tensor)):
+        xx, xy, yy = cv2.split(tensor[band])
+        anisotropy = cv2.magnitude((xx - yy) / 2, xy)
+        largest[band] = (xx + yy) / 2 + anisotropy
+    return largest
 
 
 def find_lines(

@@ -1,5 +1,6 @@
 """Colour gradients of the orthophoto, and how clear an edge each makes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import cv2
@@ -14,6 +15,10 @@ HALF_CLEAR_GRADIENT = 5.0
 """Gradient of an edge of clearness 0.5, in L*a*b* units a pixel."""
 CROSS_SAMPLE_OFFSETS = np.array([-0.7, -0.35, 0.0, 0.35, 0.7])
 """Where across a bar the edges that cross it are sampled, in half widths."""
+BAND_ROWS = 128
+"""Rows of a band: pictures are filtered band by band, within the processor's cache."""
+BAND_MARGIN_ROWS = 8
+"""Rows around a band that filters reach."""
 REMAP_ROW_LENGTH = 256
 """Points are looked up in rows of this length: OpenCV limits the length of rows."""
 
@@ -29,16 +34,15 @@ class StructureTensor:
 
     @classmethod
     def of(cls, view: Orthophoto) -> "StructureTensor":
-        lab = cv2.GaussianBlur(cv2.cvtColor(view.pixels, cv2.COLOR_BGR2Lab), (0, 0), 0.7)
-        x = cv2.Sobel(lab, cv2.CV_32F, 1, 0, scale=0.125)
-        y = cv2.Sobel(lab, cv2.CV_32F, 0, 1, scale=0.125)
         seen = cv2.erode(view.seen.astype(np.uint8), np.ones((5, 5), np.uint8))
         hidden = seen == 0
         hidden[[0, -1]] = hidden[:, [0, -1]] = True  # lookups beyond the picture read its border
-        products = (cv2.multiply(x, x), cv2.multiply(x, y), cv2.multiply(y, y))
-        tensor = cv2.merge([cv2.transform(product, np.ones((1, 3))) for product in products])
+        tensor = np.empty((*hidden.shape, 3), np.float32)
+        for band, around in row_bands(len(tensor)):
+            inner = slice(band.start - around.start, band.stop - around.start)
+            tensor[band] = _colour_tensor(view.pixels[around])[inner]
         tensor[hidden] = 0
-        return cls(np.asarray(tensor, np.float32))
+        return cls(tensor)
 
     def gradient_along(self, at_px: Array, normal: Array) -> Array:
         """Gradient (...) along unit vectors `normal` (..., 2) at pixels (..., 2)."""
@@ -50,6 +54,23 @@ class StructureTensor:
         nx, ny = normal[..., 0], normal[..., 1]
         square = xx * nx**2 + 2 * xy * nx * ny + yy * ny**2
         return np.asarray(np.sqrt(np.maximum(square, 0)))
+
+
+def row_bands(rows: int) -> Iterator[tuple[slice, slice]]:
+    """Yield the bands of a picture's rows: each, and with the rows around it that filters reach."""
+    for top in range(0, rows, BAND_ROWS):
+        end = min(top + BAND_ROWS, rows)
+        yield slice(top, end), slice(max(top - BAND_MARGIN_ROWS, 0), end + BAND_MARGIN_ROWS)
+
+
+def _colour_tensor(pixels: NDArray[np.uint8]) -> Floats:
+    """Return the tensor (H, W, 3) of a picture (H, W, 3), BGR."""
+    lab = cv2.GaussianBlur(cv2.cvtColor(pixels, cv2.COLOR_BGR2Lab), (0, 0), 0.7)
+    x = cv2.Sobel(lab, cv2.CV_32F, 1, 0, scale=0.125)
+    y = cv2.Sobel(lab, cv2.CV_32F, 0, 1, scale=0.125)
+    products = (cv2.multiply(x, x), cv2.multiply(x, y), cv2.multiply(y, y))
+    summed = [cv2.transform(product, np.ones((1, 3))) for product in products]
+    return np.asarray(cv2.merge(summed), np.float32)
 
 
 def clearness_of_gradient(gradient: Array) -> Array:
