@@ -35,6 +35,8 @@ NEAR_HALF_LENGTHS = 6.0
 """Ovals of a unit lie within so many half lengths, ..."""
 MOST_NEAR = 3.0
 """... and so many of them are enough."""
+USUAL_HALF_LENGTH_MM = 30.0
+"""Half length of the usual oval: hardly anything else looks like a far larger one, which stands alone."""
 ROUNDS = 3
 """How often ovals beside new ones are tried: so far a unit reaches from one that was found."""
 LOOKS = 2
@@ -68,7 +70,7 @@ def add_further_trials(
 
 
 def weigh_company(trials: SizeTrials) -> SizeTrials:
-    """Return the trials weighed by how many likely ovals of their size are near, too."""
+    """Return the trials weighed by their size and by how many likely ovals of it are near, too."""
     alone, at = trials.probabilities(), trials.poses[:, :2]
     apart = np.hypot(*(at[:, None] - at).transpose(2, 0, 1))
     half_width = trials.poses[:, 3]
@@ -77,7 +79,8 @@ def weigh_company(trials: SizeTrials) -> SizeTrials:
     near = others & (apart < NEAR_HALF_LENGTHS * trials.poses[:, 2:3])
     alike = near & (trials.size[:, None] == trials.size)
     number = np.minimum(MOST_NEAR, alike[:, first] @ alone[first])
-    features = np.column_stack([trials.features, number])
+    log_length = np.log(trials.poses[:, 2] / USUAL_HALF_LENGTH_MM)
+    features = np.column_stack([trials.features, log_length, number])
     return replace(trials, features=features, weights=AMONG_WEIGHTS)
 
 

@@ -61,8 +61,8 @@ the overview's, and the size error in χ². The fit adds nothing."""
 SCORE = load_coefficients("oval_score")
 ALONE_WEIGHTS = np.array([SCORE[f"alone_{name}"] for name in OWN_FEATURES])
 """Weights of the log odds of an oval alone."""
-AMONG_WEIGHTS = np.array([SCORE[name] for name in (*OWN_FEATURES, "alike")])
-"""Weights of those of an oval among others: besides, how many of its size are near."""
+AMONG_WEIGHTS = np.array([SCORE[name] for name in (*OWN_FEATURES, "log_length", "alike")])
+"""Weights of those of an oval among others: besides, its length, and how many of its size are near."""
 
 
 def trace_candidates(frame: Frame, camera: Camera, starts: Array, sizes: Array) -> TracedOvals:
