@@ -53,6 +53,16 @@ def test_a_round_base_wider_than_an_oval_is_no_end_of_it() -> None:
     assert [kept.base.shape for kept in module._suppress_overlaps([oval, wide])] == ["circle"]
 
 
+def test_two_ovals_side_by_side_are_no_wider_round_base() -> None:
+    """One of them alone is less sure than the round base, both together are surer."""
+    ovals = [found_at(x, Base.oval(35, 60), 0.9) for x in (-18, 18)]
+    wide = found_at(0, Base.circle(70), 0.97)
+    kept = module._suppress_overlaps([*ovals, wide])
+    assert [one.base.shape for one in kept] == ["oval", "oval"]
+    kept = module._suppress_overlaps([ovals[0], wide])
+    assert [one.base.shape for one in kept] == ["circle"]
+
+
 def test_a_round_base_beside_a_plate_stays() -> None:
     one, other = found_at(0, Base.circle(32), 0.9), found_at(37, Base.rectangle(40, 40), 0.99)
     assert len(module._suppress_overlaps([one, other])) == 2

@@ -97,10 +97,11 @@ def test_what_is_told_of_a_unit_is_right() -> None:
     assert {one.base for one in found} == {Base.rectangle(25, 25)}
     away = np.array([[np.hypot(*(at - one.xy_mm)) for at in places] for one in found])
     assert len(set(away.argmin(1))) == len(found)
+    farthest = -2 * np.log(1 - 0.99 ** (1 / len(found)))  # 99 % that no place is farther off, in χ²
     for one, at in zip(found, places[away.argmin(1)], strict=True):
         off = one.xy_mm - at
         assert one.score >= regiments.MIN_SCORE
-        assert off @ np.linalg.solve(one.covariance_mm2, off) < 9.2  # 99 % of two coordinates
+        assert off @ np.linalg.solve(one.covariance_mm2, off) < farthest
         assert abs((one.heading_deg - np.degrees(TURN_RAD) + 45) % 90 - 45) < 3
     card = np.array([[-110.0, -110], [110, -110], [110, 110], [-110, 110]])
     assert found_on(frame, camera, [card]) == []

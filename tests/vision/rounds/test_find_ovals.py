@@ -3,8 +3,6 @@
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evaluate.drawn.markers import camera_over
 from overruler.bases import OVAL_SIDES_MM, Base
@@ -18,15 +16,21 @@ from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.ellipse_net import TracedOvals
 from overruler.vision.learned.in_play_net import corrected_shapes, look_at_shapes
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.shapes_in_play import NO_SHAPES, find_shapes
 from overruler.vision.rounds.find_ovals import find_ovals
+from overruler.vision.rounds.further_ovals import add_further_trials, weigh_company
 from overruler.vision.rounds.oval_trials import (
+    ALONE_WEIGHTS,
     MAX_SIZE_CHI2,
+    MIN_SCORE,
+    Placed,
+    SizeTrials,
     _grow_parts,
     _may_matter,
-    _oval_probability,
     _plausible_sizes,
+    judge_trials,
 )
 from overruler.vision.rounds.ovals_in_play import _log_company, trials_in_play
 from overruler.vision.rounds.ring_filter import are_visible
@@ -203,11 +207,31 @@ def test_a_part_of_an_oval_grows_to_the_whole_one(end: int) -> None:
     assert grown[0, 2:4] == pytest.approx([length, width])
 
 
-@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 12))
-def test_a_score_at_the_size_makes_no_oval_likelier(
-    traced: float, again: float, from_above: float, chi2: float
-) -> None:
-    """So what the trace alone makes unlikely needs no second look: the lower score counts."""
-    lower = min(traced, again)
-    more = from_above, chi2
-    assert _oval_probability(lower, *more) <= _oval_probability(traced, *more)
+def test_ovals_of_a_size_near_by_make_one_likelier() -> None:
+    """They count once a place, and neither far ones nor those of another size do."""
+    at = np.array([0.0, 40.0, 41.0, 80.0, 900.0])
+    size = np.array([0, 0, 0, 1, 0])
+    poses = np.column_stack([at, 0 * at, 0 * at + 30.0, 0 * at + 17.5, 0 * at])
+    features = np.tile([1.0, 4.0, 1.0, 0.5], (5, 1))
+    trials = weigh_company(SizeTrials(size, poses, poses, features, ALONE_WEIGHTS))
+    alike = trials.features[:, -1]
+    assert (
+        alike[0] == pytest.approx(alike[1]) == pytest.approx(sigmoid(features[0] @ ALONE_WEIGHTS))
+    )
+    assert alike[3] == alike[4] == 0
+    assert trials.probabilities()[0] > trials.probabilities()[4]
+
+
+def test_ovals_side_by_side_are_tried_beside_one_that_is_found() -> None:
+    base, turn, camera = OVALS[0], 0.4, over(10.0)
+    step = (base.width_mm + 0.5) * np.array([-np.sin(turn), np.cos(turn)])
+    row = [(base, *(np.array([200.0, 150.0]) + k * step), turn) for k in range(3)]
+    pyramid = photo_pyramid(table(camera, row))
+    half = np.array([[base.length_mm, base.width_mm]]) / 2
+    first = np.array([[*row[0][1:3], *half[0], turn]])
+    placed = Placed(np.zeros(1, int), first, np.ones(1))
+    found = judge_trials(pyramid, camera, placed)
+    trials = add_further_trials(pyramid, camera, half, np.empty((0, 6)), found)
+    likely = trials.poses[trials.probabilities() > MIN_SCORE]
+    away = [np.hypot(*(likely[:, :2] - place[1:3]).T).min() for place in row]
+    assert max(away) < 3.0

@@ -6,6 +6,7 @@ detections claim one place, the surer one stays. Rectangles other than plates ha
 for chosen sizes, one where nobody chose any.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -181,15 +182,23 @@ def _suppress_overlaps(
 
 
 def _covers_wider_round(oval: Detection, detections: Sequence[Detection]) -> bool:
-    """Tell whether a surer round base that is no end of an oval, being wider, overlaps it."""
+    """Tell whether a surer round base that is no end of an oval, being wider, overlaps it.
+
+    Ovals side by side look like one round base: all that overlap it must be less sure than it is.
+    """
+    ovals = [one for one in detections if one.base.shape == "oval"]
     wider = [
         other
         for other in detections
         if other.base.shape == "circle"
         and other.base.width_mm > MAX_END_RATIO * oval.base.width_mm
-        and other.score > oval.score
+        and _exclude_each_other(oval, other)
     ]
-    return any(_exclude_each_other(oval, other) for other in wider)
+    for other in wider:
+        rivals = [one for one in ovals if _exclude_each_other(one, other)]
+        if 1 - other.score < math.prod(1 - one.score for one in rivals):
+            return True
+    return False
 
 
 def _exclude_each_other(one: Detection, other: Detection) -> bool:

@@ -19,6 +19,7 @@ from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.shapes_in_play import SeenShapes
+from overruler.vision.rounds.further_ovals import add_further_trials, weigh_company
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
 from overruler.vision.rounds.oval_trials import (
     MIN_SCORE,
@@ -52,7 +53,9 @@ def find_ovals(
     if seen is not None:
         trials = trials_in_play(pyramid, camera, seen, sizes)
     else:
-        trials = size_trials(pyramid, camera, sizes, trace_candidates(frame, camera, starts, sizes))
+        traced = trace_candidates(frame, camera, starts, sizes)
+        first = size_trials(pyramid, camera, sizes, traced)
+        trials = weigh_company(add_further_trials(pyramid, camera, sizes, starts, first))
     least = MIN_SCORE if seen is None else MIN_SCORE_IN_PLAY
     fitted = _fit_catalogue_sizes(frame, camera, bases, trials, least)
     fits = [fit for fit, _ in fitted]

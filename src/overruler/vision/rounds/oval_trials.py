@@ -5,6 +5,7 @@ selects catalogue sizes.
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +55,14 @@ MIN_FROM_ABOVE = 0.2
 """Overview probability that counts for any lower one: beside others it is low for true ovals."""
 MIN_SCORE = 0.6
 """Smallest score of an oval base. The rim of a mug on a sample photo has 0.57."""
-LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score").values()))
-"""Weights of constant, network and overview log odds, and size error in χ²: of the network's score
-at the oval of known size. The fit adds nothing."""
+OWN_FEATURES = ("constant", "network_logit", "overview_logit", "size_chi2")
+"""What the probability of an oval alone depends on: the network's score at the oval of known size,
+the overview's, and the size error in χ². The fit adds nothing."""
+SCORE = load_coefficients("oval_score")
+ALONE_WEIGHTS = np.array([SCORE[f"alone_{name}"] for name in OWN_FEATURES])
+"""Weights of the log odds of an oval alone."""
+AMONG_WEIGHTS = np.array([SCORE[name] for name in (*OWN_FEATURES, "log_length", "alike")])
+"""Weights of those of an oval among others: besides, its length, and how many of its size are near."""
 
 
 def trace_candidates(frame: Frame, camera: Camera, starts: Array, sizes: Array) -> TracedOvals:
@@ -103,6 +109,17 @@ def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
     return traced[np.array(kept, int)]
 
 
+class Placed(NamedTuple):
+    """N ovals of catalogue sizes that are to be tried."""
+
+    size: NDArray[np.intp]
+    """(N,): which size."""
+    ovals: Array
+    """(N, 5)."""
+    from_above: Array
+    """(N,): probability of an oval by the whole-table network."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SizeTrials:
     """N ovals of catalogue sizes that traces may be."""
@@ -122,6 +139,16 @@ class SizeTrials:
         """Return the probability (N,) that each is a base."""
         return sigmoid(self.features @ self.weights)
 
+    def joined(self, others: "SizeTrials") -> "SizeTrials":
+        """Return these and others that are weighed alike."""
+        return SizeTrials(
+            np.concatenate([self.size, others.size]),
+            np.concatenate([self.poses, others.poses]),
+            np.concatenate([self.sigmas, others.sigmas]),
+            np.concatenate([self.features, others.features]),
+            self.weights,
+        )
+
 
 def size_trials(
     pyramid: list[Picture], camera: Camera, sizes: Array, traced: TracedOvals
@@ -132,20 +159,35 @@ def size_trials(
     """
     chi2 = _size_chi2(sizes, traced)
     which, size = _plausible_sizes(chi2)
-    may_pass = _may_be_bases(traced[which], chi2[which, size])
-    which, size = which[may_pass], size[may_pass]
     ovals = _resized(traced.ovals[which], sizes[size])
     has_no_size = chi2.min(1) >= MAX_SIZE_CHI2
     parts = np.flatnonzero(has_no_size & (traced.score > MIN_GROWN_SCORE))
     grown_from = traced.ovals[parts]
     of_part, grown_size, grown = _grow_parts(pyramid, camera, grown_from, sizes)
     which = np.concatenate([which, parts[of_part]])
-    size = np.concatenate([size, grown_size])
     resized = np.concatenate([ovals, grown])
-    poses, sigmas = trace_ovals_of_known_size(pyramid, camera, resized)
-    misfit = _misfit_of_size(pyramid, camera, poses, traced[which], chi2[which, size])
-    features = [_features(*row) for row in zip(*misfit, strict=True)]
-    return SizeTrials(size, poses, sigmas, np.array(features).reshape(-1, 4), LOGIT_WEIGHTS)
+    size = np.concatenate([size, grown_size])
+    return judge_trials(pyramid, camera, Placed(size, resized, traced.from_above[which]))
+
+
+def judge_trials(pyramid: list[Picture], camera: Camera, placed: Placed) -> SizeTrials:
+    """Trace ovals again as ones of their sizes, and score them there.
+
+    Their size error is that of a free trace from there.
+    """
+    if not len(placed.size):
+        empty = np.empty((0, 5))
+        return SizeTrials(
+            placed.size, empty, empty, np.empty((0, len(ALONE_WEIGHTS))), ALONE_WEIGHTS
+        )
+    poses, sigmas = trace_ovals_of_known_size(pyramid, camera, placed.ovals)
+    score = average_augmented_scores(pyramid, camera, poses)
+    again = TracedOvals(score, *trace_ovals(pyramid, camera, poses), placed.from_above)
+    chi2 = np.minimum(np.diagonal(_size_chi2(poses[:, 2:4], again)), MAX_SIZE_CHI2)
+    from_above = np.clip(placed.from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
+    logits = probability_to_logit([score, from_above])
+    features = np.column_stack([np.ones(len(score)), *logits, chi2])
+    return SizeTrials(placed.size, poses, sigmas, features, ALONE_WEIGHTS)
 
 
 def _resized(ovals: Array, half_sizes: Array) -> Array:
@@ -178,39 +220,6 @@ def _may_be_parts(ovals: Array, sizes: Array) -> NDArray[np.bool_]:
     return np.asarray(((growth > LEAST_GROWTH) & (growth < LARGEST_GROWTH)).all(2))
 
 
-def _may_be_bases(traced: TracedOvals, chi2: Array) -> NDArray[np.bool_]:
-    """Tell which traces (N,) can be bases of a size with χ² (N,): the score at it is no higher."""
-    rows = zip(traced.score, traced.from_above, chi2, strict=True)
-    scores = [_oval_probability(*row) for row in rows]
-    return np.array(scores) > MIN_SCORE
-
-
-def _misfit_of_size(
-    pyramid: list[Picture],
-    camera: Camera,
-    poses: Array,
-    traced: TracedOvals,
-    chi2: Array,
-) -> tuple[Array, Array, Array]:
-    """Return the network's score (N,) at ovals of known size, the overview's, and the size error.
-
-    `chi2` (N,) is that of the trace before. A large one is replaced by that of a trace from `poses`.
-    """
-    if not len(poses):
-        return np.empty(0), np.empty(0), np.empty(0)
-    score = average_augmented_scores(pyramid, camera, poses)
-    is_far = chi2 >= MAX_SIZE_CHI2
-    chi2 = chi2.copy()
-    if is_far.any():
-        again = TracedOvals(
-            score[is_far], *trace_ovals(pyramid, camera, poses[is_far]), chi2[is_far]
-        )
-        half_sizes = poses[is_far, 2:4]
-        chi2[is_far] = np.diagonal(_size_chi2(half_sizes, again))
-    is_worse = is_far | (score < traced.score)
-    return np.where(is_worse, score, traced.score), traced.from_above, chi2
-
-
 def _size_chi2(sizes: Array, traced: TracedOvals) -> Array:
     """Return the squared distances (N, C), in σ, of half sizes (C, 2) from the traced ones."""
     sigma = np.hypot(SIZE_FLOOR_SIGMA_MM, SIZE_SIGMA_INFLATION * traced.sigma[:, None, 2:4])
@@ -224,14 +233,3 @@ def _plausible_sizes(chi2: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     is_near = np.take_along_axis(chi2, nearest, 1) < MAX_SIZE_CHI2
     oval, rank = np.nonzero(is_near)
     return oval, nearest[oval, rank]
-
-
-def _oval_probability(score: float, from_above: float, chi2: float) -> float:
-    """Return the probability of an oval base by both networks' scores and its size error."""
-    return float(sigmoid(_features(score, from_above, chi2) @ LOGIT_WEIGHTS))
-
-
-def _features(score: float, from_above: float, chi2: float) -> Array:
-    """Return constant, both networks' log odds, and size error."""
-    clipped = np.clip(from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
-    return np.array([1.0, *probability_to_logit([score, clipped]), chi2])

@@ -1,0 +1,165 @@
+"""Further trials of ovals on a table that has some: riders come in units, often in contact.
+
+Where one oval is likely, those of its size beside it are tried, and all sizes that fit at candidates
+that no oval explains: figures and neighbours mislead the free trace there, in size and heading.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.learned.ellipse_net import score_ovals
+from overruler.vision.learned.patches import Picture
+from overruler.vision.rounds.oval_trials import (
+    AMONG_WEIGHTS,
+    MIN_SCORE,
+    Placed,
+    SizeTrials,
+    judge_trials,
+)
+
+LEAST_GROWTH = 0.75
+"""Smallest ratio of a catalogue size's length, and width, to those of a candidate."""
+LARGEST_GROWTH = 1.8
+"""Largest such ratio: a figure may hide nearly half of a base."""
+TURNS = np.pi * np.array([0.0, 0.25, 0.5, 0.75])
+"""Headings that are tried at a candidate, in rad from its own, which neighbours may mislead."""
+MIN_SIGHT_SCORE = 0.3
+"""Smallest score at first sight of an oval that is traced."""
+PLACE_HALF_WIDTHS = 0.8
+"""Trials nearer than this share of the smaller half width cannot both stand: the likelier one counts."""
+NEAR_HALF_LENGTHS = 6.0
+"""Ovals of a unit lie within so many half lengths, ..."""
+MOST_NEAR = 3.0
+"""... and so many of them are enough."""
+USUAL_HALF_LENGTH_MM = 30.0
+"""Half length of the usual oval: hardly anything else looks like a far larger one, which stands alone."""
+ROUNDS = 3
+"""How often ovals beside new ones are tried: so far a unit reaches from one that was found."""
+LOOKS = 2
+"""How often the network corrects a place before that."""
+SAME_HALF_WIDTHS = 0.35
+"""Trials of one size nearer than this share of its half width are one oval."""
+
+
+def add_further_trials(
+    pyramid: list[Picture], camera: Camera, sizes: Array, starts: Array, trials: SizeTrials
+) -> SizeTrials:
+    """Return the trials, and where some are likely those of others near them and at the `starts` (M, 6).
+
+    The half `sizes` (C, 2) are those of the trials.
+    """
+    tried = 0
+    for look in range(ROUNDS):
+        likely = np.flatnonzero(trials.probabilities() > MIN_SCORE)
+        new = likely[likely >= tried]
+        if not len(new):
+            break
+        tried, standing = len(trials.size), trials.poses[likely]
+        placed = _beside(trials.size[new], trials.poses[new])
+        if look == 0:
+            placed = _joined(placed, _at_candidates(starts, sizes, standing))
+        placed = _corrected(pyramid, camera, placed, standing)
+        if not len(placed.size):
+            break
+        trials = trials.joined(judge_trials(pyramid, camera, placed))
+    return trials
+
+
+def weigh_company(trials: SizeTrials) -> SizeTrials:
+    """Return the trials weighed by their size and by how many likely ovals of it are near, too."""
+    alone, at = trials.probabilities(), trials.poses[:, :2]
+    apart = np.hypot(*(at[:, None] - at).transpose(2, 0, 1))
+    half_width = trials.poses[:, 3]
+    first = _likeliest_of_places(alone, apart, half_width)
+    others = apart > PLACE_HALF_WIDTHS * half_width[:, None]
+    near = others & (apart < NEAR_HALF_LENGTHS * trials.poses[:, 2:3])
+    alike = near & (trials.size[:, None] == trials.size)
+    number = np.minimum(MOST_NEAR, alike[:, first] @ alone[first])
+    log_length = np.log(trials.poses[:, 2] / USUAL_HALF_LENGTH_MM)
+    features = np.column_stack([trials.features, log_length, number])
+    return replace(trials, features=features, weights=AMONG_WEIGHTS)
+
+
+def _likeliest_of_places(alone: Array, apart: Array, half_width: Array) -> list[int]:
+    """Return the likeliest of the trials (N,) at each place, whatever its size."""
+    kept: list[int] = []
+    for k in np.argsort(-alone, kind="stable").tolist():
+        reach = PLACE_HALF_WIDTHS * np.minimum(half_width[kept], half_width[k])
+        if (apart[k, kept] > reach).all():
+            kept.append(k)
+    return kept
+
+
+def _joined(one: Placed, other: Placed) -> Placed:
+    return Placed(*(np.concatenate(pair) for pair in zip(one, other, strict=True)))
+
+
+def _beside(size: NDArray[np.intp], ovals: Array) -> Placed:
+    """Return the places of ovals in contact with the four sides of ovals (N, 5) of their `size`."""
+    along = np.column_stack([np.cos(ovals[:, 4]), np.sin(ovals[:, 4])])
+    across = np.column_stack([-along[:, 1], along[:, 0]])
+    steps = [
+        sign * 2 * half[:, None] * axis
+        for axis, half in ((along, ovals[:, 2]), (across, ovals[:, 3]))
+        for sign in (1, -1)
+    ]
+    beside = [np.column_stack([ovals[:, :2] + step, ovals[:, 2:]]) for step in steps]
+    return Placed(np.tile(size, 4), np.concatenate(beside), np.zeros(4 * len(size)))
+
+
+def _at_candidates(starts: Array, sizes: Array, explained: Array) -> Placed:
+    """Return ovals of half `sizes` (C, 2) at the candidates (M, 6) outside the ovals (N, 5) that stand."""
+    free = starts[~_are_inside(starts[:, :2], explained).any(1)]
+    growth = sizes / free[:, None, 2:4]
+    which, size = np.nonzero(((growth > LEAST_GROWTH) & (growth < LARGEST_GROWTH)).all(2))
+    row = np.repeat(np.arange(len(which)), len(TURNS))
+    which, size = which[row], size[row]
+    headings = free[which, 4] + np.tile(TURNS, len(row) // len(TURNS))
+    ovals = np.column_stack([free[which, :2], sizes[size], headings])
+    return Placed(size, ovals, free[which, 5])
+
+
+def _corrected(pyramid: list[Picture], camera: Camera, placed: Placed, standing: Array) -> Placed:
+    """Return the trials that look like ovals at the places where the network moves them.
+
+    None has its middle in an oval of `standing` (N, 5); of those of one place the likeliest stays.
+    """
+    size, ovals, from_above = placed
+    score = np.empty(0)
+    for _ in range(LOOKS):
+        kept = ~_are_inside(ovals[:, :2], standing).any(1)
+        size, ovals, from_above = size[kept], ovals[kept], from_above[kept]
+        if not len(ovals):
+            return Placed(size, ovals, from_above)
+        seen = score_ovals(pyramid, camera, ovals)
+        likely = seen.score > MIN_SIGHT_SCORE
+        half = ovals[likely, 2:4]
+        size, from_above, score = size[likely], from_above[likely], seen.score[likely]
+        ovals = seen.ovals[likely]
+        ovals[:, 2:4] = half
+    first = _distinct(size, ovals, score)
+    return Placed(size[first], ovals[first], from_above[first])
+
+
+def _distinct(size: NDArray[np.intp], ovals: Array, score: Array) -> list[int]:
+    """Return the likeliest of the ovals (N, 5) of each place and size."""
+    kept: list[int] = []
+    for k in np.argsort(-score, kind="stable").tolist():
+        same = [j for j in kept if size[j] == size[k]]
+        apart = np.hypot(*(ovals[same, :2] - ovals[k, :2]).T)
+        if not (apart < SAME_HALF_WIDTHS * ovals[k, 3]).any():
+            kept.append(k)
+    return kept
+
+
+def _are_inside(points: Array, ovals: Array) -> NDArray[np.bool_]:
+    """Tell which points (M, 2) lie in which of the ovals (N, 5): (M, N)."""
+    offsets = points[:, None] - ovals[:, :2]
+    cos, sin = np.cos(ovals[:, 4]), np.sin(ovals[:, 4])
+    along = (offsets[..., 0] * cos + offsets[..., 1] * sin) / ovals[:, 2]
+    across = (offsets[..., 1] * cos - offsets[..., 0] * sin) / ovals[:, 3]
+    return np.asarray(along**2 + across**2 < 1)
