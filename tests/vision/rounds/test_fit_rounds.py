@@ -287,3 +287,15 @@ def test_a_table_with_markers_is_not_in_play(monkeypatch: pytest.MonkeyPatch) ->
     found = fit_rounds(frame, laid, seen, np.array([13.5]), from_above=above)
     assert [one.in_play_probability for one in found] == [None] * 5
     assert not fit_rounds(frame, without, seen, np.array([13.5]), from_above=above)
+
+
+@pytest.mark.parametrize(
+    ("diameters_mm", "is_played"),
+    [((21.25, 19.75, 23.25, 22.25, 25.75), False), ((28.0, 95.0), True), ((), True)],
+)
+def test_a_table_without_markers_is_in_play_unless_things_of_other_sizes_are_sought(
+    diameters_mm: tuple[float, ...], is_played: bool
+) -> None:
+    without, radii = exact(camera_over()), np.array(diameters_mm) / 2
+    assert module.is_in_play(without, radii) == is_played
+    assert not module.is_in_play(replace(without, markers=(0, 1, 2, 3)), radii)

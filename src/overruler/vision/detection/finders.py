@@ -126,8 +126,9 @@ class Search:
         camera = calibration.camera
         discs, plates = NO_DISCS, list[ShapeCandidate]()
         sizes_chosen = not covers_catalogue(sizes.radii_mm)
+        in_play = is_in_play(calibration, sizes.radii_mm)
         if len(sizes.radii_mm) or sizes.ovals:
-            discs = find_discs(view, camera, in_play=is_in_play(calibration))
+            discs = find_discs(view, camera, in_play=in_play)
         unnamed = None
         if rings and not sizes_chosen:
             beside = ThreadPoolExecutor(1)  # where plates wait for `hidden`, a processor is free
@@ -140,7 +141,7 @@ class Search:
         dominant = likely_plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
         is_fleet = not sizes_chosen and dominant
         seen = None
-        if is_in_play(calibration):
+        if in_play:
             seen = _shapes_in_play(frame, camera, view, hidden, discs)
         known = (discs, plates, unnamed, sizes_chosen, seen, is_fleet, least_score)
         return cls(frame, calibration, view, sizes, hidden, rings, progress, *known)

@@ -49,6 +49,8 @@ MIN_SCORE = 2 / 3
 """Smallest score of a base: a false base costs as much as two missed ones."""
 MIN_SCORE_IN_PLAY = 0.5
 """Smallest probability of a base on a table in play."""
+CATALOGUE_REACH_MM = 0.5
+"""Difference up to which a diameter somebody names is one of the catalogue's: 28 for 28.5 mm."""
 USUAL_LOOKALIKE_SHARE = 0.3
 """Share of lookalikes among the guesses of a usual photo."""
 PROVEN_LOGIT = float(np.log(9))
@@ -82,8 +84,8 @@ def fit_rounds(
         return ()
     camera = calibration.camera
     priors = size_set_priors(radii)
-    is_pulled = not is_in_play(calibration)
-    likelihoods = rim_net_log_likelihood(guesses, radii, camera, is_pulled)
+    is_played = is_in_play(calibration, radii)
+    likelihoods = rim_net_log_likelihood(guesses, radii, camera, is_pulled=not is_played)
     plausible = size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
     sigmas = _centre_sigma_mm(guesses)[:, None]
     fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
@@ -92,7 +94,7 @@ def fit_rounds(
     if from_above is not None:
         more = guesses, fits, from_above
         on_clutter = sigmoid(weigh_features(*more, LOGIT_WEIGHTS_ON_CLUTTER))
-        if is_in_play(calibration):
+        if is_played:
             in_play = _probabilities_in_play(frame, camera, *more)
             scores, least_score = in_play, min(least_score, MIN_SCORE_IN_PLAY)
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
@@ -113,9 +115,14 @@ def fit_rounds(
     return tuple(sorted(detections, key=lambda detection: -detection.score))
 
 
-def is_in_play(calibration: Calibration) -> bool:
-    """Tell whether a table is in play: nobody prepared it for measuring."""
-    return not calibration.markers
+def is_in_play(calibration: Calibration, radii: Array) -> bool:
+    """Tell whether a table is in play: nobody prepared it for measuring, and bases are sought there.
+
+    Where all `radii` (C,) are far from the catalogue's, something plain is: coins, lids, counters.
+    """
+    off_mm = np.abs(2 * radii[:, None] - np.array(ROUND_DIAMETERS_MM))
+    seeks_bases = not len(radii) or bool((off_mm <= CATALOGUE_REACH_MM).any())
+    return not calibration.markers and seeks_bases
 
 
 def _probabilities_in_play(
