@@ -135,9 +135,20 @@ def _look_again_in(photo: SeenPhoto, findings: Sequence[Decided]) -> dict[int, S
     first = dict(own)
     for k, sighting in look_again(photo, expected).items():
         mine = first.get(k)
-        if not any(is_same_spot(sighting, one) for one in first.values() if one is not mine):
+        others = [one for one in first.values() if one is not mine]
+        if not any(_is_taken_by(one, sighting) for one in others):
             own[k] = _with_own_score(sighting, mine)
     return own
+
+
+def _is_taken_by(first: Sighting, again: Sighting) -> bool:
+    """Whether a second look found what the photo's first look found already.
+
+    A first look may have taken two round bases for an oval: what is surer of them counts then.
+    """
+    is_surer = again.detection.score > first.detection.score
+    is_other = again.detection.base.shape != first.detection.base.shape
+    return is_same_spot(first, again) and not (is_surer and is_other)
 
 
 def _with_own_score(again: Sighting, first: Sighting | None) -> Sighting:

@@ -33,6 +33,9 @@ does. On seven rendered tables 38 of 66 false findings had 0.9 or more, 3 of 217
 FLAT_NATS = -5.0
 """Log-likelihood ratio of a disc that is surely flat. A base without a figure is flat too: photos that
 are sure of it outweigh that."""
+FLAT_CARD_NATS = -12.0
+"""The same of a rectangle: cards look like rectangular bases in each photo. On 16 rendered tables four
+cards had correlations of 0.89 to 0.99; of 132 ships' plates none had more than 0.86."""
 SAME_THING_SHARE = 0.5
 """A photo that finds a base nearer than this share of the smaller width to an oval is not silent: it
 took the oval for a circle or for another oval."""
@@ -49,12 +52,12 @@ def piece_probability(finding: Finding, photos: Sequence[SeenPhoto]) -> float:
 
 
 def _flat_nats(finding: Finding, photos: Sequence[SeenPhoto]) -> float:
-    """The log-likelihood ratio of how flat a round base's disc is."""
-    if finding.base.shape != "circle":
-        return 0.0
+    """The log-likelihood ratio of how flat a base's place is."""
     least, most = FLAT_CORRELATIONS
-    alike = correlate_from_all_sides(finding.base, finding.xyz_mm, photos)
-    return FLAT_NATS * float(np.clip((alike - least) / (most - least), 0.0, 1.0))
+    heading_deg = finding.sightings[0].detection.heading_deg or 0.0
+    alike = correlate_from_all_sides(finding.base, finding.xyz_mm, photos, heading_deg)
+    nats = FLAT_CARD_NATS if finding.base.shape == "rectangle" else FLAT_NATS
+    return nats * float(np.clip((alike - least) / (most - least), 0.0, 1.0))
 
 
 def _silent_nats(finding: Finding, photo: SeenPhoto) -> float:
