@@ -35,6 +35,7 @@ from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_a
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting
 from overruler.vision.pairing.size_by_place import weigh_by_places
 from overruler.vision.pairing.sizes import weigh_sizes
+from overruler.vision.pairing.trust import Distrust
 
 MIN_PROBABILITY = 0.6
 """Least probability of a finding that is reported."""
@@ -182,13 +183,14 @@ def _drop_false(
     kept: list[tuple[Decided, float]] = []
     number: dict[int, int] = {}
     likely: dict[int, float] = {}
+    distrust = Distrust.of([one.as_finding() for one in findings], photos)
     for k, finding in enumerate(findings):
         if k in strays:
             continue
         without = [findings[s].sightings[0].photo.index for s, t in strays.items() if t == k]
         asked = [photo for photo in photos if photo.index not in without]
-        probability = piece_probability(finding.as_finding(), asked)
-        likely[k] = probability
+        one = finding.as_finding()
+        likely[k] = piece_probability(one, asked, distrust.nats_against(one))
     for k in sorted(likely, key=lambda k: -likely[k]):
         if likely[k] < MIN_PROBABILITY:
             break

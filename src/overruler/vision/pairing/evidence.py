@@ -41,14 +41,16 @@ SAME_THING_SHARE = 0.5
 took the oval for a circle or for another oval."""
 
 
-def piece_probability(finding: Finding, photos: Sequence[SeenPhoto]) -> float:
-    """The probability that a finding is a piece, by P photos."""
+def piece_probability(
+    finding: Finding, photos: Sequence[SeenPhoto], distrust_nats: float = 0.0
+) -> float:
+    """The probability that a finding is a piece, by P photos; `distrust_nats` lower its log odds."""
     scores = np.array([one.detection.score for one in finding.sightings])
     logits = np.sort(probability_to_logit(scores, MAX_LOGIT))[::-1]
     agreeing = np.clip(logits[1:] - EVEN_LOGIT, *AGREEING_NATS).sum()
     silent = sum(_silent_nats(finding, photo) for photo in photos)
-    total = min(float(logits[0]), MAX_LOGIT) + agreeing + silent + _flat_nats(finding, photos)
-    return float(sigmoid(np.asarray(total)))
+    total = float(logits[0]) + agreeing + silent + _flat_nats(finding, photos)
+    return float(sigmoid(np.asarray(total - distrust_nats)))
 
 
 def _flat_nats(finding: Finding, photos: Sequence[SeenPhoto]) -> float:

@@ -51,7 +51,7 @@ def correlate_from_all_sides(
     for (one, from_one), (other, from_other) in combinations(seen, 2):
         if np.linalg.norm(from_one - from_other) >= MIN_RAYS_APART:
             here, there = smooth_squares(one, other)
-            alike.append(correlate(here[on][:, 0], there[on][:, 0]))
+            alike.append(correlate(*(np.asarray(each[on][:, 0], float) for each in (here, there))))
     return min(alike, default=-1.0)
 
 
