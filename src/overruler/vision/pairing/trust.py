@@ -20,6 +20,8 @@ UNSURE_SCORES = (0.05, 0.95)
 CONFIRMING_SCORE = 0.3
 """Least score of a base in another photo that confirms it. In 29 photos of 12 rendered tables others
 confirmed 141 of 147 such bases that the scores promise; in one more, 8 of 27."""
+SEEN_SHARE = 0.85
+"""Share of true bases that another photo shows: the others are hidden there, or missed."""
 SIGMA_NATS = 1.0
 """Prior 1 σ of a photo's excess of log odds."""
 MOST_NATS = 5.0
@@ -70,8 +72,9 @@ def _excess_nats(
 
 
 def _slope(nats: float, logits: Array, confirmed: int) -> float:
-    """The derivative of the log posterior by the nats that are taken off."""
-    return float(sigmoid(logits - nats).sum()) - confirmed - nats / SIGMA_NATS**2
+    """About the derivative of the log posterior by the nats that are taken off."""
+    expected = SEEN_SHARE * float(sigmoid(logits - nats).sum())
+    return expected - confirmed - nats / SIGMA_NATS**2
 
 
 def _own_score(finding: Finding, photo: SeenPhoto) -> float | None:
