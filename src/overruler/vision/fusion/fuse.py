@@ -129,7 +129,7 @@ def _look_again_in(photo: SeenPhoto, findings: Sequence[Decided]) -> dict[int, S
         if one.photo is photo
     }
     expected = [
-        Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm)
+        Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm, finding.heading_deg)
         for k, finding in enumerate(findings)
         if not (k in own and _is_measured_there(own[k], finding)) and photo.shows(finding.xyz_mm)
     ]
