@@ -34,7 +34,8 @@ def test_a_plate_is_found_where_others_see_it_or_not_at_all(
     seen = look_again(PHOTO, [expected])
     assert [key for key, one in seen.items() if one.again] == [7] * found
     (guess,) = asked
-    assert (guess.width_mm, guess.turn_rad) == (40, pytest.approx(np.pi / 6))
+    assert guess.width_mm == 40
+    assert guess.turn_rad == pytest.approx(np.pi / 6)
 
 
 def test_rectangles_that_are_no_plates_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
