@@ -183,14 +183,14 @@ def _drop_false(
     kept: list[tuple[Decided, float]] = []
     number: dict[int, int] = {}
     likely: dict[int, float] = {}
-    distrust = Distrust.of([one.as_finding() for one in findings], photos)
-    for k, finding in enumerate(findings):
+    plain = [one.as_finding() for one in findings]
+    distrust = Distrust.of(plain, photos)
+    for k in range(len(findings)):
         if k in strays:
             continue
         without = [findings[s].sightings[0].photo.index for s, t in strays.items() if t == k]
         asked = [photo for photo in photos if photo.index not in without]
-        one = finding.as_finding()
-        likely[k] = piece_probability(one, asked, distrust.nats_against(one))
+        likely[k] = piece_probability(plain[k], asked, distrust.nats_against(plain[k]))
     for k in sorted(likely, key=lambda k: -likely[k]):
         if likely[k] < MIN_PROBABILITY:
             break

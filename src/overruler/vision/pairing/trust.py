@@ -22,7 +22,7 @@ CONFIRMING_SCORE = 0.3
 confirmed 141 of 147 such bases that the scores promise; in one more, 8 of 27."""
 SEEN_SHARE = 0.85
 """Share of true bases that another photo shows: the others are hidden there, or missed."""
-SIGMA_NATS = 1.0
+SIGMA_NATS = 0.5
 """Prior 1 σ of a photo's excess of log odds."""
 MOST_NATS = 5.0
 """The most that is taken off a photo's log odds."""
@@ -30,37 +30,55 @@ HALVINGS = 20
 """Steps of the search for the excess."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Weak:
+    """A finding of which a photo is unsure."""
+
+    finding: Finding
+    score: float
+    is_confirmed: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Distrust:
     """How far photos are not to be trusted where they are unsure."""
 
-    nats: Mapping[int, float]
-    """By how much the log odds of a photo's scores are too high, by its index: 0 or more."""
+    weak: Mapping[int, Sequence[_Weak]]
+    """What each photo, by its index, is unsure of and another one shows."""
 
     @classmethod
     def of(cls, findings: Sequence[Finding], photos: Sequence[SeenPhoto]) -> "Distrust":
-        return cls({photo.index: _excess_nats(photo, findings, photos) for photo in photos})
+        return cls({photo.index: _weak_of(photo, findings, photos) for photo in photos})
 
     def nats_against(self, finding: Finding) -> float:
-        """By how much the log odds of a finding are too high: 0 where two photos see a base."""
+        """By how much the log odds of a finding are too high: 0 where two photos see a base.
+
+        The other weak findings of its photo tell.
+        """
         surest = max(finding.sightings, key=lambda one: one.detection.score).photo
-        return 0.0 if _is_confirmed(finding, surest) else self.nats[surest.index]
+        if _is_confirmed(finding, surest):
+            return 0.0
+        return _excess_nats([one for one in self.weak[surest.index] if one.finding is not finding])
 
 
-def _excess_nats(
+def _weak_of(
     photo: SeenPhoto, findings: Sequence[Finding], photos: Sequence[SeenPhoto]
-) -> float:
+) -> list[_Weak]:
+    weak = []
+    for finding in findings:
+        score = _own_score(finding, photo)
+        if score is not None and any(o is not photo and o.shows(finding.xyz_mm) for o in photos):
+            weak.append(_Weak(finding, score, _is_confirmed(finding, photo)))
+    return weak
+
+
+def _excess_nats(weak: Sequence[_Weak]) -> float:
     """The likeliest intercept of a logistic regression of what others confirm on a photo's scores.
 
     It is 0 where they confirm as much as the scores promise, or more.
     """
-    scores, confirmed = [], 0
-    for finding in findings:
-        score = _own_score(finding, photo)
-        if score is not None and any(o is not photo and o.shows(finding.xyz_mm) for o in photos):
-            scores.append(score)
-            confirmed += _is_confirmed(finding, photo)
-    logits = probability_to_logit(np.array(scores), np.inf)
+    confirmed = sum(one.is_confirmed for one in weak)
+    logits = probability_to_logit(np.array([one.score for one in weak]), np.inf)
     low, high = 0.0, MOST_NATS
     if _slope(low, logits, confirmed) <= 0:
         return 0.0
