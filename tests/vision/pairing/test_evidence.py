@@ -83,6 +83,21 @@ def test_a_token_that_two_photos_take_for_a_base_is_none(photos: list[SeenPhoto]
     assert _probability("figure", photos, seen_by=2) > 0.9
 
 
+def test_a_weak_second_sighting_speaks_against_a_base_on_the_board_alone(
+    photos: list[SeenPhoto],
+) -> None:
+    number = list(PLACES).index("figure")
+    pair = [Sighting(photo, photo.detections[number]) for photo in photos[:2]]
+    weak = [
+        one.with_detection(replace(one.detection, score=score))
+        for one, score in zip(pair, (0.7, 0.3), strict=True)
+    ]
+    low, high = (
+        Finding(Base.circle(32), np.array([*PLACES["figure"], z]), tuple(weak)) for z in (0.0, 40.0)
+    )
+    assert piece_probability(low, photos[:2]) < 0.5 < piece_probability(high, photos[:2])
+
+
 def test_a_photo_that_shows_bare_ground_refutes_a_base(photos: list[SeenPhoto]) -> None:
     assert _probability("nothing", photos) < 0.1
     assert _probability("figure", photos) > 0.3

@@ -48,7 +48,10 @@ def piece_probability(
     """The probability that a finding is a piece, by P photos; `distrust_nats` lower its log odds."""
     scores = np.array([one.detection.score for one in finding.sightings])
     logits = np.sort(probability_to_logit(scores, MAX_LOGIT))[::-1]
-    agreeing = np.clip(logits[1:] - EVEN_LOGIT, *AGREEING_NATS).sum()
+    least, most = AGREEING_NATS
+    if finding.xyz_mm[2]:  # looked for on the board, a raised base has a low score
+        least = 0.0
+    agreeing = np.clip(logits[1:] - EVEN_LOGIT, least, most).sum()
     silent = sum(_silent_nats(finding, photo) for photo in photos)
     total = float(logits[0]) + agreeing + silent + _flat_nats(finding, photos)
     return float(sigmoid(np.asarray(total - distrust_nats)))
