@@ -150,12 +150,13 @@ class Referee:
         lens = self.lenses[index] if self.lenses else self.lens
         anywhere = board is not self.board
         one = replace(self, board=board, lens=lens, laid_anywhere=anywhere, told_lens=told)
-        return one._look_at(frame, lambda text: None, DOUBTFUL_SCORE)
+        return one._look_at(frame, lambda text: None, is_one_of_several=True)
 
     def _look_at(
-        self, frame: Frame, progress: Callable[[str], None], least_score: float = MIN_SCORE
+        self, frame: Frame, progress: Callable[[str], None], is_one_of_several: bool = False
     ) -> Report:
-        """Measure a picture; what scores less than a base is reported as doubtful."""
+        """Measure a picture; of one of several, what scores less than a base is reported as doubtful."""
+        least = DOUBTFUL_SCORE if is_one_of_several else MIN_SCORE
         progress("finding the markers and the camera")
         calibration = self._calibrate_frame(frame)
         ground = locate_ground(frame, calibration, self.terrain, self.board)
@@ -169,7 +170,7 @@ class Referee:
             cards = [*self._card_squares_mm(calibration), *ground.cards_mm(CARD_TO_MARKER_RATIO)]
             hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(finding_rulers.result())])
             on_board = detect(
-                frame, calibration, bases, hidden, margin_mm, progress, least_score=least_score
+                frame, calibration, bases, hidden, margin_mm, progress, least_score=least
             )
         on_board, doubtful = split_doubtful(on_board)
         rulers, seen_grid = finding_rulers.result(), finding_grid.result()
@@ -188,7 +189,8 @@ class Referee:
         light = estimate_light(view, calibration.camera, calibration.board_mm, found)
         calibration = replace(calibration, light=light)
         found = tuple(remeasure_by_lit_side(frame, calibration, base) for base in found)
-        calibration = flag_marker_size(frame, calibration, found, radii_mm)
+        if not is_one_of_several:
+            calibration = flag_marker_size(frame, calibration, found, radii_mm)
         calibration = doubt_scale(frame, calibration, self.board, found, rulers)
         in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
         problems = [
@@ -293,8 +295,6 @@ class Referee:
         squares = list(calibration.squares_mm)
         if self.board is not None and self.board.corners_mm is not None:
             squares = [np.asarray(corners)[:, :2] for corners in self.board.corners_mm.values()]
-        centers = [square.mean(0) for square in squares]
-        return [
-            center + CARD_TO_MARKER_RATIO * (square - center)
-            for square, center in zip(squares, centers, strict=True)
-        ]
+        middles = [square.mean(0) for square in squares]
+        shares = zip(squares, middles, strict=True)
+        return [middle + CARD_TO_MARKER_RATIO * (square - middle) for square, middle in shares]

@@ -8,7 +8,7 @@ import pytest
 from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see, without
 from overruler.bases import Base
 from overruler.vision.pairing.evidence import piece_probability
-from overruler.vision.pairing.flat_print import correlate_from_all_sides
+from overruler.vision.pairing.flat_print import _is_on, correlate_from_all_sides
 from overruler.vision.pairing.moved import Finding
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
@@ -53,9 +53,49 @@ def test_a_token_is_the_same_from_all_sides(photos: list[SeenPhoto]) -> None:
     assert correlate_from_all_sides(Base.circle(32), token, photos[:1]) == -1
 
 
+def test_from_nearly_one_place_a_figure_looks_the_same_too(photos: list[SeenPhoto]) -> None:
+    beside = [_photo(0, 0.0), _photo(1, 10.0)]
+    figure = np.array([*PLACES["figure"], 0.0])
+    assert correlate_from_all_sides(Base.circle(32), figure, beside) == -1
+
+
+def test_a_card_that_all_photos_take_for_a_rectangular_base_is_none(
+    photos: list[SeenPhoto],
+) -> None:
+    """Three photos that are sure of a figure's base outweigh what they find alike; of a card they do not."""
+    card = Base.rectangle(24, 30)
+    for name, is_piece in (("token", False), ("figure", True)):
+        number = list(PLACES).index(name)
+        sightings = tuple(Sighting(photo, photo.detections[number]) for photo in photos)
+        finding = Finding(card, np.array([*PLACES[name], 0.0]), sightings)
+        assert (piece_probability(finding, photos) > 0.5) == is_piece
+
+
+@pytest.mark.parametrize(("shape", "corner"), [("rectangle", True), ("oval", False)])
+def test_a_base_is_compared_along_its_own_heading(shape: str, corner: bool) -> None:
+    places = np.array([[25.0, 0.0], [0.0, 25.0], [-15.0, 0.0], [8.0, 18.0]])
+    on = _is_on(Base(shape, 20.0, 40.0), places, 90.0)
+    assert on.tolist() == [False, shape == "rectangle", False, corner]
+
+
 def test_a_token_that_two_photos_take_for_a_base_is_none(photos: list[SeenPhoto]) -> None:
     assert _probability("token", photos, seen_by=2) < 0.5
     assert _probability("figure", photos, seen_by=2) > 0.9
+
+
+def test_a_weak_second_sighting_speaks_against_a_base_on_the_board_alone(
+    photos: list[SeenPhoto],
+) -> None:
+    number = list(PLACES).index("figure")
+    pair = [Sighting(photo, photo.detections[number]) for photo in photos[:2]]
+    weak = [
+        one.with_detection(replace(one.detection, score=score))
+        for one, score in zip(pair, (0.7, 0.3), strict=True)
+    ]
+    low, high = (
+        Finding(Base.circle(32), np.array([*PLACES["figure"], z]), tuple(weak)) for z in (0.0, 40.0)
+    )
+    assert piece_probability(low, photos[:2]) < 0.5 < piece_probability(high, photos[:2])
 
 
 def test_a_photo_that_shows_bare_ground_refutes_a_base(photos: list[SeenPhoto]) -> None:

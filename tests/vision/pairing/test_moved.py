@@ -8,7 +8,7 @@ import pytest
 from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see
 from overruler.bases import Base
 from overruler.geometry.camera import Camera
-from overruler.vision.pairing.bare_ground import is_bare
+from overruler.vision.pairing.bare_ground import _apart, is_bare
 from overruler.vision.pairing.moved import Finding, find_moves
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
@@ -127,3 +127,14 @@ def test_a_large_base_that_moved_less_than_its_width_is_told_by_the_crescents() 
     assert (move.stays, move.strays) == (0, 1)
     still = [*shots[:2], photo_of(2, camera_from(240), Plinth(*HERE, 100.0))]
     assert find_moves([of(HERE, 0, 1), of(near, 2)], still) == []
+
+
+@pytest.mark.parametrize(("contrast", "is_same"), [(12.0, True), (1.5, False)])
+def test_rough_ground_is_known_by_its_marks_where_noise_is_strong(
+    contrast: float, is_same: bool
+) -> None:
+    """In low light a photo's noise is as strong as that of leaves; marks of the ground are stronger."""
+    random = np.random.default_rng(1)
+    ground = random.normal(0, contrast, (800, 1)) * [1.0, 0.2, 0.2]
+    here, there = (ground + random.normal(0, 1.6, (800, 3)) for _ in range(2))
+    assert (_apart(here, there) is not None) == is_same

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluate.drawn.views import Truth, camera_from, see
+from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see
 from overruler.geometry.pose import Array
+from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.sighting import Sighting
 
 BASE: Truth = (450.0, 350.0, 0.0, 27.0)
@@ -50,3 +51,15 @@ def test_a_base_measured_by_its_lit_side_is_no_surer_across_the_view() -> None:
     half = whole.with_detection(replace(whole.detection, measured_on_lit_side=True))
     assert axes_mm(half)[1] > 1.5 * axes_mm(whole)[1]
     assert axes_mm(half)[0] == pytest.approx(axes_mm(half)[1], rel=0.3)
+
+
+@pytest.mark.parametrize(("score", "is_raised"), [(0.9999, True), (0.7, False)])
+def test_a_bad_fit_in_one_photo_lifts_no_base_off_the_board(score: float, is_raised: bool) -> None:
+    """Aside by as much as a base 5 mm high would be, it may as well be a fit gone astray."""
+    low: list[Truth] = [(450.0, 350.0, 5.0, 27.0)]
+    photos = [
+        see(0, camera_from(0.0), low, score=0.9999),
+        see(1, camera_from(120.0), low, score=score),
+    ]
+    (one,) = associate(photos, BOARD_MM)
+    assert one.is_raised == is_raised

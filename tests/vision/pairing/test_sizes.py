@@ -7,6 +7,7 @@ import pytest
 
 from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see
 from overruler.bases import Base
+from overruler.vision.fusion.fuse import _is_taken_by
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.merge import do_overlap, is_same_spot, merge_repeated
@@ -147,3 +148,17 @@ def test_what_photos_found_by_themselves_counts_before_what_they_were_asked_for(
     (kept,) = merge_repeated([weak, strong])
     assert not any(one.again for one in kept.sightings)
     assert is_same_spot(own[2], own[2].with_detection(shifted))
+
+
+def test_an_oval_that_one_photo_takes_two_bases_for_does_not_hide_them() -> None:
+    """Both are judged, and a second look in that photo may be surer of a round one."""
+    photos = [see(k, camera_from(120.0 * k), [(450.0, 350.0, 0.0, 27.0)]) for k in range(2)]
+    round_ = Decided.of(associate(photos, BOARD_MM)[0], ())
+    oval = replace(round_, base=Base.oval(35, 60), xyz_mm=round_.xyz_mm + np.array([8.0, 0, 0]))
+    assert len(merge_repeated([round_, oval])) == 2
+    own = Sighting(photos[0], photos[0].detections[0])
+    first = own.with_detection(replace(own.detection, base=Base.oval(35, 60), score=0.8))
+    surer, weaker = (own.with_detection(replace(own.detection, score=s)) for s in (0.9, 0.7))
+    assert not _is_taken_by(first, surer)
+    assert _is_taken_by(first, weaker)
+    assert _is_taken_by(own.with_detection(replace(own.detection, score=0.5)), surer)

@@ -20,6 +20,7 @@ from overruler.vision.refinement.marker_scale import (
     PRINT_SCALE_SIGMA,
     SCALE_OFFSETS,
     flag_marker_size,
+    flag_marker_size_of_all,
     scale_log_likelihoods,
     visible_rim_shares,
 )
@@ -59,7 +60,7 @@ def gain(nats: Array) -> float:
 
 @pytest.mark.parametrize("share", [-0.06, -0.03, 0.03, 0.06])
 def test_all_sizes_off_by_one_share_are_a_scale(share: float) -> None:
-    nats = scale_log_likelihoods(rims(share), RADII)
+    nats = scale_log_likelihoods(rims(share), RADII, 0.5)
     assert SCALE_OFFSETS[nats.argmax()] == pytest.approx(share, abs=0.006)
     assert gain(nats) > MIN_LOG_LIKELIHOOD_GAIN
 
@@ -68,20 +69,27 @@ def test_all_sizes_off_by_one_share_are_a_scale(share: float) -> None:
 @given(st.floats(-0.3, 0.3))
 def test_all_sizes_off_by_as_many_millimetres_are_none(aside_mm: float) -> None:
     """Rims that taper, or that light from above moves."""
-    assert gain(scale_log_likelihoods(rims(0.0, aside_mm), RADII)) < MIN_LOG_LIKELIHOOD_GAIN
+    assert gain(scale_log_likelihoods(rims(0.0, aside_mm), RADII, 0.0)) < MIN_LOG_LIKELIHOOD_GAIN
+
+
+def test_a_coarse_photo_draws_all_rims_aside_by_a_share_of_a_pixel() -> None:
+    """0.6 mm would be much of 25 mm, but at 2 mm a pixel it is blur."""
+    drawn = rims(0.0, 0.6, sizes=(25.0, 32.0))
+    assert gain(scale_log_likelihoods(drawn, RADII, 0.2)) > MIN_LOG_LIKELIHOOD_GAIN
+    assert gain(scale_log_likelihoods(drawn, RADII, 2.0)) < MIN_LOG_LIKELIHOOD_GAIN
 
 
 def test_the_fewer_sizes_are_played_the_more_a_base_of_none_says() -> None:
     """27 mm, 6 % too small, may be 25: not where that is not played."""
     few = rims(-0.06, sizes=(27.0,))
     assert (
-        gain(scale_log_likelihoods(few, np.array([13.5, 25.0])))
-        > gain(scale_log_likelihoods(few, RADII)) + 1
+        gain(scale_log_likelihoods(few, np.array([13.5, 25.0]), 0.5))
+        > gain(scale_log_likelihoods(few, RADII, 0.5)) + 1
     )
 
 
 def test_a_print_is_seldom_off_by_a_tenth() -> None:
-    nats = scale_log_likelihoods({}, RADII)
+    nats = scale_log_likelihoods({}, RADII, 0.5)
     assert nats[[0, -1]] - nats[len(SCALE_OFFSETS) // 2] == pytest.approx(
         -0.5 * (0.1 / PRINT_SCALE_SIGMA) ** 2
     )
@@ -122,6 +130,16 @@ def test_a_print_of_another_size_is_told_and_all_lengths_are_in_doubt_by_as_much
         in doubted(flag_marker_size(frame, exact(CAMERA), found, RADII))[0]
     )
     assert told.budget.scale_share == pytest.approx(abs(scale - 1), abs=0.011)
+
+
+def test_several_photos_doubt_a_print_together_or_not_at_all() -> None:
+    """A photo in which bases look larger is wrong, not the print, where the others show their sizes."""
+    wrong, right = ((frame, exact(CAMERA), found) for frame, found in (table(1.05), table(1.0)))
+    assert [bool(doubted(one)) for one in flag_marker_size_of_all([wrong] * 3, RADII)] == [True] * 3
+    told = flag_marker_size_of_all([right, wrong, right, right], RADII)
+    assert [doubted(one) for one in told] == [[]] * 4
+    few = (*wrong[:2], wrong[2][:2])
+    assert doubted(flag_marker_size_of_all([few, wrong], RADII)[0])
 
 
 def test_the_right_size_is_not_doubted_and_few_bases_say_nothing() -> None:

@@ -35,6 +35,7 @@ from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_a
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting
 from overruler.vision.pairing.size_by_place import weigh_by_places
 from overruler.vision.pairing.sizes import weigh_sizes
+from overruler.vision.pairing.trust import Distrust
 
 MIN_PROBABILITY = 0.6
 """Least probability of a finding that is reported."""
@@ -128,16 +129,27 @@ def _look_again_in(photo: SeenPhoto, findings: Sequence[Decided]) -> dict[int, S
         if one.photo is photo
     }
     expected = [
-        Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm)
+        Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm, finding.heading_deg)
         for k, finding in enumerate(findings)
         if not (k in own and _is_measured_there(own[k], finding)) and photo.shows(finding.xyz_mm)
     ]
     first = dict(own)
     for k, sighting in look_again(photo, expected).items():
         mine = first.get(k)
-        if not any(is_same_spot(sighting, one) for one in first.values() if one is not mine):
+        others = [one for one in first.values() if one is not mine]
+        if not any(_is_taken_by(one, sighting) for one in others):
             own[k] = _with_own_score(sighting, mine)
     return own
+
+
+def _is_taken_by(first: Sighting, again: Sighting) -> bool:
+    """Whether a second look found what the photo's first look found already.
+
+    A first look may have taken two round bases for an oval: what is surer of them counts then.
+    """
+    is_surer = again.detection.score > first.detection.score
+    is_other = again.detection.base.shape != first.detection.base.shape
+    return is_same_spot(first, again) and not (is_surer and is_other)
 
 
 def _with_own_score(again: Sighting, first: Sighting | None) -> Sighting:
@@ -171,13 +183,14 @@ def _drop_false(
     kept: list[tuple[Decided, float]] = []
     number: dict[int, int] = {}
     likely: dict[int, float] = {}
-    for k, finding in enumerate(findings):
+    plain = [one.as_finding() for one in findings]
+    distrust = Distrust.of(plain, photos)
+    for k in range(len(findings)):
         if k in strays:
             continue
         without = [findings[s].sightings[0].photo.index for s, t in strays.items() if t == k]
         asked = [photo for photo in photos if photo.index not in without]
-        probability = piece_probability(finding.as_finding(), asked)
-        likely[k] = probability
+        likely[k] = piece_probability(plain[k], asked, distrust.nats_against(plain[k]))
     for k in sorted(likely, key=lambda k: -likely[k]):
         if likely[k] < MIN_PROBABILITY:
             break

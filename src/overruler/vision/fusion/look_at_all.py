@@ -11,6 +11,7 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.report import MAX_PHOTOS, Report
 from overruler.vision.camera.lens_prior import LensPrior
+from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.fusion.common_board import map_free_markers
 from overruler.vision.fusion.fuse import fuse_photos
 from overruler.vision.fusion.same_camera import tell_lenses
@@ -23,6 +24,7 @@ from overruler.vision.fusion.same_table import (
 )
 from overruler.vision.fusion.to_scene import report_fused
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto
+from overruler.vision.refinement.marker_scale import flag_marker_size_of_all
 
 DISAGREEMENT_TEXT = (
     "the photos disagree by more than their doubt, so all doubt is larger; "
@@ -79,6 +81,7 @@ def look_at_all(
     progress("joining the photos")
     photos, repeated = _drop_repeated_views(list(reports.values()))
     problems += repeated
+    photos = _doubt_marker_size(photos, known.radii_mm)
     fused = fuse_photos(photos, known.radii_mm)
     while (odd := find_contradicting_photo(fused, photos)) is not None:
         text = f"{odd.frame.name} is left out: it contradicts the other photos, which agree"
@@ -154,6 +157,14 @@ def _drop_repeated_views(reports: Sequence[Report]) -> tuple[list[SeenPhoto], li
         problems.append(Problem("photo_twice", text))
     kept.sort(key=lambda one: one.index)
     return [replace(photo, index=k) for k, photo in enumerate(kept)], problems
+
+
+def _doubt_marker_size(photos: Sequence[SeenPhoto], radii_mm: Array) -> list[SeenPhoto]:
+    """The photos with what the bases in all of them say of the markers' size."""
+    looks = [(photo.frame, photo.calibration, photo.detections) for photo in photos]
+    told = flag_marker_size_of_all(looks, radii_mm)
+    sorted_ = [replace(one, problems=sort_by_severity(one.problems)) for one in told]
+    return [replace(one, calibration=each) for one, each in zip(photos, sorted_, strict=True)]
 
 
 def _try_to_look(

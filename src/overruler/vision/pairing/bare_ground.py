@@ -37,6 +37,10 @@ GROUND_SHARE = 0.6
 MAX_APART_LAB = 2.1
 """Largest median difference of these marks in two photos, beside that. On 19 rendered tables bare
 places had 0.9 to 2.0, hidden ones 2.3 to 10."""
+MOST_APART_LAB = 3.0
+"""The same where the marks are alike for sure: in low light and on rough ground bare places had up to 2.7."""
+SURE_CORRELATION = 0.9
+"""Least correlation of such marks."""
 PLAIN_APART_LAB = 0.7
 """Below this difference the ground may be plain: it needs no marks."""
 MIN_CORRELATION = 0.6
@@ -104,9 +108,10 @@ def _apart(here: Array, there: Array) -> Array | None:
     apart = np.asarray(np.linalg.norm(step - usual, axis=1))
     ground = apart <= np.quantile(apart, GROUND_SHARE)
     middle = float(np.median(apart[ground]))
-    if np.linalg.norm(usual) > MAX_COLOUR_STEP_LAB or middle > MAX_APART_LAB:
-        return None
     correlation = correlate(here[ground, 0], there[ground, 0])
+    most = MOST_APART_LAB if correlation > SURE_CORRELATION else MAX_APART_LAB
+    if np.linalg.norm(usual) > MAX_COLOUR_STEP_LAB or middle > most:
+        return None
     if middle > PLAIN_APART_LAB and correlation < MIN_CORRELATION:
         return None
     return apart

@@ -66,6 +66,11 @@ class Decided:
         sigma = min(largest_sigma_mm(covariance), MAX_SIGMA_MM)
         return cls(one.sightings, one.base, np.array([*xy, z]), sigma, z_sigma, level, True)
 
+    @property
+    def heading_deg(self) -> float:
+        """The heading by its surest sighting."""
+        return max(self.sightings, key=lambda one: one.detection.score).detection.heading_deg
+
     def as_finding(self) -> Finding:
         return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm)
 

@@ -1,4 +1,4 @@
-"""How flat what looks like a base is: a token, a stain or a print is the same from all sides.
+"""How flat what looks like a base is: a token, a card, a stain or a print is the same from all sides.
 
 A figure stands up: from another side it covers other parts of its base.
 """
@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.bases import Base
+from overruler.geometry.arcs import heading_vector
 from overruler.geometry.pose import Array
 from overruler.vision.pairing.ground_squares import (
     correlate,
@@ -19,22 +21,51 @@ from overruler.vision.pairing.ground_squares import (
 from overruler.vision.pairing.sighting import SeenPhoto
 
 FLAT_RADII = 1.15
-"""Radius of the disc that is compared, in radii of the base: its rim with some ground around."""
+"""Reach of what is compared, in half lengths and half widths of the base: its rim with some ground."""
+CARD_RADII = 1.3
+"""The same of a rectangle: small print looks different in each photo, the ground about it does not."""
 MIN_SEEN_SHARE = 0.9
-"""Least share of the disc that both photos show."""
+"""Least share of it that both photos show."""
+MIN_RAYS_APART = 0.35
+"""Least distance of the unit vectors from the base to two cameras, about 20°: a figure 30 mm high then
+shifts by a third of a base of 27 mm. From nearer places a figure looks the same, too."""
 
 
-def correlate_from_all_sides(base: Base, xyz_mm: Array, photos: Sequence[SeenPhoto]) -> float:
-    """The least correlation of the lightness of a round base's disc in any two photos.
+def correlate_from_all_sides(
+    base: Base, xyz_mm: Array, photos: Sequence[SeenPhoto], heading_deg: float = 0.0
+) -> float:
+    """The least correlation of the lightness of a base's place in any two photos.
 
-    It is -1 where fewer than two photos show the disc.
+    It is -1 where fewer than two photos show the place from different sides.
     """
-    grid = square_grid(FLAT_RADII)
-    disc = np.linalg.norm(grid, axis=-1) < FLAT_RADII
-    squares = [cut_out_square(photo, grid * base.width_mm / 2, xyz_mm) for photo in photos]
-    seen = [one for one in squares if one is not None and one.inside[disc].mean() >= MIN_SEEN_SHARE]
+    reach = CARD_RADII if base.shape == "rectangle" else FLAT_RADII
+    grid = square_grid(reach) * (np.hypot(base.length_mm, base.width_mm) / 2)
+    on = _is_on(base, grid, heading_deg)
+    squares = [cut_out_square(photo, grid, xyz_mm) for photo in photos]
+    seen = [
+        (square, _ray(photo, xyz_mm))
+        for photo, square in zip(photos, squares, strict=True)
+        if square is not None and square.inside[on].mean() >= MIN_SEEN_SHARE
+    ]
     alike = []
-    for pair in combinations(seen, 2):
-        here, there = smooth_squares(*pair)
-        alike.append(correlate(here[disc][:, 0], there[disc][:, 0]))
+    for (one, from_one), (other, from_other) in combinations(seen, 2):
+        if np.linalg.norm(from_one - from_other) >= MIN_RAYS_APART:
+            here, there = smooth_squares(one, other)
+            alike.append(correlate(*(np.asarray(each[on][:, 0], float) for each in (here, there))))
     return min(alike, default=-1.0)
+
+
+def _is_on(base: Base, places_mm: Array, heading_deg: float) -> NDArray[np.bool_]:
+    """Which places (..., 2) about its middle lie on a base, or on the ground close to it."""
+    x, y = heading_vector(heading_deg)
+    along = places_mm @ [x, y] / (base.length_mm / 2)
+    across = places_mm @ [-y, x] / (base.width_mm / 2)
+    if base.shape == "rectangle":
+        return np.asarray(np.maximum(np.abs(along), np.abs(across)) < CARD_RADII)
+    return np.asarray(np.hypot(along, across) < FLAT_RADII)
+
+
+def _ray(photo: SeenPhoto, xyz_mm: Array) -> Array:
+    """The unit vector (3,) from a place to a photo's camera."""
+    ray = photo.calibration.camera.center_mm - xyz_mm
+    return np.asarray(ray / np.linalg.norm(ray))

@@ -48,7 +48,8 @@ def is_one_base(stronger: Decided, weaker: Decided) -> bool:
     apart_mm, higher_mm = _apart(stronger, weaker)
     width = min(stronger.base.width_mm, weaker.base.width_mm)
     is_near = apart_mm < SAME_PLACE_SHARE * width and higher_mm < SAME_HEIGHT_MM
-    return is_near and not _may_have_moved(stronger, weaker)
+    is_alike = stronger.base.shape == weaker.base.shape
+    return is_near and is_alike and not _may_have_moved(stronger, weaker)
 
 
 def _may_have_moved(stronger: Decided, weaker: Decided) -> bool:

@@ -2,7 +2,7 @@
 
 The place, the height and the size are known by then. A round base is scored and fitted as any other,
 on the plane that it stands on, and kept where it is the same base. So is one that the photo had
-measured at another height.
+measured at another height. Ships' plates are fitted about their place and heading.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,12 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
+from overruler.vision.detection.finders import is_plate
 from overruler.vision.detection.raised_plane import RaisedPlane
 from overruler.vision.learned.rim_net import estimate_rims
+from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.plates.find import find_plate_at
 from overruler.vision.rounds.fit_rounds import fit_rounds
 
 SAME_LEVEL_MM = 3.0
@@ -25,6 +28,10 @@ REACH_SIGMAS = 4.0
 """The same in σ of the expected place; the larger counts."""
 MIN_SCORE = 0.05
 """Least score of a base at a second look: others have seen it."""
+MIN_PLATE_SCORE = 0.1
+"""The same of a plate."""
+EVEN_SCORE = 0.5
+"""Score of the guess of a plate that other photos show."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,16 +45,30 @@ class Expected:
     """(3,): its place by the other photos."""
     sigma_mm: float
     """1 σ of the place along the board."""
+    heading_deg: float = 0.0
 
 
 def look_again(photo: SeenPhoto, expected: Sequence[Expected]) -> dict[int, Sighting]:
-    """The expected round bases that a photo shows, by their keys."""
-    found: dict[int, Sighting] = {}
+    """The expected round bases and plates that a photo shows, by their keys."""
+    found = _look_for_plates(photo, [one for one in expected if is_plate(one.base)])
     rounds = [one for one in expected if one.base.shape == "circle"]
     for level in _split_levels(rounds):
         for width_mm in sorted({one.base.width_mm for one in level}):
             alike = [one for one in level if one.base.width_mm == width_mm]
             found |= _look_on_level(photo, alike, np.array([width_mm / 2]))
+    return found
+
+
+def _look_for_plates(photo: SeenPhoto, expected: Sequence[Expected]) -> dict[int, Sighting]:
+    found: dict[int, Sighting] = {}
+    for one in expected:
+        turn, side_mm = float(np.radians(one.heading_deg)), one.base.width_mm
+        guess = ShapeCandidate(one.xyz_mm[:2], side_mm, side_mm, turn, 1.0, EVEN_SCORE)
+        plate = find_plate_at(photo.frame, photo.calibration.camera, guess)
+        if plate is None or plate.score < MIN_PLATE_SCORE:
+            continue
+        if _is_same(one, plate.xy_mm, plate.base):
+            found[one.key] = Sighting(photo, plate, again=True)
     return found
 
 

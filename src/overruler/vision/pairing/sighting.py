@@ -50,6 +50,9 @@ LOOSE_PLATE_SIGMA_FACTOR = 1.5
 """The same for a plate."""
 LOOSE_SIGMA_PX = 0.46
 """1 σ that no fit states then."""
+LOOSE_UNSURE_SHARE = 0.3
+"""Share of what `UNSURE_VARIANCE` adds for a low score that is added so: one photo's bad fit of a base
+on the board else made it a raised one."""
 LIFT_SIGMA_PX = 0.12
 """1 σ of the shift along the view that all bases of a photo share, in px: its blur moves all rims."""
 PROFILE_SIGMA_MM = 0.45
@@ -196,7 +199,8 @@ class Sighting:
         """(2, 2): the same of a fit that may have gone a little astray."""
         factors = (LOOSE_PLATE_SIGMA_FACTOR,) * 2 if self.is_plate else LOOSE_SIGMA_FACTORS
         own = self._scaled_mm2(self._along_view(), factors, LOOSE_SIGMA_PX)
-        return self._shared_covariance_at(z_mm) + own
+        spread = 1 + LOOSE_UNSURE_SHARE * (self._variance_by_score() - 1)
+        return self._shared_covariance_at(z_mm) + spread * own
 
     def _shared_covariance_at(self, z_mm: float) -> Array:
         """(2, 2): covariance of the errors that it shares with other sightings."""

@@ -94,6 +94,12 @@ def find_plates(
     return [plate_detection(camera, one.plate, one.probability) for one in standing]
 
 
+def find_plate_at(frame: Frame, camera: Camera, guess: ShapeCandidate) -> Detection | None:
+    """Return the plate about a guess that names its side, with its own score, however low."""
+    plate = _fit_guess(frame, camera, guess, [guess.width_mm])
+    return None if plate is None else plate_detection(camera, plate, plate.score)
+
+
 def _is_told(standing: StandingPlate) -> bool:
     """Tell whether a plate is likely enough, or surely one of which only the size is open."""
     if standing.any_probability >= SURE_PLACE:

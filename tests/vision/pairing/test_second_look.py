@@ -1,0 +1,44 @@
+"""Each photo is asked for the plates that others see in it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evaluate.drawn.views import camera_from, see
+from overruler.bases import Base
+from overruler.detections import Detection
+from overruler.vision.learned.shape_net import ShapeCandidate
+from overruler.vision.pairing import second_look
+from overruler.vision.pairing.second_look import Expected, look_again
+
+PHOTO = see(0, camera_from(0.0), [(450.0, 350.0, 0.0, 40.0)])
+PLATE = Base.rectangle(40, 40)
+SEEN = replace(PHOTO.detections[0], base=PLATE)
+
+
+@pytest.mark.parametrize(
+    ("aside_mm", "score", "found"), [(2.0, 0.4, True), (2.0, 0.01, False), (30.0, 0.9, False)]
+)
+def test_a_plate_is_found_where_others_see_it_or_not_at_all(
+    aside_mm: float, score: float, found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[ShapeCandidate] = []
+
+    def find(_frame: object, _camera: object, guess: ShapeCandidate) -> Detection:
+        asked.append(guess)
+        return replace(SEEN, xy_mm=SEEN.xy_mm + np.array([aside_mm, 0.0]), score=score)
+
+    monkeypatch.setattr(second_look, "find_plate_at", find)
+    expected = Expected(7, PLATE, np.array([*SEEN.xy_mm, 0.0]), 1.0, 30.0)
+    seen = look_again(PHOTO, [expected])
+    assert [key for key, one in seen.items() if one.again] == [7] * found
+    (guess,) = asked
+    assert guess.width_mm == 40
+    assert guess.turn_rad == pytest.approx(np.pi / 6)
+
+
+def test_rectangles_that_are_no_plates_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(second_look, "find_plate_at", None)
+    card = Expected(1, Base.rectangle(40, 60), np.array([450.0, 350.0, 0.0]), 1.0)
+    assert look_again(PHOTO, [card]) == {}
