@@ -56,13 +56,13 @@ def describe_board(frame: Frame, calibration: Calibration) -> GroundFeatures:
     step = max(width, height) / GROUND_SIDE_PX
     view = rectify_photo(frame.pixels, calibration.camera, box, step)
     grey = cv2.cvtColor(view.pixels, cv2.COLOR_BGR2GRAY)
-    xy_px, descriptors = _find_features(grey, view.seen)
+    xy_px, descriptors = _find_features(np.asarray(grey, np.uint8), view.seen)
     return GroundFeatures(view.to_mm(xy_px), descriptors)
 
 
 def describe_by_guess(frame: Frame, matrix: Array, tilt_deg: float) -> GroundFeatures:
     """The features of a photo by an intrinsic matrix (3, 3), were it tilted so from straight down."""
-    grey = cv2.cvtColor(frame.pixels, cv2.COLOR_BGR2GRAY)
+    grey = np.asarray(cv2.cvtColor(frame.pixels, cv2.COLOR_BGR2GRAY), np.uint8)
     to_photo, size = _guess_homography(frame.size_px, matrix, tilt_deg)
     flags = cv2.INTER_AREA | cv2.WARP_INVERSE_MAP
     view = cv2.warpPerspective(grey, to_photo, size, flags=flags)

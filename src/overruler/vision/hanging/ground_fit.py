@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.calibration import JOINT_SIZE, Calibration, TableBow
 from overruler.geometry.pose import Array
@@ -142,7 +143,7 @@ def _on_board(xy_mm: Array) -> Array:
     return np.column_stack([xy_mm, np.zeros(len(xy_mm))])
 
 
-def _spread(xy_px: Array, most: int) -> Array:
+def _spread(xy_px: Array, most: int) -> NDArray[np.intp]:
     """Indices of at most so many points, spread over the picture."""
     if len(xy_px) <= most:
         return np.arange(len(xy_px))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 from overruler.vision.hanging.ground_features import GroundFeatures
@@ -43,7 +44,7 @@ class Matches:
     def __len__(self) -> int:
         return len(self.xy_mm)
 
-    def only(self, which: Array) -> "Matches":
+    def only(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> "Matches":
         """Those of a mask or of indices."""
         return Matches(self.xy_mm[which], self.xy_px[which])
 
@@ -89,7 +90,9 @@ def find_consensus(
     return matches.only(agree)
 
 
-def _most_agreeing(xy_mm: Array, xy_px: Array, reach_px: float) -> tuple[Array, Array] | None:
+def _most_agreeing(
+    xy_mm: Array, xy_px: Array, reach_px: float
+) -> tuple[Array, NDArray[np.bool_]] | None:
     """Distances (N,) of matches from the view that most agree on, and which do (N,)."""
     if len(xy_mm) < 4:
         return None

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.board import Board
-from overruler.calibration import Calibration, Covariances, Problem
+from overruler.calibration import Calibration, Covariances
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
-from overruler.geometry.pose import Array
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.marker_layout import add_height_uncertainty, laid_marker_observation
 from overruler.vision.camera.plausibility import check_camera
 from overruler.vision.camera.state import State
+from overruler.vision.camera.told import Told
 from overruler.vision.hanging.ground_features import (
     GroundFeatures,
     describe_board,
@@ -37,6 +37,7 @@ from overruler.vision.hanging.ground_matches import (
     find_consensus,
     match_features,
 )
+from overruler.vision.hanging.lean import Lean
 from overruler.vision.markers.detect import fit_expected_marker
 from overruler.vision.markers.marker import Marker
 
@@ -70,8 +71,13 @@ class Hung:
     """A photo's calibration by other photos, and how it follows theirs."""
 
     calibration: Calibration
-    leans: Mapping[int, Array]
-    """(17, 17) for each of these photos: how camera and bow follow an error of its own."""
+    leans: tuple[Lean, ...]
+    """How its camera follows those of these photos."""
+
+    @property
+    def told(self) -> Told:
+        """What it says of its photo."""
+        return Told(calibration=self.calibration)
 
 
 def hang_photo(
@@ -197,8 +203,6 @@ def _build(
         theirs = references[k].calibration.covariances
         usual = usual + lean @ theirs.usual @ lean.T
         rare = rare + lean @ theirs.rare @ lean.T
-    names = " and ".join(references[k].frame.name for k in leans)
-    text = f"its camera was found by the ground that {names} also shows: too few of its markers are readable"
     calibration = Calibration(
         camera=state.camera,
         covariances=Covariances(usual, rare),
@@ -212,6 +216,5 @@ def _build(
         layout_known=reference.layout_known,
         budget=reference.budget,
         doubt=reference.doubt,
-        problems=(Problem("hung", text),),
     )
-    return Hung(calibration, leans)
+    return Hung(calibration, tuple(Lean(references[k].frame, lean) for k, lean in leans.items()))
