@@ -150,8 +150,9 @@ class Referee:
     ) -> Report:
         """Measure one of several photos by a board that all of them may tell, as the rest `told`."""
         lens = self.lenses[index] if self.lenses else self.lens
-        anywhere = board is not self.board
-        one = replace(self, board=board, lens=lens, laid_anywhere=anywhere, told=told)
+        one = replace(
+            self, board=board, lens=lens, laid_anywhere=board is not self.board, told=told
+        )
         return one._look_at(frame, lambda text: None, DOUBTFUL_SCORE)
 
     def _look_at(
@@ -274,8 +275,7 @@ class Referee:
     def _calibrate_frame(self, frame: Frame) -> Calibration:
         raised_ids = raised_marker_ids(self.terrain)
         if not self.beside:
-            known = self.lens, raised_ids, self.told
-            return calibrate(frame, self.board, self.points, *known)
+            return calibrate(frame, self.board, self.points, self.lens, raised_ids, self.told)
         if self.board is None or self.points:
             remedy = "leave the points away, or the other photos"
             raise BadInput(f"photos share their lens by markers: {remedy}")

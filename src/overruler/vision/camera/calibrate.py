@@ -91,9 +91,8 @@ def calibrate(
     _check_points(frame, board, points)
     if told.calibration is not None:
         return told.calibration
-    prior = (told.lens if lens is None else None) or lens_prior(
-        frame, lens, markers=board is not None
-    )
+    shared = told.lens if lens is None else None
+    prior = shared or lens_prior(frame, lens, markers=board is not None)
     markers: tuple[Marker, ...] = ()
     if board is not None:
         board = board.without_markers(elsewhere)
@@ -290,13 +289,12 @@ def _calibrate_free_markers(
     inliers = [seen[k] for k in kept]
     fit = solve_with_noise_scales(frame, [groups[k] for k in kept], inliers, prior, state)
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
-    squares_mm = [square_mm] * len(kept)
-    return build_calibration(frame, board, fit, squares_mm, left_out, has_lens_file)
+    return build_calibration(frame, board, fit, [square_mm] * len(kept), left_out, has_lens_file)
 
 
 def _solve_free_markers(
     groups: Sequence[Observation], corners_px: Array, side_mm: float, prior: LensPrior
 ) -> Solution:
-    undistorted = prior.undistort_pixels(corners_px)
-    pose, places = pose_from_free_squares(undistorted, side_mm, prior.matrix)
+    flat_px = prior.undistort_pixels(corners_px)
+    pose, places = pose_from_free_squares(flat_px, side_mm, prior.matrix)
     return BundleAdjustment(groups, prior).solve(State(prior.camera_at(pose), 0.0, places))
