@@ -82,8 +82,8 @@ def tell_of_each(frames: Mapping[int, Frame], known: TableKnowledge) -> list[Pho
 
 def _map_markers(frames: Sequence[Frame], board: Board, seen: Sequence[Sequence[Marker]]) -> Board:
     """The board with its markers' places by the photos that show enough to tell them."""
-    able = [k for k, some in enumerate(seen) if len(some) >= MIN_MARKERS]
-    return map_free_markers([frames[k] for k in able], board, [seen[k] for k in able])
+    enough = [some if len(some) >= MIN_MARKERS else () for some in seen]
+    return map_free_markers(frames, board, enough)
 
 
 def hang_lost_photos(

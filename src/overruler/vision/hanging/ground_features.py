@@ -81,7 +81,12 @@ def _find_features(
     kernel = np.ones((2 * EDGE_PX + 1,) * 2, np.uint8)
     mask = cv2.erode(seen.astype(np.uint8), kernel, borderValue=0)
     even = cv2.createCLAHE(CONTRAST_CLIP, CONTRAST_TILES).apply(grey)
-    sift = cv2.SIFT.create(FEATURE_COUNT, contrastThreshold=MIN_CONTRAST, edgeThreshold=EDGE_LIMIT)
+    sift = cv2.SIFT.create(
+        FEATURE_COUNT,
+        contrastThreshold=MIN_CONTRAST,
+        edgeThreshold=EDGE_LIMIT,
+        enable_precise_upscale=True,
+    )
     points, found = sift.detectAndCompute(even, mask)
     if found is None:
         return np.zeros((0, 2)), np.zeros((0, 128), np.float32)
