@@ -120,11 +120,9 @@ def _say_who_hangs(reports: Mapping[int, Report], hung: Mapping[int, Hung]) -> l
     """A problem for each photo whose camera others tell."""
     said = []
     for k in hung.keys() & reports.keys():
-        others = " and ".join(lean.frame.name for lean in hung[k].leans)
+        others = " and ".join(frame.name for frame in hung[k].others)
         reason = "too few of its markers can be read"
-        text = (
-            f"{reports[k].frame.name} is measured by the ground that {others} shows too: {reason}"
-        )
+        text = f"{reports[k].frame.name} hangs on {others} by the ground that both show: {reason}"
         said.append(Problem("photo_hangs", text))
     return said
 

@@ -96,15 +96,16 @@ def hang_lost_photos(
     lost = [one for one in photos if one.index not in measured and one.shows_too_few_markers]
     if not lost or not measured:
         return {}
-    read = [marker for one in photos for marker in one.told.markers or ()]
-    dictionary = read[0].dictionary if read else lost[0].known_board.dictionary
+    every = [marker for one in photos for marker in one.told.markers or ()]
+    dictionary = every[0].dictionary if every else lost[0].known_board.dictionary
 
     def hang(photo: PhotoToMeasure) -> Hung | None:
         lens = known.lenses[photo.index] if known.lenses else None
         board = photo.known_board.without_markers(known.elsewhere)
         board = replace(board, dictionary=dictionary)
         prior = lens_prior(photo.frame, lens)
-        return hang_photo(photo.frame, prior, board, photo.told.markers or (), references)
+        read = photo.told.markers or ()
+        return hang_photo(photo.frame, prior, board, read, references, lens is not None)
 
     with ThreadPoolExecutor(PHOTOS_AT_A_TIME) as pool:
         described = pool.map(_describe, measured.values())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from overruler.calibration import JOINT_SIZE, Calibration, TableBow
 from overruler.geometry.pose import Array
+from overruler.geometry.relief import relief_displacement_per_mm
 from overruler.vision.camera.bundle_adjustment import BundleAdjustment
 from overruler.vision.camera.initial_pose import pose_from_points
 from overruler.vision.camera.lens_prior import LensPrior
@@ -27,6 +28,10 @@ MIN_GATE_PX = 1.0
 """They are never nearer than this."""
 LEAST_SIGMA_PX = 0.3
 """Least 1 σ of a place along u and along v: no two photos show the same of the ground."""
+CORRELATION_FACTOR = 2.0
+"""1 σ by which a place is weighed against that of the residuals: neighbours err alike."""
+GROUND_HEIGHT_SIGMA_MM = 0.6
+"""1 σ of the height of what makes the ground's texture over the board, all over the table alike."""
 FIT_ROUNDS = 4
 """Rounds of choosing the places and fitting the camera."""
 MEDIAN_DISTANCE = 1.1774
@@ -42,7 +47,12 @@ class GroundFit:
     points: Mapping[int, Matches]
     """The places used, by the number of the photo that knows them."""
     sigma_px: float
-    """1 σ of a place along an axis."""
+    """Standard deviation of the residuals along an axis."""
+
+    @property
+    def weight_sigma_px(self) -> float:
+        """1 σ of a place along an axis, as the fit weighs it."""
+        return CORRELATION_FACTOR * self.sigma_px
 
     @property
     def count(self) -> int:
@@ -72,7 +82,10 @@ def fit_to_ground(
         sigma_px = max(LEAST_SIGMA_PX, float(np.median(off_px)) / MEDIAN_DISTANCE)
         near = np.flatnonzero(off_px < max(MIN_GATE_PX, GATE_SIGMAS * sigma_px))
         chosen = near[_spread(matches.xy_px[near], POINT_COUNT)]
-        groups = [*markers, *(_observe(matches, k, sigma_px) for k in chosen.tolist())]
+        groups = [
+            *markers,
+            *(_observe(matches, k, CORRELATION_FACTOR * sigma_px) for k in chosen.tolist()),
+        ]
         bundle = BundleAdjustment(groups, prior)
         state = bundle.solve(state).state
     points = {k: matches.only(chosen[owner[chosen] == k]) for k in known}
@@ -81,22 +94,36 @@ def fit_to_ground(
 
 def leaning_on(fit: GroundFit, points: Matches, reference: Calibration) -> Array:
     """(17, 17): how the fitted camera and bow follow those of the photo that knows the places."""
-    camera = fit.state.camera
     xyz = _on_board(points.xy_mm)
-    _, by_point, by_camera = camera.project_with_jacobians(xyz)
-    by_state = by_camera
+    by_camera = reference.camera.board_point_jacobian(xyz)
+    by_bow = place_jacobian_bow(reference, points.xy_mm)
+    _, by_point, _ = fit.state.camera.project_with_jacobians(xyz)
+    moved_px = by_point[..., :2] @ np.concatenate([by_camera, by_bow], axis=-1)
+    return _follow(fit, points, moved_px)
+
+
+def following_height(fit: GroundFit, references: Mapping[int, Calibration]) -> Array:
+    """(17,): how the fitted camera and bow follow the ground's height over the board, by 1 σ of it."""
+    total = np.zeros(JOINT_SIZE)
+    for k, points in fit.points.items():
+        relief = relief_displacement_per_mm(references[k].camera, points.xy_mm, 0.0)
+        _, by_point, _ = fit.state.camera.project_with_jacobians(_on_board(points.xy_mm))
+        # at a height a place is known aside of where it is, and seen aside of it
+        moved_px = (by_point[..., :2] @ relief[..., None])[..., 0] + by_point[..., 2]
+        total += _follow(fit, points, moved_px[..., None])[:, 0]
+    return GROUND_HEIGHT_SIGMA_MM * total
+
+
+def _follow(fit: GroundFit, points: Matches, moved_px: Array) -> Array:
+    """(17, n): how camera and bow follow n errors that move the places by `moved_px` (N, 2, n)."""
+    xyz = _on_board(points.xy_mm)
+    _, by_point, by_camera = fit.state.camera.project_with_jacobians(xyz)
+    weights = np.zeros((len(xyz), 2))
     if fit.state.bow is not None:
         weights = fit.state.bow.height_weights(points.xy_mm)
-        by_bow = by_point[..., 2:] * weights[:, None, :]
-        by_state = np.concatenate([by_camera, by_bow], axis=-1)
-    by_bow_there = place_jacobian_bow(reference, points.xy_mm)
-    place_by_reference = np.concatenate(
-        [reference.camera.board_point_jacobian(xyz), by_bow_there], axis=-1
-    )
-    moved_px = (by_point[..., :2] @ place_by_reference).reshape(-1, JOINT_SIZE)
-    rows = by_state.reshape(len(moved_px), -1)
-    asked = np.zeros((JOINT_SIZE, JOINT_SIZE))
-    asked[: rows.shape[1]] = -rows.T @ moved_px / fit.sigma_px**2
+    by_bow = by_point[..., 2:] * weights[:, None, :]
+    rows = np.concatenate([by_camera, by_bow], axis=-1).reshape(-1, JOINT_SIZE)
+    asked = -rows.T @ moved_px.reshape(len(rows), -1) / fit.weight_sigma_px**2
     return np.asarray(fit.bundle.covariance(fit.state) @ asked)
 
 

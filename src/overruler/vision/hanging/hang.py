@@ -12,6 +12,7 @@ from overruler.board import Board
 from overruler.calibration import Calibration, Covariances
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
+from overruler.vision.camera.calibrate import calibrate_from_markers
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.marker_layout import add_height_uncertainty, laid_marker_observation
 from overruler.vision.camera.plausibility import check_camera
@@ -26,6 +27,7 @@ from overruler.vision.hanging.ground_fit import (
     GroundFit,
     agreeing_with,
     fit_to_ground,
+    following_height,
     leaning_on,
     places_in,
     start_on_ground,
@@ -45,6 +47,8 @@ GUESSED_TILTS_DEG = (35.0, 50.0, 15.0)
 """Tilts of a photo from straight down that are tried. Features bear 15 degrees of error."""
 MAX_MARKER_OFFSET_SHARE = 0.1
 """Largest distance of a marker's corners from where the camera sees them, as a share of its side."""
+ENOUGH_MARKERS = 3
+"""So many markers tell the camera better than the ground: on 17 rendered tables to 0.1 mm against 1."""
 MAX_READ_OFFSET_SHARE = 0.5
 """A marker that was read farther away than this contradicts the camera."""
 MAX_LENS_PULL_SIGMAS = 3.0
@@ -71,8 +75,10 @@ class Hung:
     """A photo's calibration by other photos, and how it follows theirs."""
 
     calibration: Calibration
-    leans: tuple[Lean, ...]
-    """How its camera follows those of these photos."""
+    others: tuple[Frame, ...]
+    """The photos that show the same ground."""
+    leans: tuple[Lean, ...] = ()
+    """How its camera follows theirs; none where its own markers tell it, found by the ground."""
 
     @property
     def told(self) -> Told:
@@ -86,10 +92,12 @@ def hang_photo(
     board: Board,
     read: Sequence[Marker],
     references: Mapping[int, Reference],
+    has_lens_file: bool = False,
 ) -> Hung | None:
     """Find a photo's camera by the ground that it shares with calibrated photos; None where unsure.
 
     `read` are the markers that were found in it. The board says where its markers lie.
+    `has_lens_file` says that the prior is from one.
     """
     matched = _match_to_one(frame, prior, references)
     if matched is None:
@@ -99,6 +107,10 @@ def hang_photo(
         markers = _fit_markers(frame, board, read, fit.state)
         if _contradict(read, board, fit.state) or not _is_sound(fit, frame):
             return None
+        others = tuple(references[k].frame for k in fit.points)
+        if len(markers) >= ENOUGH_MARKERS:
+            found = calibrate_from_markers(frame, board, markers, (), prior, has_lens_file)
+            return Hung(found, others)
         if markers:
             observed = [laid_marker_observation(marker, board) for marker in markers]
             observed = add_height_uncertainty(observed, fit.state.camera)
@@ -197,8 +209,10 @@ def _build(
     leans = {
         k: leaning_on(fit, points, references[k].calibration) for k, points in fit.points.items()
     }
-    usual = fit.bundle.covariance_as_specified(state)
-    rare = fit.bundle.covariance(state)
+    by_height = following_height(fit, {k: one.calibration for k, one in references.items()})
+    uneven = np.outer(by_height, by_height)
+    usual = fit.bundle.covariance_as_specified(state) + uneven
+    rare = fit.bundle.covariance(state) + uneven
     for k, lean in leans.items():
         theirs = references[k].calibration.covariances
         usual = usual + lean @ theirs.usual @ lean.T
@@ -217,4 +231,5 @@ def _build(
         budget=reference.budget,
         doubt=reference.doubt,
     )
-    return Hung(calibration, tuple(Lean(references[k].frame, lean) for k, lean in leans.items()))
+    others = tuple(references[k].frame for k in leans)
+    return Hung(calibration, others, tuple(map(Lean, others, leans.values())))
