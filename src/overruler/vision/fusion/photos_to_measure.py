@@ -103,7 +103,8 @@ def hang_lost_photos(
         lens = known.lenses[photo.index] if known.lenses else None
         board = photo.known_board.without_markers(known.elsewhere)
         board = replace(board, dictionary=dictionary)
-        prior = lens_prior(photo.frame, lens)
+        told = photo.told.lens if lens is None else None
+        prior = told or lens_prior(photo.frame, lens)
         read = photo.told.markers or ()
         return hang_photo(photo.frame, prior, board, read, references, lens is not None)
 

@@ -70,6 +70,9 @@ def tell_lenses(
         photos = {k: one for k, one in fits.items() if one is not None}
         for k, prior in _share(photos).items():
             told[k] = prior
+        for k in group:
+            if k not in photos and frames[k].camera is not None:
+                told[k] = _tell_silent(frames[k], list(photos.values()))
     return told
 
 
@@ -88,6 +91,15 @@ def _fit_alone(frame: Frame, board: Board, seen: Sequence[Marker]) -> _Photo | N
     groups = add_height_uncertainty(groups, found.state.camera)
     own = BundleAdjustment(groups, chosen).solve(found.state)
     return _Photo(frame, groups, prior, own, is_whole=chosen is prior)
+
+
+def _tell_silent(frame: Frame, photos: Sequence[_Photo]) -> LensPrior | None:
+    """The lens of a photo that tells nothing of it itself, by others that name its camera."""
+    whole = [one for one in photos if one.is_whole]
+    if not whole:
+        return None
+    added = [_added_information(one.frame, one.own_prior, one.own) for one in whole]
+    return fuse_lens_information(lens_prior(frame, None), added)
 
 
 def _share(photos: Mapping[int, _Photo]) -> dict[int, LensPrior]:
