@@ -150,9 +150,8 @@ class Referee:
     ) -> Report:
         """Measure one of several photos by a board that all of them may tell, as the rest `told`."""
         lens = self.lenses[index] if self.lenses else self.lens
-        one = replace(
-            self, board=board, lens=lens, laid_anywhere=board is not self.board, told=told
-        )
+        anywhere = board is not self.board
+        one = replace(self, board=board, lens=lens, laid_anywhere=anywhere, told=told)
         return one._look_at(frame, lambda text: None, DOUBTFUL_SCORE)
 
     def _look_at(
@@ -277,8 +276,7 @@ class Referee:
         if not self.beside:
             return calibrate(frame, self.board, self.points, self.lens, raised_ids, self.told)
         if self.board is None or self.points:
-            remedy = "leave the points away, or the other photos"
-            raise BadInput(f"photos share their lens by markers: {remedy}")
+            raise BadInput("photos share their lens by markers: give no points, or no other photos")
         return calibrate_many([frame, *self.beside], self.board, self.lens, raised_ids)[0]
 
     def _margin_mm(self, calibration: Calibration) -> float:

@@ -108,9 +108,9 @@ def following_height(fit: GroundFit, references: Mapping[int, Calibration]) -> A
     for k, points in fit.points.items():
         relief = relief_displacement_per_mm(references[k].camera, points.xy_mm, 0.0)
         _, by_point, _ = fit.state.camera.project_with_jacobians(_on_board(points.xy_mm))
-        # at a height a place is known aside of where it is, and seen aside of it
+        # at a height a place is known aside of where it is, and seen aside of there
         moved_px = (by_point[..., :2] @ relief[..., None])[..., 0] + by_point[..., 2]
-        total += _follow(fit, points, moved_px[..., None])[:, 0]
+        total -= _follow(fit, points, moved_px[..., None])[:, 0]
     return GROUND_HEIGHT_SIGMA_MM * total
 
 
