@@ -119,7 +119,7 @@ def _look_at_each(
 def _say_who_hangs(reports: Mapping[int, Report], hung: Mapping[int, Hung]) -> list[Problem]:
     """A problem for each photo whose camera others tell."""
     said = []
-    for k in hung.keys() & reports.keys():
+    for k in sorted(hung.keys() & reports.keys()):
         others = " and ".join(frame.name for frame in hung[k].others)
         reason = "too few of its markers can be read"
         text = f"{reports[k].frame.name} hangs on {others} by the ground that both show: {reason}"
