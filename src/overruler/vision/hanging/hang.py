@@ -139,7 +139,7 @@ def _match_to_one(
         for k, one in references.items():
             matches = match_features(one.features, features)
             flat_px = prior.undistort_pixels(matches.xy_px)
-            seen = np.isfinite(flat_px).all(1)
+            seen = np.flatnonzero(np.isfinite(flat_px).all(1))
             matches, flat_px = matches.only(seen), flat_px[seen]
             board_mm = one.calibration.board_mm
             agreed = find_consensus(matches, flat_px, max(frame.size_px), board_mm)
