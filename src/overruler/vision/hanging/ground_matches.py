@@ -18,7 +18,7 @@ REACH_SHARE = 0.002
 """Distance of a match from a consensus, as a share of the picture's longer side: the lens is a guess."""
 MIN_MATCHES = 40
 """Fewest matches of a consensus: of four photos of other tables wrong ones
-reach 8, of four mirrored ones 23. True ones have 384 and more."""
+reach 8, of four mirrored ones 23. True ones have 364 and more."""
 MAX_RIVAL_SHARE = 0.25
 """Matches of the next best consensus against those of the best, at most."""
 RIVAL_MATCHES = 12
