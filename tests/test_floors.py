@@ -63,6 +63,7 @@ VISION_ROOMS = (
     "terrain",
     "rulers",
     "assembly",
+    "hanging",
     "pairing",
     "fusion",
     "tracking",

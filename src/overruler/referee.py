@@ -1,8 +1,7 @@
 """The referee measures a picture of the table and reports what stands where.
 
 Its steps: calibrate the frame; find rulers, a grid and bases; find hills and the pieces on them; refine
-the camera by the bases; estimate the light; weigh
-the witnesses of the scale; build the scene; report.
+the camera by the bases; estimate the light; weigh the witnesses of the scale; build the scene; report.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,9 +29,9 @@ from overruler.vision.assembly.owners import apply_house_rules
 from overruler.vision.assembly.taught_pieces import reweigh_pieces
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.camera.calibrate import calibrate
-from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.camera.shared_lens import calibrate_many
+from overruler.vision.camera.told import NOTHING_TOLD, Told
 from overruler.vision.contours.shading import check_low_light, estimate_light
 from overruler.vision.detection.detect import (
     SEARCH_MARGIN_MM,
@@ -118,8 +117,8 @@ class Referee:
     """What corrections taught about this table; None for nothing."""
     laid_anywhere: bool = False
     """Whether the board is only a box round its markers, though these are at known places."""
-    told_lens: LensPrior | None = None
-    """The lens by other photos of one camera; None where none tells it, or a lens file does."""
+    told: Told = NOTHING_TOLD
+    """What is known of one of several photos beforehand."""
 
     def look(
         self,
@@ -135,21 +134,24 @@ class Referee:
         if isinstance(frame, Frame):
             report = apply_house_rules(self._look_at(frame, progress), self.house)
         else:
-            from overruler.vision.fusion.look_at_all import TableKnowledge, look_at_all
+            from overruler.vision.fusion.look_at_all import look_at_all
             from overruler.vision.fusion.owners import apply_house_rules_by_photo
+            from overruler.vision.fusion.photos_to_measure import TableKnowledge
 
-            known = TableKnowledge(self.board, self.game, round_radii_mm(self._known_bases()))
+            radii_mm, raised = round_radii_mm(self._known_bases()), raised_marker_ids(self.terrain)
+            of_photos = raised, self.lenses or len(frame) * [self.lens]
+            known = TableKnowledge(self.board, self.game, radii_mm, *of_photos)
             report = look_at_all(tuple(frame), self.look_at_one_of_several, known, progress, helper)
             report = apply_house_rules_by_photo(report, self.house)
         return apply_corrections(reweigh_pieces(report, self.taught), self.fixes)
 
     def look_at_one_of_several(
-        self, frame: Frame, index: int, board: Board | None, told: LensPrior | None = None
+        self, frame: Frame, index: int, board: Board | None, told: Told = NOTHING_TOLD
     ) -> Report:
-        """Measure one of several photos by a board, and a lens, that all of them may tell."""
+        """Measure one of several photos by a board that all of them may tell, as the rest `told`."""
         lens = self.lenses[index] if self.lenses else self.lens
         anywhere = board is not self.board
-        one = replace(self, board=board, lens=lens, laid_anywhere=anywhere, told_lens=told)
+        one = replace(self, board=board, lens=lens, laid_anywhere=anywhere, told=told)
         return one._look_at(frame, lambda text: None, is_one_of_several=True)
 
     def _look_at(
@@ -274,11 +276,9 @@ class Referee:
     def _calibrate_frame(self, frame: Frame) -> Calibration:
         raised_ids = raised_marker_ids(self.terrain)
         if not self.beside:
-            told = self.lens, raised_ids, self.told_lens
-            return calibrate(frame, self.board, self.points, *told)
+            return calibrate(frame, self.board, self.points, self.lens, raised_ids, self.told)
         if self.board is None or self.points:
-            remedy = "leave the points away, or the other photos"
-            raise BadInput(f"photos share their lens by markers: {remedy}")
+            raise BadInput("photos share their lens by markers: give no points, or no other photos")
         return calibrate_many([frame, *self.beside], self.board, self.lens, raised_ids)[0]
 
     def _margin_mm(self, calibration: Calibration) -> float:

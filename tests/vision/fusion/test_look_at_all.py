@@ -16,7 +16,8 @@ from overruler.geometry.pose import Array
 from overruler.report import Report
 from overruler.scene import Scene
 from overruler.vision.assembly.to_scene import build_scene
-from overruler.vision.fusion.look_at_all import TableKnowledge, look_at_all
+from overruler.vision.fusion.look_at_all import look_at_all
+from overruler.vision.fusion.photos_to_measure import TableKnowledge
 from overruler.vision.pairing.sighting import SeenPhoto
 
 RADII_MM = np.array([25, 27, 32, 40, 50]) / 2

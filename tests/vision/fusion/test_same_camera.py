@@ -10,7 +10,6 @@ from evaluate.drawn.markers import EIGHT, as_stated, camera_over, known_board
 from overruler.geometry.camera import Camera
 from overruler.vision.camera.calibrate import calibrate_from_markers
 from overruler.vision.camera.lens_prior import LensPrior, lens_prior
-from overruler.vision.fusion import same_camera
 from overruler.vision.fusion.same_camera import tell_lenses
 from overruler.vision.markers.marker import Marker
 from tests.vision.sight import blank, corners_of
@@ -20,15 +19,14 @@ FEW = (0, 4, 7)
 
 
 @pytest.fixture
-def tell(monkeypatch: pytest.MonkeyPatch) -> "Tell":
-    return Tell(monkeypatch)
+def tell() -> "Tell":
+    return Tell()
 
 
 class Tell:
     """Asks for the lenses of photos by cameras that show some markers."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._monkeypatch = monkeypatch
+    def __init__(self) -> None:
         self.seen: list[list[Marker]] = []
 
     def __call__(
@@ -43,11 +41,7 @@ class Tell:
             for k, (camera, some) in enumerate(zip(cameras, shown, strict=True))
         ]
         frames = [replace(blank(), name=f"{k}", camera=name) for k, name in enumerate(names)]
-        found = {f"{k}": markers for k, markers in enumerate(self.seen)}
-        self._monkeypatch.setattr(
-            same_camera, "find_markers", lambda frame, board: found[frame.name]
-        )
-        return tell_lenses(frames, BOARD)
+        return tell_lenses(frames, BOARD, self.seen)
 
 
 def test_a_photo_with_few_markers_knows_its_lens_by_the_others(tell: Tell) -> None:

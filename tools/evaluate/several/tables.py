@@ -14,9 +14,10 @@ from overruler.lens import Lens
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.sources.photo import load_photo
-from overruler.vision.camera.lens_prior import LensPrior
+from overruler.vision.camera.told import NOTHING_TOLD, Told
 from overruler.vision.detection.finders import round_radii_mm
-from overruler.vision.fusion.look_at_all import LookAtOne, TableKnowledge, look_at_all
+from overruler.vision.fusion.look_at_all import LookAtOne, look_at_all
+from overruler.vision.fusion.photos_to_measure import TableKnowledge
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,8 +52,8 @@ class PhotoTable:
         """Measure some photos together; `CannotMeasure` or `BadInput` where that is refused."""
         known = TableKnowledge(self.board, None, round_radii_mm(catalogue(None)))
         one = self._recall if self.board.layout_known else self._measure
-        look: LookAtOne = lambda frame, k, board, lens: one(  # noqa: E731
-            replace(photos[k], frame=frame), photos[k], board, lens
+        look: LookAtOne = lambda frame, k, board, told: one(  # noqa: E731
+            replace(photos[k], frame=frame), photos[k], board, told
         )
         return look_at_all([shown.frame for shown in photos], look, known, lambda text: None)
 
@@ -63,9 +64,11 @@ class PhotoTable:
         return Referee(self.board, lens=shown.lens).look(shown.frame)
 
     def _recall(
-        self, shown: Shown, key: Shown, board: Board | None, told: LensPrior | None = None
+        self, shown: Shown, key: Shown, board: Board | None, told: Told = NOTHING_TOLD
     ) -> Report:
-        name = id(key), b"" if told is None else told.mean.tobytes()
+        if told.calibration is not None:  # it hangs on other photos, in each set in another way
+            return self._measure(shown, key, board, told)
+        name = id(key), b"" if told.lens is None else told.lens.mean.tobytes()
         if name not in self._known:
             try:
                 found: Report | Exception = self._measure(shown, key, board, told)
@@ -77,9 +80,7 @@ class PhotoTable:
             raise found
         return found
 
-    def _measure(
-        self, shown: Shown, key: Shown, board: Board | None, told: LensPrior | None
-    ) -> Report:
+    def _measure(self, shown: Shown, key: Shown, board: Board | None, told: Told) -> Report:
         if key.board is not None:
             board = key.board
         laid = board if self.board.layout_known else self.board

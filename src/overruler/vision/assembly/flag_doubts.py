@@ -45,6 +45,7 @@ DOUBT_ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "grid_turned": "it concerns the grid of hexes and no place",
         "photos_disagree": "all covariances have grown by as much as the photos disagree",
         "photo_left_out": "the scene does not rest on it",
+        "photo_hangs": "its camera errs as those that it hangs on, which the joint covariance says",
         "photo_twice": "it counts once",
     }
 )

@@ -49,6 +49,7 @@ from overruler.vision.camera.outliers import (
 )
 from overruler.vision.camera.problems import missing_marker_ids
 from overruler.vision.camera.state import Solution, State
+from overruler.vision.camera.told import NOTHING_TOLD, Told
 from overruler.vision.markers.detect import find_markers, fit_expected_marker
 from overruler.vision.markers.marker import Marker
 from overruler.vision.markers.swapped import find_swapped
@@ -79,20 +80,24 @@ def calibrate(
     points: Sequence[ClickedPoint] = (),
     lens: Lens | None = None,
     elsewhere: Collection[int] = (),
-    told: LensPrior | None = None,
+    told: Told = NOTHING_TOLD,
 ) -> Calibration:
     """Calibrate one photo by the board's markers and by clicked points (u, v, x_mm, y_mm).
 
     Markers with ids in `elsewhere` do not lie on the board and are ignored. Clicked points do not
-    go together with free markers, which have no board frame. `told` is the lens by other photos of
-    it. `CannotMeasure` if too little is visible or nothing fits it, `BadInput` for wrong points.
+    go together with free markers, which have no board frame. `told` is what is known beforehand.
+    `CannotMeasure` if too little is visible or nothing fits it, `BadInput` for wrong points.
     """
     _check_points(frame, board, points)
-    prior = (told if lens is None else None) or lens_prior(frame, lens, markers=board is not None)
+    if told.calibration is not None:
+        return told.calibration
+    shared = told.lens if lens is None else None
+    prior = shared or lens_prior(frame, lens, markers=board is not None)
     markers: tuple[Marker, ...] = ()
     if board is not None:
         board = board.without_markers(elsewhere)
-        markers = tuple(m for m in find_markers(frame, board) if m.id not in elsewhere)
+        found = find_markers(frame, board) if told.markers is None else told.markers
+        markers = tuple(marker for marker in found if marker.id not in elsewhere)
     return calibrate_from_markers(frame, board, markers, points, prior, lens is not None)
 
 
@@ -131,9 +136,7 @@ def _calibrate_known_layout(
     prior: LensPrior,
     has_lens_file: bool,
 ) -> Calibration:
-    corners_mm: dict[int, Array] = {}
-    if board is not None and board.corners_mm:
-        corners_mm = board.corners_mm
+    corners_mm = (board and board.corners_mm) or {}
     clicked = point_observations(points)
     _check_enough_observations(frame, len(seen), clicked, board)
     _check_swapped_markers(seen, corners_mm)
@@ -286,13 +289,12 @@ def _calibrate_free_markers(
     inliers = [seen[k] for k in kept]
     fit = solve_with_noise_scales(frame, [groups[k] for k in kept], inliers, prior, state)
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
-    squares_mm = [square_mm] * len(kept)
-    return build_calibration(frame, board, fit, squares_mm, left_out, has_lens_file)
+    return build_calibration(frame, board, fit, [square_mm] * len(kept), left_out, has_lens_file)
 
 
 def _solve_free_markers(
     groups: Sequence[Observation], corners_px: Array, side_mm: float, prior: LensPrior
 ) -> Solution:
-    undistorted = prior.undistort_pixels(corners_px)
-    pose, places = pose_from_free_squares(undistorted, side_mm, prior.matrix)
+    flat_px = prior.undistort_pixels(corners_px)
+    pose, places = pose_from_free_squares(flat_px, side_mm, prior.matrix)
     return BundleAdjustment(groups, prior).solve(State(prior.camera_at(pose), 0.0, places))

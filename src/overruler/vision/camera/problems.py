@@ -45,7 +45,7 @@ FLAGS_BY_SEVERITY = (
     "marker_size", "ruler_disagrees", "few_markers", "markers_not_flat",
     "marker_left_out", "blurred", "low_view", "low_light", "unsure_distances", "points_alone",
     "markers_close_together", "markers_hidden", "overhead_without_lens", "grid_turned",
-    "photos_disagree", "photo_left_out", "photo_twice",
+    "photos_disagree", "photo_left_out", "photo_hangs", "photo_twice",
 )  # fmt: skip
 """All flags, the most harmful first."""
 CROPPED_SHARE = 0.03

@@ -19,14 +19,18 @@ MIN_PHOTOS = 2
 """Least number of photos that share as many."""
 
 
-def map_free_markers(frames: Sequence[Frame], board: Board) -> Board:
+def map_free_markers(
+    frames: Sequence[Frame], board: Board, seen: Sequence[Sequence[Marker]] | None = None
+) -> Board:
     """The board with its markers at the places that the photos show.
 
     Photos of one camera make a map; that of most markers, and the most precise of these, counts.
     The other photos hang on it. `CannotMeasure` where fewer than two photos show enough of its
     markers; one more that does not is measured by those it shows, or left out.
+    `seen` are the markers of each photo, if they are known.
     """
-    seen = [find_markers(frame, board) for frame in frames]
+    if seen is None:
+        seen = [find_markers(frame, board) for frame in frames]
     cameras: dict[tuple[tuple[int, int], float | None], list[int]] = {}
     for k, frame in enumerate(frames):
         if len(seen[k]) >= MIN_MARKERS:

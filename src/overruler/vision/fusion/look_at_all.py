@@ -1,8 +1,8 @@
 """Measure several photos of one table: each by itself, two at a time, then all together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from overruler.board import Board
 from overruler.calibration import Problem
@@ -10,19 +10,25 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.report import MAX_PHOTOS, Report
-from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.problems import sort_by_severity
-from overruler.vision.fusion.common_board import map_free_markers
+from overruler.vision.camera.told import Told
 from overruler.vision.fusion.fuse import fuse_photos
-from overruler.vision.fusion.same_camera import tell_lenses
+from overruler.vision.fusion.photos_to_measure import (
+    PhotoToMeasure,
+    TableKnowledge,
+    hang_lost_photos,
+    tell_of_each,
+)
 from overruler.vision.fusion.same_table import (
     check_same_table,
     disagree,
     find_contradicting_photo,
     is_same_picture,
     is_same_view,
+    leave_out,
 )
 from overruler.vision.fusion.to_scene import report_fused
+from overruler.vision.hanging.hang import Hung
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto
 from overruler.vision.refinement.marker_scale import flag_marker_size_of_all
 
@@ -32,21 +38,11 @@ DISAGREEMENT_TEXT = (
 )
 """What is said where photos contradict each other and none can be told from the others."""
 
-LookAtOne = Callable[[Frame, int, Board | None, LensPrior | None], Report]
-"""Measures one photo, given its number among all, the board, and its lens by the other photos."""
+LookAtOne = Callable[[Frame, int, Board | None, Told], Report]
+"""Measures one photo, given its number among all, the board, and what is told of it."""
 
-_Shown = tuple[Frame, int, Board | None, LensPrior | None]
-"""What `LookAtOne` is given."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TableKnowledge:
-    """What is known of the table beforehand."""
-
-    board: Board | None
-    game: str | None
-    radii_mm: Array
-    """(C,): radii of the round bases to look for."""
+_Results = dict[int, Report | CannotMeasure]
+"""What came of each photo, by its number."""
 
 
 def look_at_all(
@@ -63,36 +59,37 @@ def look_at_all(
     _check_count(frames)
     different, problems = _drop_repeated(frames)
     progress("finding the markers in all photos")
-    board = known.board
-    if board is not None and not board.layout_known and len(different) > 1:
-        board = map_free_markers([frames[k] for k in different], board)
+    shown = tell_of_each({k: frames[k] for k in different}, known)
     progress(f"measuring {len(different)} photos, {PHOTOS_AT_A_TIME} at a time")
-    lenses = tell_lenses([frames[k] for k in different], board)
-    shown = [(frames[k], k, board, lens) for k, lens in zip(different, lenses, strict=True)]
     results = _look_at_each(look_at_one, shown, helper)
-    reports = {k: one for k, one in zip(different, results, strict=True) if isinstance(one, Report)}
-    for k, one in zip(different, results, strict=True):
-        if isinstance(one, CannotMeasure):
-            text = f"{frames[k].name} is left out: {one}"
-            problems.append(Problem("photo_left_out", text))
+    reports = {k: one for k, one in results.items() if isinstance(one, Report)}
+    hung = hang_lost_photos(shown, reports, known)
+    if hung:
+        progress("measuring the photos that hang on others by the ground")
+        hanging = [replace(one, told=hung[one.index].told) for one in shown if one.index in hung]
+        results |= _look_at_each(look_at_one, hanging, helper)
+    reports = {k: one for k, one in results.items() if isinstance(one, Report)}
+    problems += [*_say_who_hangs(reports, hung), *_say_who_is_left_out(frames, results)]
     if not reports:
-        failures = [one for one in results if isinstance(one, CannotMeasure)]
+        failures = [one for one in results.values() if isinstance(one, CannotMeasure)]
         raise CannotMeasure(f"{frames[different[0]].name}: {failures[0]}")
     progress("joining the photos")
-    photos, repeated = _drop_repeated_views(list(reports.values()))
+    seen = [
+        replace(_seen_photo(k, report), leans=hung[k].leans if k in hung else ())
+        for k, report in reports.items()
+    ]
+    photos, repeated = _drop_repeated_views(seen)
     problems += repeated
     photos = _doubt_marker_size(photos, known.radii_mm)
     fused = fuse_photos(photos, known.radii_mm)
     while (odd := find_contradicting_photo(fused, photos)) is not None:
-        text = f"{odd.frame.name} is left out: it contradicts the other photos, which agree"
-        problems.append(Problem("photo_left_out", text))
-        rest = [photo for photo in photos if photo is not odd]
-        photos = [replace(photo, index=k) for k, photo in enumerate(rest)]
+        photos, left_out = leave_out(photos, odd)
+        problems += left_out
         fused = fuse_photos(photos, known.radii_mm)
     check_same_table(fused, photos)
     if disagree(fused):
         problems.append(Problem("photos_disagree", DISAGREEMENT_TEXT))
-    on_map = board is not None and board.covariance is not None
+    on_map = any(one.board is not None and one.board.covariance is not None for one in shown)
     report = report_fused(fused, photos, known.game, on_map)
     grids = [one.scene.grid for one in reports.values() if one.scene.grid is not None]
     report = replace(report, scene=replace(report.scene, grid=next(iter(grids), None)))
@@ -100,26 +97,47 @@ def look_at_all(
 
 
 def _look_at_each(
-    look_at_one: LookAtOne,
-    shown: Sequence[_Shown],
-    helper: Executor | None,
-) -> list[Report | CannotMeasure]:
+    look_at_one: LookAtOne, shown: Sequence[PhotoToMeasure], helper: Executor | None
+) -> _Results:
     """Measure each photo by itself, every other one by the helper if there is one."""
     with ThreadPoolExecutor(1 if helper else PHOTOS_AT_A_TIME) as own:
         executors = (own, helper or own)
         looks = [
-            executors[n % 2].submit(_try_to_look, look_at_one, *one) for n, one in enumerate(shown)
+            executors[n % 2].submit(
+                _try_to_look, look_at_one, one.frame, one.index, one.board, one.told
+            )
+            for n, one in enumerate(shown)
         ]
-        results = []
+        results: _Results = {}
         for look, one in zip(looks, shown, strict=True):
             try:
                 result = look.result()
             except BrokenExecutor:  # for want of memory, perhaps: this process does it after all
-                result = _try_to_look(look_at_one, *one)
+                result = _try_to_look(look_at_one, one.frame, one.index, one.board, one.told)
             if isinstance(result, Report):
-                result = replace(result, frame=one[0])  # not the helper's copy of it
-            results.append(result)
+                result = replace(result, frame=one.frame)  # not the helper's copy of it
+            results[one.index] = result
     return results
+
+
+def _say_who_hangs(reports: Mapping[int, Report], hung: Mapping[int, Hung]) -> list[Problem]:
+    """A problem for each photo whose camera others tell."""
+    said = []
+    for k in sorted(hung.keys() & reports.keys()):
+        others = " and ".join(frame.name for frame in hung[k].others)
+        reason = "too few of its markers can be read"
+        text = f"{reports[k].frame.name} hangs on {others} by the ground that both show: {reason}"
+        said.append(Problem("photo_hangs", text))
+    return said
+
+
+def _say_who_is_left_out(frames: Sequence[Frame], results: _Results) -> list[Problem]:
+    """A problem for each photo that cannot be measured."""
+    return [
+        Problem("photo_left_out", f"{frames[k].name} is left out: {one}")
+        for k, one in results.items()
+        if isinstance(one, CannotMeasure)
+    ]
 
 
 def _check_count(frames: Sequence[Frame]) -> None:
@@ -143,12 +161,13 @@ def _drop_repeated(frames: Sequence[Frame]) -> tuple[list[int], list[Problem]]:
     return different, problems
 
 
-def _drop_repeated_views(reports: Sequence[Report]) -> tuple[list[SeenPhoto], list[Problem]]:
+def _drop_repeated_views(photos: Sequence[SeenPhoto]) -> tuple[list[SeenPhoto], list[Problem]]:
     """The photos from different places; of two from one place that with more bases counts."""
-    photos = [_seen_photo(k, report) for k, report in enumerate(reports)]
     kept: list[SeenPhoto] = []
     problems = []
-    for photo in sorted(photos, key=lambda one: (-len(one.detections), one.index)):
+    for photo in sorted(
+        photos, key=lambda one: (len(one.leans) > 0, -len(one.detections), one.index)
+    ):
         same = next((one for one in kept if is_same_view(one, photo)), None)
         if same is None:
             kept.append(photo)
@@ -168,10 +187,10 @@ def _doubt_marker_size(photos: Sequence[SeenPhoto], radii_mm: Array) -> list[See
 
 
 def _try_to_look(
-    look_at_one: LookAtOne, frame: Frame, index: int, board: Board | None, lens: LensPrior | None
+    look_at_one: LookAtOne, frame: Frame, index: int, board: Board | None, told: Told
 ) -> Report | CannotMeasure:
     try:
-        return look_at_one(frame, index, board, lens)
+        return look_at_one(frame, index, board, told)
     except CannotMeasure as error:
         return error
 

@@ -6,9 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
-from overruler.calibration import Calibration
 from overruler.geometry.pose import Array
-from overruler.vision.fusion.common_lens import common_covariances
+from overruler.vision.fusion.joint_cameras import joint_camera_covariances
 from overruler.vision.pairing.sighting import PROFILE_SIGMA_MM, Sighting
 
 MIN_HEIGHT_SIGMA_MM = 0.02
@@ -65,22 +64,20 @@ def noise_of(
 def _add_errors_of_cameras(
     noise: Array, bases: Sequence[PlacedBase], sightings: Sequence[tuple[int, Sighting]], rare: bool
 ) -> None:
-    """Add how each photo's camera errs, and how photos by one camera err alike."""
-    rows, jacobians, calibrations, covariances = {}, {}, {}, {}
+    """Add how each photo's camera errs, and how those of several err together."""
+    rows, jacobians, photos = {}, {}, []
     for members in _group_by_photo(sightings):
         photo = sightings[members[0]][1].photo
-        k, calibration = photo.index, photo.calibration
-        calibrations[k] = calibration
-        covariances[k] = _camera_covariance(calibration, rare or photo.is_off)
-        rows[k] = np.ravel([[2 * m, 2 * m + 1] for m in members])
-        jacobians[k] = np.concatenate(
+        photos.append(photo)
+        rows[photo.index] = np.ravel([[2 * m, 2 * m + 1] for m in members])
+        jacobians[photo.index] = np.concatenate(
             [sightings[m][1].jacobian_at(bases[sightings[m][0]].z_mm) for m in members]
         )
-        noise[np.ix_(rows[k], rows[k])] += jacobians[k] @ covariances[k] @ jacobians[k].T
-    for (i, j), between in common_covariances(calibrations, covariances).items():
+    for (i, j), between in joint_camera_covariances(photos, rare).items():
         block = jacobians[i] @ between @ jacobians[j].T
         noise[np.ix_(rows[i], rows[j])] += block
-        noise[np.ix_(rows[j], rows[i])] += block.T
+        if i != j:
+            noise[np.ix_(rows[j], rows[i])] += block.T
 
 
 def _add_errors_of_photos(noise: Array, sightings: Sequence[tuple[int, Sighting]]) -> None:
@@ -131,10 +128,6 @@ def _group_by_photo(sightings: Sequence[tuple[int, Sighting]]) -> list[list[int]
     for m, (_, one) in enumerate(sightings):
         groups.setdefault(one.photo.index, []).append(m)
     return list(groups.values())
-
-
-def _camera_covariance(calibration: Calibration, rare: bool) -> Array:
-    return calibration.covariances.rare if rare else calibration.covariances.usual
 
 
 def _height_variance(base: PlacedBase, rare: bool) -> float:

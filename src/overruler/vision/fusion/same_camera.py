@@ -23,7 +23,7 @@ from overruler.vision.camera.shared_lens import (
     wander_covariance,
 )
 from overruler.vision.camera.state import Solution
-from overruler.vision.markers.detect import find_markers
+from overruler.vision.markers.marker import Marker
 
 NAMED_CAMERA_NATS = 3.0
 """Log odds that two photos show one lens where their metadata name one camera and one zoom."""
@@ -49,8 +49,13 @@ class _Photo:
         return BundleAdjustment(self.groups, prior).solve(self.own.state)
 
 
-def tell_lenses(frames: Sequence[Frame], board: Board | None) -> list[LensPrior | None]:
-    """The prior of each photo's lens by the other photos of its camera; None where none tells it."""
+def tell_lenses(
+    frames: Sequence[Frame], board: Board | None, seen: Sequence[Sequence[Marker]]
+) -> list[LensPrior | None]:
+    """The prior of each photo's lens by the other photos of its camera; None where none tells it.
+
+    `seen` are the markers of each photo.
+    """
     told: list[LensPrior | None] = [None] * len(frames)
     if board is None or not board.layout_known:
         return told
@@ -61,16 +66,20 @@ def tell_lenses(frames: Sequence[Frame], board: Board | None) -> list[LensPrior 
     for group in groups.values():
         if len(group) < 2:
             continue
-        photos = {k: one for k in group if (one := _fit_alone(frames[k], board)) is not None}
+        fits = {k: _fit_alone(frames[k], board, seen[k]) for k in group}
+        photos = {k: one for k, one in fits.items() if one is not None}
         for k, prior in _share(photos).items():
             told[k] = prior
+        for k in group:
+            if k not in photos and frames[k].camera is not None:
+                told[k] = _tell_silent(frames[k], list(photos.values()))
     return told
 
 
-def _fit_alone(frame: Frame, board: Board) -> _Photo | None:
+def _fit_alone(frame: Frame, board: Board, seen: Sequence[Marker]) -> _Photo | None:
     """A photo by itself; None where its markers do not fit."""
     known = board.corners_mm or {}
-    markers = [marker for marker in find_markers(frame, board) if marker.id in known]
+    markers = [marker for marker in seen if marker.id in known]
     if len(markers) < MIN_MARKERS:
         return None
     prior = lens_prior(frame, None)
@@ -82,6 +91,15 @@ def _fit_alone(frame: Frame, board: Board) -> _Photo | None:
     groups = add_height_uncertainty(groups, found.state.camera)
     own = BundleAdjustment(groups, chosen).solve(found.state)
     return _Photo(frame, groups, prior, own, is_whole=chosen is prior)
+
+
+def _tell_silent(frame: Frame, photos: Sequence[_Photo]) -> LensPrior | None:
+    """The lens of a photo that tells nothing of it itself, by others that name its camera."""
+    whole = [one for one in photos if one.is_whole]
+    if not whole:
+        return None
+    added = [_added_information(one.frame, one.own_prior, one.own) for one in whole]
+    return fuse_lens_information(lens_prior(frame, None), added)
 
 
 def _share(photos: Mapping[int, _Photo]) -> dict[int, LensPrior]:

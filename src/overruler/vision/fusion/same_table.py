@@ -1,10 +1,12 @@
 """Photos that do not belong together: another table, or the same picture or view twice."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import cv2
 import numpy as np
 
+from overruler.calibration import Problem
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
@@ -65,7 +67,10 @@ def _thumbnail(frame: Frame) -> Array:
 
 def check_same_table(fused: FusedTable, photos: Sequence[SeenPhoto]) -> None:
     """Raise `CannotMeasure` for a photo of another table, or one of two whose cameras disagree."""
-    for photo in photos[1:]:
+    first = next((photo for photo in photos if not photo.leans), photos[0])
+    for photo in photos:
+        if photo is first:
+            continue
         expected, shared = _count_shared(fused, photo)
         if _count_displaced(fused, photo) >= max(MIN_DISPLACED, shared + 1):
             raise CannotMeasure(
@@ -81,18 +86,57 @@ def check_same_table(fused: FusedTable, photos: Sequence[SeenPhoto]) -> None:
 
 
 def find_contradicting_photo(fused: FusedTable, photos: Sequence[SeenPhoto]) -> SeenPhoto | None:
-    """The photo of three or more that the others, which agree, contradict; None if there is none."""
-    if len(photos) < MIN_PHOTOS_TO_LEAVE_ONE_OUT:
+    """The photo that the others, which agree, contradict; None if there is none.
+
+    Three photos that tell their own cameras can be held against each other. A photo that hangs on
+    them errs as they do: it is held against them, and not they against it.
+    """
+    standing = [photo for photo in photos if not photo.leans]
+    hanging = [photo for photo in photos if photo.leans]
+    if len(standing) >= MIN_PHOTOS_TO_LEAVE_ONE_OUT:
+        odd = _most_displaced(fused, standing) or _farthest_off(fused, standing)
+        if odd is not None:
+            return odd
+    if not hanging:
         return None
+    return _most_displaced(fused, hanging) or _farthest_off(fused, photos, hanging)
+
+
+def leave_out(photos: Sequence[SeenPhoto], odd: SeenPhoto) -> tuple[list[SeenPhoto], list[Problem]]:
+    """The photos without an odd one and without those that hang on it, and what is said of them."""
+    text = f"{odd.frame.name} is left out: it contradicts the other photos, which agree"
+    problems = [Problem("photo_left_out", text)]
+    rest = []
+    for photo in photos:
+        if photo is odd:
+            continue
+        if any(lean.frame is odd.frame for lean in photo.leans):
+            text = f"{photo.frame.name} is left out: its camera is told by {odd.frame.name}"
+            problems.append(Problem("photo_left_out", text))
+            continue
+        rest.append(photo)
+    return [replace(photo, index=k) for k, photo in enumerate(rest)], problems
+
+
+def _most_displaced(fused: FusedTable, photos: Sequence[SeenPhoto]) -> SeenPhoto | None:
+    """The photo that shows most bases elsewhere; None where it shows more of them in place."""
     displaced = {photo.index: _count_displaced(fused, photo) for photo in photos}
     most = max(photos, key=lambda photo: displaced[photo.index])
     _, shared = _count_shared(fused, most)
-    if displaced[most.index] >= max(MIN_DISPLACED, shared + 1):
-        return most
+    return most if displaced[most.index] >= max(MIN_DISPLACED, shared + 1) else None
+
+
+def _farthest_off(
+    fused: FusedTable, photos: Sequence[SeenPhoto], asked: Sequence[SeenPhoto] | None = None
+) -> SeenPhoto | None:
+    """The photo whose bases lie far from where the others see them, if it is alone in that.
+
+    Only the photos that are `asked` may be it. Of two photos both are as far off.
+    """
     medians = {photo.index: fused.median_chi2.get(photo.index, 0.0) for photo in photos}
-    worst = max(photos, key=lambda photo: medians[photo.index])
+    worst = max(photos if asked is None else asked, key=lambda photo: medians[photo.index])
     others = [medians[photo.index] for photo in photos if photo is not worst]
-    is_alone = medians[worst.index] > ODD_RATIO * max(others)
+    is_alone = len(photos) == 2 or medians[worst.index] > ODD_RATIO * max(others)
     return worst if is_alone and medians[worst.index] > ODD_CHI2 else None
 
 

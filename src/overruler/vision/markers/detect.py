@@ -51,6 +51,11 @@ def find_markers(frame: Frame, board: Board) -> tuple[Marker, ...]:
 
     Markers cut off by the picture's border are fitted to the part that it shows.
     """
+    return choose_markers(search_markers(frame, board), board)
+
+
+def search_markers(frame: Frame, board: Board) -> list[Marker]:
+    """All that look like a marker of the board in a picture; one id may be there more than once."""
     grey = _to_grey(frame)
     wanted = set(board.corners_mm) if board.corners_mm is not None else None
     fitted: list[Marker] = []
@@ -58,7 +63,14 @@ def find_markers(frame: Frame, board: Board) -> tuple[Marker, ...]:
         marker = fit_marker(grey, name, number, corners_px, MIN_SCORE, was_read=True)
         if marker is not None:
             fitted.append(marker)
-    return _reject_odd_sizes(resolve_duplicates(fitted, board.corners_mm))
+    return fitted
+
+
+def choose_markers(found: Sequence[Marker], board: Board) -> tuple[Marker, ...]:
+    """Of all that look like one the board's markers, each id once, in ascending order."""
+    known = board.corners_mm
+    some = [marker for marker in found if known is None or marker.id in known]
+    return _reject_odd_sizes(resolve_duplicates(some, known))
 
 
 def fit_expected_marker(

@@ -16,6 +16,7 @@ from overruler.geometry.relief import relief_displacement_per_mm, reproject_to_h
 from overruler.vision.assembly.flag_doubts import SURE, rare_probability
 from overruler.vision.camera.table_bow import correct_for_bow_mm, place_jacobian_bow
 from overruler.vision.contours.shading import common_shade_mm, shade_covariance_mm2
+from overruler.vision.hanging.lean import Lean
 
 PHOTOS_AT_A_TIME = 2
 """Photos looked at at a time: each needs some hundred megabytes and most of a core."""
@@ -73,6 +74,8 @@ class SeenPhoto:
     """The raised ground found in it alone."""
     rulers: tuple[DetectedRuler, ...] = ()
     """The rulers that lie in it."""
+    leans: tuple[Lean, ...] = ()
+    """How its camera follows those of the photos that it hangs on; none where markers tell it."""
 
     @property
     def is_off(self) -> bool:
