@@ -152,19 +152,30 @@ _SHARED_DIAMETERS_MM = tuple(
     if all(diameter not in facts_of(game).exclusive_diameters_mm for game in GAMES)
 )
 
-DIAMETER_SET_PRIORS: Mapping[tuple[float, ...], float] = {
-    **{
-        facts.round_bases_mm: facts.round_bases_prior
-        for facts in map(facts_of, GAMES)
-        if facts.round_bases_mm and facts.round_bases_prior
-    },
-    _SHARED_DIAMETERS_MM: 0.45,
-    ROUND_DIAMETERS_MM: 0.01,
+_GAME_SETS_MM = {
+    facts.round_bases_mm: facts.round_bases_prior
+    for facts in map(facts_of, GAMES)
+    if facts.round_bases_mm and facts.round_bases_prior
 }
-"""Prior probability of each set of diameters that the round bases of one table come from.
+ANY_MIX_PRIOR = 0.01
+"""Prior probability that a table mixes diameters of the whole catalogue."""
+PRIOR_SHARE_IN_PLAY = 0.2
+"""Prior of one game's own set on a table in play, against that on a table that was prepared: tables in
+play are of many games."""
+DIAMETER_SET_PRIORS: Mapping[tuple[float, ...], float] = {
+    **_GAME_SETS_MM,
+    _SHARED_DIAMETERS_MM: 0.45,
+    ROUND_DIAMETERS_MM: ANY_MIX_PRIOR,
+}
+"""Prior probability of each set of diameters that the round bases of one table come from, up to a factor.
 
 The sets are those of a game that seldom mixes with others (Legion), the catalogue without the
 diameters that one game alone uses, and the whole catalogue."""
+DIAMETER_SET_PRIORS_IN_PLAY: Mapping[tuple[float, ...], float] = {
+    **DIAMETER_SET_PRIORS,
+    **{members: PRIOR_SHARE_IN_PLAY * prior for members, prior in _GAME_SETS_MM.items()},
+}
+"""The same on a table in play."""
 
 
 def catalogue(game: str | None = None) -> tuple[Base, ...]:

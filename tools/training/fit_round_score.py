@@ -160,7 +160,8 @@ def _fits(
 ) -> list[list[SizeHypothesis]]:
     """The fits of guesses, as `fit_rounds` makes them."""
     likelihoods = rim_net_log_likelihood(guesses, radii, camera, is_pulled=False)
-    plausible = size_probabilities(likelihoods, size_set_priors(radii)) > MIN_FIT_PROBABILITY
+    priors = size_set_priors(radii, prepared=False)
+    plausible = size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
     sigmas = _centre_sigma_mm(guesses)[:, None]
     return fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
 

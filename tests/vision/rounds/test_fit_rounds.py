@@ -228,6 +228,18 @@ def test_a_size_of_ones_own_may_meet_any_that_are_played_together() -> None:
     assert any(not some[sizes == 27.0].any() for some in sets)
 
 
+def test_a_table_in_play_is_less_often_of_one_games_sizes_than_a_prepared_one() -> None:
+    def odds(prepared: bool) -> float:
+        """Of the set with 27 mm that lacks most sizes, against the one without 27 mm."""
+        sizes = np.array(ROUND_DIAMETERS_MM)
+        sets = module.size_set_priors(sizes / 2, prepared)
+        own = min(sets, key=lambda pair: int(pair[0].sum()))
+        shared = next(pair for pair in sets if not pair[0][sizes == 27.0].any())
+        return own[1] / shared[1]
+
+    assert odds(prepared=False) < 0.25 * odds(prepared=True)
+
+
 def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -10,7 +10,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.bases import DIAMETER_SET_PRIORS, ROUND_DIAMETERS_MM, Base
+from overruler.bases import (
+    DIAMETER_SET_PRIORS,
+    DIAMETER_SET_PRIORS_IN_PLAY,
+    ROUND_DIAMETERS_MM,
+    Base,
+)
 from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
@@ -83,8 +88,8 @@ def fit_rounds(
     if not len(guesses.score):
         return ()
     camera = calibration.camera
-    priors = size_set_priors(radii)
     is_played = is_in_play(calibration, radii)
+    priors = size_set_priors(radii, prepared=not is_played)
     likelihoods = rim_net_log_likelihood(guesses, radii, camera, is_pulled=not is_played)
     plausible = size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
     sigmas = _centre_sigma_mm(guesses)[:, None]
@@ -149,12 +154,15 @@ def _is_printed_ring(frame: Frame, camera: Camera, guesses: RimEstimates, k: int
     return is_printed(frame.pixels, camera, guesses.xy_mm[k], float(guesses.radius_mm[k]))
 
 
-def size_set_priors(radii: Array) -> list[SizeSetPrior]:
-    """Return which radii (C,) are played together; custom sizes may occur with any others."""
+def size_set_priors(radii: Array, prepared: bool = True) -> list[SizeSetPrior]:
+    """Return which radii (C,) are played together; custom sizes may occur with any others.
+
+    Few tables in play, which nobody `prepared` for measuring, are of the game of one set.
+    """
     if not covers_catalogue(radii):
         return []
     custom = ~np.isin(2 * radii, ROUND_DIAMETERS_MM)
-    sets = DIAMETER_SET_PRIORS.items()
+    sets = (DIAMETER_SET_PRIORS if prepared else DIAMETER_SET_PRIORS_IN_PLAY).items()
     return [(np.isin(2 * radii, sizes) | custom, prior) for sizes, prior in sets]
 
 
