@@ -162,5 +162,5 @@ def test_the_referee_sees_a_photo_by_the_lens_of_those_beside_it() -> None:
     sigma = [float(found.covariance[0, 0] ** 0.5) for found in (alone, together_)]
     assert sigma[1] < 0.5 * sigma[0]
     assert abs(together_.camera.matrix[0, 0] - above.matrix[0, 0]) < 4 * sigma[1]
-    with pytest.raises(BadInput, match="leave the points away"):
+    with pytest.raises(BadInput, match="give no points"):
         Referee(None, points=[(0.0, 0.0, 0.0, 0.0)], beside=frames[1:]).look(frames[0])
