@@ -8,7 +8,7 @@ import numpy as np
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.plane_doubt import NO_DOUBT, MarkerContrast, TableDoubt
-from overruler.geometry.pose import Array, Pose, skew
+from overruler.geometry.pose import Array, Pose
 from overruler.units import MILLIMETRES
 
 SPEC_SHARE = 1 / 8
@@ -164,6 +164,13 @@ class Calibration:
     """The markers' size against their spacing; None where either is unknown."""
     common_lens: Array | None = None
     """(9, 9): covariance of what photos by the same camera know of its lens alike; None for one alone."""
+    by_ground: bool = False
+    """Whether the camera was found by the ground that photos with markers show."""
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether somebody laid markers on the table, seen here or in a photo beside."""
+        return bool(self.markers) or self.by_ground
 
     @property
     def squares_mm(self) -> tuple[Array, ...]:
@@ -205,23 +212,12 @@ class Calibration:
 
         `board_mm` stays as it is.
         """
-        camera, camera_jacobian = move_board_origin(self.camera, origin_mm)
+        camera, camera_jacobian = self.camera.with_origin_at(origin_mm)
         jacobian = np.eye(JOINT_SIZE)
         jacobian[:CAMERA_SIZE, :CAMERA_SIZE] = camera_jacobian
         moved = self.map_covariances(lambda covariance: jacobian @ covariance @ jacobian.T)
         bow = self.bow and replace(self.bow, middle_mm=self.bow.middle_mm - origin_mm[:2])
         return replace(moved, camera=camera, bow=bow)
-
-
-def move_board_origin(camera: Camera, origin_mm: Array) -> tuple[Camera, Array]:
-    """Express a camera in a board frame with its origin at `origin_mm` (3,), with Jacobian (15, 15)."""
-    T_camera_old = camera.T_camera_board
-    T_camera_board = T_camera_old @ Pose(np.eye(3), origin_mm)
-    jacobian = np.eye(CAMERA_SIZE)
-    # a rotation ω about the old origin moves the new one by ω × arm
-    arm = T_camera_board.translation_mm - T_camera_old.translation_mm
-    jacobian[12:15, 9:12] = -skew(arm)
-    return Camera(camera.matrix, camera.distortion, T_camera_board), jacobian
 
 
 @dataclass(frozen=True, slots=True)

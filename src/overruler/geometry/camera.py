@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from overruler.geometry.pose import Array, Pose
+from overruler.geometry.pose import Array, Pose, skew
 
 LENS_PARAMETERS = ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3")
 POSE_PARAMETERS = ("rx", "ry", "rz", "tx", "ty", "tz")
@@ -41,6 +41,15 @@ class Camera:
         matrix[[0, 1, 0, 1], [0, 1, 2, 2]] += step[:4]
         pose = self.T_camera_board.moved(step[9:])
         return Camera(matrix, self.distortion + step[4:9], pose)
+
+    def with_origin_at(self, origin_mm: Array) -> tuple["Camera", Array]:
+        """Express the camera in a board frame with its origin at `origin_mm` (3,), with Jacobian (15, 15)."""
+        T_camera_board = self.T_camera_board @ Pose(np.eye(3), origin_mm)
+        jacobian = np.eye(len(CAMERA_PARAMETERS))
+        # a rotation ω about the old origin moves the new one by ω × arm
+        arm = T_camera_board.translation_mm - self.T_camera_board.translation_mm
+        jacobian[12:15, 9:12] = -skew(arm)
+        return replace(self, T_camera_board=T_camera_board), jacobian
 
     def with_lens(self, matrix: ArrayLike, distortion: ArrayLike) -> "Camera":
         matrix = np.asarray(matrix, float)

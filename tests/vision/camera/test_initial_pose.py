@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from evaluate.drawn.markers import EIGHT, camera_over, marker_mm
-from overruler.calibration import move_board_origin
 from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array, Pose
 from overruler.vision.camera.initial_pose import (
@@ -91,7 +90,7 @@ def test_a_moved_frame_sees_the_same_and_doubts_the_same() -> None:
         random.normal(size=(15, 15))
         * np.array([1e-2] * 4 + [1e-6] * 5 + [1e-7] * 3 + [1e-4] * 3)[:, None]
     )
-    moved, jacobian = move_board_origin(camera, np.array([120.0, -45.0, 0.0]))
+    moved, jacobian = camera.with_origin_at(np.array([120.0, -45.0, 0.0]))
     covariance = jacobian @ root @ root.T @ jacobian.T
     there = SPOTS - [120.0, -45.0, 0.0]
     assert moved.project(there) == pytest.approx(camera.project(SPOTS), abs=1e-9)

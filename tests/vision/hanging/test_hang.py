@@ -100,6 +100,7 @@ def test_a_photo_hangs_on_the_ground_as_precisely_as_it_says(known: Reference) -
     found = hang(photo_of(ground(1), truth, "lost.jpg", 5), known)
     assert found is not None
     assert [lean.frame for lean in found.leans] == [known.frame]
+    assert found.calibration.is_prepared
     off = errors_in_sigmas(found.calibration, truth)
     assert np.sqrt((off**2).mean()) < 1.5
 

@@ -311,3 +311,4 @@ def test_a_table_without_markers_is_in_play_unless_things_of_other_sizes_are_sou
     without, radii = exact(camera_over()), np.array(diameters_mm) / 2
     assert module.is_in_play(without, radii) == is_played
     assert not module.is_in_play(replace(without, markers=(0, 1, 2, 3)), radii)
+    assert not module.is_in_play(replace(without, by_ground=True), radii)

@@ -42,7 +42,7 @@ def build_scene(
     detections = correct_detections_for_bow(calibration, detections)
     covariance = position_covariance(calibration, detections)
     digits = max(2, len(str(len(detections))))
-    probabilities = piece_probabilities(detections, is_prepared=bool(calibration.markers))
+    probabilities = piece_probabilities(detections, calibration.is_prepared)
     pieces = []
     for k, (detection, probability) in enumerate(zip(detections, probabilities, strict=True)):
         block = covariance.cross_covariance(k, k)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overruler.calibration import Calibration, move_board_origin
+from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
 
@@ -26,7 +26,7 @@ class RaisedPlane:
     ) -> "RaisedPlane":
         """Return the plane through `origin_mm` (3,), `size_mm` wide and high from there."""
         origin = np.asarray(origin_mm, float)
-        _, jacobian = move_board_origin(calibration.camera, origin)
+        _, jacobian = calibration.camera.with_origin_at(origin)
         raised = replace(calibration.with_origin_at(origin), board_mm=size_mm)
         return cls(origin, raised, jacobian)
 

@@ -232,6 +232,7 @@ def _build(
         layout_known=reference.layout_known,
         budget=reference.budget,
         doubt=reference.doubt,
+        by_ground=True,
     )
     others = tuple(references[k].frame for k in leans)
     return Hung(calibration, others, tuple(map(Lean, others, leans.values())))

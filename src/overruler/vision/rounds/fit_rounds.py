@@ -127,7 +127,7 @@ def is_in_play(calibration: Calibration, radii: Array) -> bool:
     """
     off_mm = np.abs(2 * radii[:, None] - np.array(ROUND_DIAMETERS_MM))
     seeks_bases = not len(radii) or bool((off_mm <= CATALOGUE_REACH_MM).any())
-    return not calibration.markers and seeks_bases
+    return not calibration.is_prepared and seeks_bases
 
 
 def _probabilities_in_play(
