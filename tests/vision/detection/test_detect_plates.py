@@ -183,7 +183,7 @@ def test_rectangles_that_nobody_named_are_looked_for_on_whole_tables(
     monkeypatch.setattr(finders, "_look_for_unnamed", look)
     monkeypatch.setattr(finders, "find_discs", lambda *_, **__: NO_DISCS)
     monkeypatch.setattr(finders, "find_plate_candidates", lambda *_: [])
-    nothing: Any = SimpleNamespace(camera=None, markers=("one",))
+    nothing: Any = SimpleNamespace(camera=None, is_prepared=True)
     sizes = finders.Sizes.of(bases)
     search = finders.Search.begin(nothing, nothing, nothing, sizes, (), rings, print)
     assert (search.unnamed is not None) == looked_for
