@@ -20,7 +20,6 @@ from overruler.vision.learned.patches import build_pyramid
 from overruler.vision.learned.shapes_in_play import find_shapes
 from overruler.vision.rounds.ovals_in_play import trials_in_play
 from synthetic.arrays import Picture
-from synthetic.camera import patch_view
 from synthetic.from_above.crowds import crowd_photo
 from synthetic.from_above.quick_tables import OVAL
 from synthetic.from_above.sheet import drawn_view
@@ -28,12 +27,10 @@ from synthetic.painted.wardrobe import Wardrobe
 from training.fit_round_score import (
     CARD_SHARE,
     LEAST_VISIBLE,
-    LOW_SHARE,
-    LOW_TILT,
     REACH_MM,
     TILES,
-    USUAL_TILT,
     cross_validated,
+    random_view,
     regression,
 )
 from training.score_tables import (
@@ -71,8 +68,7 @@ def painted_table(
 ) -> Table:
     """A table with units in play."""
     rng = np.random.default_rng(list(seed))
-    most_tilt = LOW_TILT if rng.random() < LOW_SHARE else USUAL_TILT
-    view = patch_view(rng, REACH_MM, float(rng.uniform(0.4, 1.1)), most_tilt)
+    view = random_view(rng)
     photo, found = crowd_photo(rng, view, tiles, REACH_MM, wardrobe)
     flat = drawn_view(photo, view.camera, REACH_MM, OVERVIEW_MM_PER_PX)
     return Table(photo, view.camera, flat, found[found[:, 5] == OVAL])

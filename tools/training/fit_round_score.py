@@ -96,13 +96,18 @@ def _rows(options: argparse.Namespace) -> Array:
     return judged_rows(tables, judged, "guesses")
 
 
+def random_view(rng: Rng) -> View:
+    """A camera over a painted table, some from low."""
+    most_tilt = LOW_TILT if rng.random() < LOW_SHARE else USUAL_TILT
+    return patch_view(rng, REACH_MM, float(rng.uniform(0.4, 1.1)), most_tilt)
+
+
 def painted_table(
     seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
 ) -> Table:
     """A table that nothing was taught on: units in play, or what the lessons of the rims show."""
     rng = np.random.default_rng(list(seed))
-    most_tilt = LOW_TILT if rng.random() < LOW_SHARE else USUAL_TILT
-    view = patch_view(rng, REACH_MM, float(rng.uniform(0.4, 1.1)), most_tilt)
+    view = random_view(rng)
     if rng.random() < CROWDED:
         photo, found = crowd_photo(rng, view, tiles, REACH_MM, wardrobe)
         discs = found[found[:, 5] == DISC]

@@ -89,7 +89,7 @@ class Helper(Executor):
         self.breaks, self.asked = breaks, list[int]()
 
     def submit(self, task: Any, /, *args: Any, **_: Any) -> "Future[Any]":
-        self.asked.append(args[2])
+        self.asked.append(args[1].index)
         future: Future[Any] = Future()
         if self.breaks:
             future.set_exception(BrokenExecutor())

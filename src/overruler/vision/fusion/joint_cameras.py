@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from overruler.calibration import JOINT_SIZE
 from overruler.geometry.pose import Array
 from overruler.vision.fusion.common_lens import common_covariances
 from overruler.vision.pairing.sighting import SeenPhoto
@@ -51,17 +52,16 @@ def _with_hanging(
             return joint[i, j]
         return joint[j, i].T if (j, i) in joint else np.zeros_like(found[i, i])
 
+    nothing = np.zeros((JOINT_SIZE, JOINT_SIZE))
     followed: dict[tuple[int, int], Array] = {}
     for k, some in hanging.items():
         for j in standing:
-            followed[k, j] = sum((by @ between(r, j) for r, by in some.items()), np.zeros((17, 17)))
+            followed[k, j] = sum((by @ between(r, j) for r, by in some.items()), nothing)
     both: dict[tuple[int, int], Array] = {}
     order = sorted(hanging)
     for n, k in enumerate(order):
         for m in order[n:]:
-            both[k, m] = sum(
-                (followed[k, r] @ by.T for r, by in hanging[m].items()), np.zeros((17, 17))
-            )
+            both[k, m] = sum((followed[k, r] @ by.T for r, by in hanging[m].items()), nothing)
     for k in order:
         both[k, k] = both[k, k] + _positive_part(found[k, k] - both[k, k])
     return joint | followed | both

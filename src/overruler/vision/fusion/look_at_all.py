@@ -103,17 +103,14 @@ def _look_at_each(
     with ThreadPoolExecutor(1 if helper else PHOTOS_AT_A_TIME) as own:
         executors = (own, helper or own)
         looks = [
-            executors[n % 2].submit(
-                _try_to_look, look_at_one, one.frame, one.index, one.board, one.told
-            )
-            for n, one in enumerate(shown)
+            executors[n % 2].submit(_try_to_look, look_at_one, one) for n, one in enumerate(shown)
         ]
         results: _Results = {}
         for look, one in zip(looks, shown, strict=True):
             try:
                 result = look.result()
             except BrokenExecutor:  # for want of memory, perhaps: this process does it after all
-                result = _try_to_look(look_at_one, one.frame, one.index, one.board, one.told)
+                result = _try_to_look(look_at_one, one)
             if isinstance(result, Report):
                 result = replace(result, frame=one.frame)  # not the helper's copy of it
             results[one.index] = result
@@ -186,11 +183,9 @@ def _doubt_marker_size(photos: Sequence[SeenPhoto], radii_mm: Array) -> list[See
     return [replace(one, calibration=each) for one, each in zip(photos, sorted_, strict=True)]
 
 
-def _try_to_look(
-    look_at_one: LookAtOne, frame: Frame, index: int, board: Board | None, told: Told
-) -> Report | CannotMeasure:
+def _try_to_look(look_at_one: LookAtOne, one: PhotoToMeasure) -> Report | CannotMeasure:
     try:
-        return look_at_one(frame, index, board, told)
+        return look_at_one(one.frame, one.index, one.board, one.told)
     except CannotMeasure as error:
         return error
 

@@ -16,6 +16,7 @@ from overruler.vision.learned.patches import Picture
 from overruler.vision.rounds.oval_trials import (
     AMONG_WEIGHTS,
     MIN_SCORE,
+    TURNS,
     Placed,
     SizeTrials,
     judge_trials,
@@ -25,8 +26,6 @@ LEAST_GROWTH = 0.75
 """Smallest ratio of a catalogue size's length, and width, to those of a candidate."""
 LARGEST_GROWTH = 1.8
 """Largest such ratio: a figure may hide nearly half of a base."""
-TURNS = np.pi * np.array([0.0, 0.25, 0.5, 0.75])
-"""Headings that are tried at a candidate, in rad from its own, which neighbours may mislead."""
 MIN_SIGHT_SCORE = 0.3
 """Smallest score at first sight of an oval that is traced."""
 PLACE_HALF_WIDTHS = 0.8

@@ -51,6 +51,8 @@ MAX_FITTED_SIZES = 2
 """Largest number of sizes fitted to a candidate."""
 SAME_OVAL_HALF_WIDTHS = 0.25
 """Distance of the centres, in half widths, below which two candidates are one oval."""
+TURNS = np.pi * np.array([0.0, 0.25, 0.5, 0.75])
+"""Headings that are tried where a candidate's own tells little, in rad from it."""
 MIN_FROM_ABOVE = 0.2
 """Overview probability that counts for any lower one: beside others it is low for true ovals."""
 MIN_SCORE = 0.6

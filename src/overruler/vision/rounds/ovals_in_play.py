@@ -29,7 +29,7 @@ from overruler.vision.learned.shapes_in_play import (
     answers_from_both_sides,
     may_be_bases,
 )
-from overruler.vision.rounds.oval_trials import MIN_FROM_ABOVE, SizeTrials
+from overruler.vision.rounds.oval_trials import MIN_FROM_ABOVE, TURNS, SizeTrials
 from overruler.vision.rounds.scoring import (
     MAX_OVERVIEW_PROBABILITY,
     company_ratio,
@@ -40,8 +40,6 @@ SIZE_GROWTH = (0.75, 2.0)
 half of a base."""
 LEAST_ASPECT = 1.08
 """A candidate that is longer than wide by less tells no heading: several are tried."""
-TURNS = np.pi * np.array([0.0, 0.25, 0.5, 0.75])
-"""Those, in rad from the candidate's own."""
 SIZE_SIGMA, STRETCH_SIGMA = 0.05, 0.05
 """Least 1 σ of the logarithm of a size and of a stretch."""
 LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score_in_play").values()))
