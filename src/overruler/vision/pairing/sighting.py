@@ -61,6 +61,8 @@ LIFT_SIGMA_PX = 0.12
 PROFILE_SIGMA_MM = 0.45
 """1 σ of the height by which a base's own profile seems to lift it, in all photos alike."""
 
+SAME_PLACE_SHARE = 0.6
+"""Two findings nearer than this share of the smaller width are one base."""
 BOARD_STEPS = 24
 """Samples along and across the board for its usual colour."""
 
@@ -232,6 +234,13 @@ class Sighting:
 
     def with_detection(self, detection: Detection) -> "Sighting":
         return replace(self, detection=detection)
+
+
+def is_same_spot(one: Sighting, other: Sighting) -> bool:
+    """Whether two sightings in one photo are of the same spot of the picture."""
+    apart_mm = float(np.hypot(*(one.place_at(0.0) - other.place_at(0.0))))
+    width = min(one.detection.base.width_mm, other.detection.base.width_mm)
+    return apart_mm < SAME_PLACE_SHARE * width
 
 
 def _usual_colour(frame: Frame, calibration: Calibration) -> Floats:
