@@ -32,7 +32,8 @@ class Camera:
     @property
     def center_mm(self) -> Array:
         """The camera's position in the board frame (3,)."""
-        return self.T_camera_board.inverse().translation_mm
+        pose = self.T_camera_board
+        return np.asarray(-pose.rotation.T @ pose.translation_mm)
 
     def moved(self, step: ArrayLike) -> "Camera":
         """Return the camera with `step` (15,) added, in the order of `CAMERA_PARAMETERS`."""

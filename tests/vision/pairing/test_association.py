@@ -53,6 +53,23 @@ def test_a_base_on_a_high_roof_is_one_in_three_photos(height_mm: float) -> None:
         assert abs(raised[0].best.mean[2] - height_mm) < 3
 
 
+@pytest.mark.parametrize("height_mm", [20.0, 60.0])
+def test_a_base_that_moved_along_the_view_is_not_taken_for_a_raised_one(height_mm: float) -> None:
+    """The first photo and the last, after the move, agree at a height; the second denies it."""
+    point = np.array([450.0, 300.0, height_mm])
+    cameras = [camera_from(side) for side in SIDES_DEG]
+    old, new = (cameras[k].unproject(cameras[k].project(point)) for k in (0, 2))
+    crowd = [(60.0 + 100 * (k % 8), 40.0 + 160 * (k // 8), 0.0, 27.0) for k in range(16)]
+    shown = [[(*old, 0.0, 27.0), *crowd], [(*old, 0.0, 27.0)], [(*new, 0.0, 27.0), *crowd]]
+    photos = [
+        see(k, camera, bases) for k, (camera, bases) in enumerate(zip(cameras, shown, strict=True))
+    ]
+    found = [one for one in associate(photos, BOARD_MM) if one.is_seen_by(photos[1])]
+    (one,) = found
+    assert [sighting.photo.index for sighting in one.sightings] == [0, 1]
+    assert not one.is_raised
+
+
 @pytest.mark.parametrize(("count", "joined"), [(1, 0), (2, 2), (3, 3)])
 def test_two_photos_join_bases_on_a_roof_that_neither_found_where_several_meet_at_one_height(
     count: int, joined: int

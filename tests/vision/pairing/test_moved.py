@@ -1,5 +1,6 @@
 """A base that one photo shows elsewhere has moved, if both places are bare where they should be."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +9,10 @@ import pytest
 from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see
 from overruler.bases import Base
 from overruler.geometry.camera import Camera
+from overruler.vision.pairing import moved
 from overruler.vision.pairing.bare_ground import _apart, is_bare
 from overruler.vision.pairing.moved import Finding, find_moves
+from overruler.vision.pairing.second_look import Expected
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
 
@@ -117,7 +120,10 @@ def test_a_large_base_that_moved_less_than_its_width_is_told_by_the_crescents() 
         photo_of(k, camera_from(side), Plinth(*place, 100.0))
         for k, (side, place) in enumerate([(0, HERE), (120, HERE), (240, near)])
     ]
-    seen = [see(k, shot.calibration.camera, [(*HERE, 0.0, 100.0)]) for k, shot in enumerate(shots)]
+    seen = [
+        see(k, shot.calibration.camera, [(*place, 0.0, 100.0)])
+        for k, (shot, place) in enumerate(zip(shots, (HERE, HERE, near), strict=True))
+    ]
 
     def of(place: tuple[float, float], *numbers: int) -> Finding:
         sightings = tuple(Sighting(shots[k], seen[k].detections[0]) for k in numbers)
@@ -127,6 +133,72 @@ def test_a_large_base_that_moved_less_than_its_width_is_told_by_the_crescents() 
     assert (move.stays, move.strays) == (0, 1)
     still = [*shots[:2], photo_of(2, camera_from(240), Plinth(*HERE, 100.0))]
     assert find_moves([of(HERE, 0, 1), of(near, 2)], still) == []
+
+
+def test_a_base_whose_size_one_photo_misread_is_measured_again(
+    photos: list[SeenPhoto], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One photo takes 32 mm for 28.5 mm, and is not sure of that; the others know the size."""
+    stays = finding(HERE, photos[0], photos[1])
+    own = photos[2].detections[0]
+    misread = replace(own, base=Base.circle(28.5), score=0.7)
+    photo = replace(photos[2], detections=(misread,))
+    asked: list[Expected] = []
+
+    def again(photo: SeenPhoto, expected: Sequence[Expected]) -> dict[int, Sighting]:
+        asked.extend(expected)
+        return {expected[0].key: Sighting(photo, replace(own, score=0.3), again=True)}
+
+    monkeypatch.setattr(moved, "look_again", again)
+    (move,) = find_moves([stays], [photos[0], photos[1], photo])
+    assert (move.stays, move.strays) == (0, None)
+    assert (move.sighting.detection.base, move.sighting.detection.score) == (BASE, 0.7)
+    assert [one.base for one in asked] == [BASE]
+
+
+def test_a_stray_of_which_its_photo_is_not_sure_came_from_near(photos: list[SeenPhoto]) -> None:
+    stays = finding(HERE, photos[0], photos[1])
+    unsure = replace(photos[2], detections=(replace(photos[2].detections[0], score=0.7),))
+    assert len(find_moves([stays], [*photos[:2], unsure])) == 1
+    doubtful = replace(photos[2], detections=(replace(photos[2].detections[0], score=0.5),))
+    assert find_moves([stays], [*photos[:2], doubtful]) == []
+
+
+NEIGHBOURS = [np.add(HERE, 38 * np.array([np.cos(a), np.sin(a)])) for a in (0.0, 2.1, 4.2)]
+
+
+def crowd(index: int, side_deg: float, *plinths: Plinth) -> SeenPhoto:
+    """A photo of bases that stand close round a place; their figures look different from each side."""
+    random = np.random.default_rng(index)
+    tops = random.uniform(0, 0.8, (len(NEIGHBOURS), 3)).tolist()
+    around = [
+        Plinth(x, y, 30.0, top=(b, g, r))
+        for (x, y), (b, g, r) in zip(NEIGHBOURS, tops, strict=True)
+    ]
+    return photo_of(index, camera_from(side_deg), *around, *plinths)
+
+
+def test_bare_ground_in_a_crowd_is_told_by_what_lies_between() -> None:
+    here, there = crowd(0, 0, Plinth(*HERE, 32.0)), crowd(1, 120)
+    place, others = np.array([*HERE, 0.0]), np.array([[x, y, 15.0] for x, y in NEIGHBOURS])
+    assert not is_bare(there, BASE, place, here)
+    assert is_bare(there, BASE, place, here, others_mm=others)
+    assert not is_bare(here, BASE, place, there, others_mm=others)
+
+
+def test_a_base_in_all_other_photos_came_from_a_place_that_is_covered_in_part(
+    photos: list[SeenPhoto],
+) -> None:
+    """A figure leans over half of the old place; over nearly all of it, nobody knows."""
+    stays = finding(HERE, photos[0], photos[1])
+    for reach_mm, is_told in ((19.0, True), (10.0, False)):
+        figure = Plinth(HERE[0] + reach_mm, HERE[1], 28.0, top=(0.5, 0.1, 0.1), rim=(0.5, 0.1, 0.1))
+        covered = photo_of(2, camera_from(240), figure, Plinth(*THERE, 32.0))
+        assert bool(find_moves([stays], [*photos[:2], covered])) == is_told
+        unsure = replace(stays.sightings[0].detection, score=0.9)
+        sightings = (stays.sightings[0].with_detection(unsure), stays.sightings[1])
+        less_sure = replace(stays, sightings=sightings)
+        assert find_moves([less_sure], [*photos[:2], covered]) == []
 
 
 @pytest.mark.parametrize(("contrast", "is_same"), [(12.0, True), (1.5, False)])

@@ -10,8 +10,8 @@ from overruler.bases import Base
 from overruler.vision.fusion.fuse import _is_taken_by
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
-from overruler.vision.pairing.merge import do_overlap, is_same_spot, merge_repeated
-from overruler.vision.pairing.sighting import Sighting
+from overruler.vision.pairing.merge import do_overlap, merge_repeated
+from overruler.vision.pairing.sighting import Sighting, is_same_spot
 from overruler.vision.pairing.size_by_place import _reweigh
 from overruler.vision.pairing.sizes import (
     VOTE_SHARE,

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ from overruler.apps.measure.pictures import Pictures, read_pictures
 from overruler.errors import CannotMeasure, WrongBoard
 
 if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+    from contextlib import AbstractContextManager
+
     from overruler.board import Board
     from overruler.frame import Frame
     from overruler.referee import Referee
@@ -19,29 +23,34 @@ if TYPE_CHECKING:
 def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "Report":
     """Measure the photo and answer the questions, or the most likely ones where none is asked."""
     progress("reading the photo")
-    pictures = read_pictures(options, progress)
-    from overruler.apps.rulings import rule_on_questions
+    with _start_helper(options) as helper:
+        pictures = read_pictures(options, progress)
+        from overruler.apps.rulings import rule_on_questions
 
-    frames = pictures.frames
-    referee = make_referee(options, pictures)
-    try:
-        if options.with_helper and len(frames) > 1 and (os.cpu_count() or 1) > 1:
-            report = _look_with_helper(referee, frames, progress)
-        else:
-            report = referee.look(frames if len(frames) > 1 else frames[0], progress)
-    except CannotMeasure:
-        check_other_boards(frames[0], options.board, options.other_boards)
-        raise
+        frames = pictures.frames
+        referee = make_referee(options, pictures)
+        try:
+            report = referee.look(frames if len(frames) > 1 else frames[0], progress, helper)
+        except CannotMeasure:
+            check_other_boards(frames[0], options.board, options.other_boards)
+            raise
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
 
 
-def _look_with_helper(
-    referee: "Referee", frames: "Sequence[Frame]", progress: Callable[[str], None]
-) -> "Report":
-    from overruler.apps.process.worker import start_workers
+def _start_helper(
+    options: MeasureOptions,
+) -> "AbstractContextManager[ProcessPoolExecutor | None]":
+    """A process for every other photo, where there are several or a film; it loads while they are read."""
+    from overruler.sources.picture_kind import is_film_file
 
-    with start_workers(1) as helper:
-        return referee.look(frames, progress, helper)
+    has_several = bool(options.more) or is_film_file(options.photo)
+    if not (options.with_helper and has_several and (os.cpu_count() or 1) > 1):
+        return nullcontext()
+    from overruler.apps.process.worker import load_libraries, start_workers
+
+    helper = start_workers(1)
+    helper.submit(load_libraries)
+    return helper
 
 
 def make_referee(options: MeasureOptions, pictures: Pictures) -> "Referee":

@@ -19,3 +19,11 @@ def prepare_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     keep_memory()
     limit_opencv_to_one_thread()
+
+
+def load_libraries() -> None:
+    """Load what the first photo needs, so that a worker is ready when it comes."""
+    import overruler.referee  # noqa: F401
+    from overruler.vision.learned.warm_up import warm_up_libraries
+
+    warm_up_libraries()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.vision.fusion.joint_fit import JointFit, fit_jointly
+from overruler.vision.fusion.joint_fit import JointFit, diagonal_blocks, fit_jointly
 from overruler.vision.fusion.noise import PlacedBase
 from overruler.vision.pairing.sighting import Sighting
 
@@ -60,17 +60,14 @@ def kind_of(one: Sighting) -> str:
 
 def _residual_chi2(fit: JointFit, factors: Sequence[float]) -> Array:
     """(M,): squared residuals of M sightings, in their own σ where own errors grow by factors."""
-    noise = fit.noise_mm2.copy()
-    for m, (factor, block) in enumerate(zip(factors, fit.own_mm2, strict=True)):
-        two = slice(2 * m, 2 * m + 2)
-        noise[two, two] += (factor - 1) * block
-    pulled = fit.residual_gain @ noise
-    chi2 = np.zeros(len(factors))
-    for m, off in enumerate(fit.residuals_mm):
-        two = slice(2 * m, 2 * m + 2)
-        spread = pulled[two] @ fit.residual_gain[two].T
-        chi2[m] = off @ np.linalg.pinv(spread, rcond=1e-6, hermitian=True) @ off
-    return chi2
+    count, noise = len(factors), fit.noise_mm2.copy()
+    noise[diagonal_blocks(count)] += (np.reshape(factors, (-1, 1, 1)) - 1) * fit.own_mm2
+    shape = count, 2, len(noise)
+    gains = fit.residual_gain.reshape(shape)
+    pulled = (fit.residual_gain @ noise).reshape(shape)
+    inverse = np.linalg.pinv(pulled @ gains.swapaxes(1, 2), rcond=1e-6, hermitian=True)
+    off = fit.residuals_mm[:, :, None]
+    return np.asarray((off.swapaxes(1, 2) @ inverse @ off)[:, 0, 0])
 
 
 def _table_step(chi2: Array, counts: Array) -> float:

@@ -25,14 +25,10 @@ from overruler.vision.pairing.levels import (
     join_levels,
     measure_levels,
 )
-from overruler.vision.pairing.merge import (
-    do_overlap,
-    is_same_spot,
-    merge_repeated,
-)
+from overruler.vision.pairing.merge import do_overlap, merge_repeated
 from overruler.vision.pairing.moved import Move, find_moves
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
-from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting
+from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting, is_same_spot
 from overruler.vision.pairing.size_by_place import weigh_by_places
 from overruler.vision.pairing.sizes import weigh_sizes
 from overruler.vision.pairing.trust import Distrust
@@ -179,7 +175,7 @@ def _drop_false(
     findings: Sequence[Decided], moves: Sequence[Move], photos: Sequence[SeenPhoto]
 ) -> tuple[list[tuple[Decided, float]], list[tuple[int, Sighting]]]:
     """The findings that are likely pieces, with their probabilities; and the moved sightings."""
-    strays = {move.strays: move.stays for move in moves}
+    strays = {move.strays for move in moves}
     kept: list[tuple[Decided, float]] = []
     number: dict[int, int] = {}
     likely: dict[int, float] = {}
@@ -188,7 +184,7 @@ def _drop_false(
     for k in range(len(findings)):
         if k in strays:
             continue
-        without = [findings[s].sightings[0].photo.index for s, t in strays.items() if t == k]
+        without = [move.sighting.photo.index for move in moves if move.stays == k]
         asked = [photo for photo in photos if photo.index not in without]
         likely[k] = piece_probability(plain[k], asked, distrust.nats_against(plain[k]))
     for k in sorted(likely, key=lambda k: -likely[k]):
@@ -197,7 +193,7 @@ def _drop_false(
         if not any(do_overlap(findings[k], other) for other, _ in kept):
             number[k] = len(kept)
             kept.append((findings[k], likely[k]))
-    moved = [(number[t], findings[s].sightings[0]) for s, t in strays.items() if t in number]
+    moved = [(number[one.stays], one.sighting) for one in moves if one.stays in number]
     return kept, moved
 
 

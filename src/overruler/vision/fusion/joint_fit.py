@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 from overruler.vision.fusion.noise import PlacedBase, noise_of
@@ -95,12 +96,12 @@ def fit_jointly(
     """
     sightings = [(k, one) for k, base in enumerate(bases) for one in base.sightings]
     rows = _stack_rows(bases, sightings)
-    usual = noise_of(bases, sightings, level_sigma_mm, rare=False)
-    rare = noise_of(bases, sightings, level_sigma_mm, rare=True)
-    noise = (1 - RARE_WEIGHT) * usual + RARE_WEIGHT * rare
-    stated = _usual_blocks(sightings)
+    table = noise_of(bases, sightings, level_sigma_mm)
+    noise = (1 - RARE_WEIGHT) * table.usual + RARE_WEIGHT * table.rare
+    stated = table.usual_own
     grown = stated * (np.reshape(factors or len(sightings) * [1.0], (-1, 1, 1)) - 1)
-    own, outlying = _own_blocks(sightings) + grown, np.zeros_like(stated)
+    own = (1 - RARE_WEIGHT) * stated + RARE_WEIGHT * table.rare_own + grown
+    outlying = np.zeros_like(stated)
     for left in range(rounds, -1, -1):
         added = _on_diagonal(grown + outlying, len(noise))
         solution = _solve(noise + added, rows)
@@ -111,7 +112,9 @@ def fit_jointly(
     count, sights = len(bases), len(sightings)
     places = np.reshape(solution.state, (count, 3))
     xy = _places_only(count)
-    covariances = [solution.gain @ (each + added) @ solution.gain.T for each in (usual, rare)]
+    covariances = [
+        solution.gain @ (each + added) @ solution.gain.T for each in (table.usual, table.rare)
+    ]
     heights = np.sqrt(np.diag(covariances[1])[2::3])
     projected = rows.design[: 2 * sights] @ solution.gain
     return JointFit(
@@ -124,33 +127,22 @@ def fit_jointly(
         chi2=chi2,
         place_gain=solution.gain[xy],
         residual_gain=np.eye(*projected.shape) - projected,
-        noise_mm2=usual + added,
+        noise_mm2=table.usual + added,
         own_mm2=stated + grown + outlying,
     )
-
-
-def _usual_blocks(sightings: Sequence[tuple[int, Sighting]]) -> Array:
-    """(M, 2, 2): usual covariances of the sightings' own errors."""
-    blocks = [one.own_covariance_mm2(one.photo.is_off) for _, one in sightings]
-    return np.reshape(blocks, (-1, 2, 2))
-
-
-def _own_blocks(sightings: Sequence[tuple[int, Sighting]]) -> Array:
-    """(M, 2, 2): covariances of the sightings' own errors, as the fit weighs them."""
-    blocks = []
-    for _, one in sightings:
-        usual, rare = (one.own_covariance_mm2(each or one.photo.is_off) for each in (False, True))
-        blocks.append((1 - RARE_WEIGHT) * usual + RARE_WEIGHT * rare)
-    return np.reshape(blocks, (-1, 2, 2))
 
 
 def _on_diagonal(blocks: Array, size: int) -> Array:
     """(size, size): M blocks (2, 2) on the diagonal of the sightings, and zeros."""
     matrix = np.zeros((size, size))
-    for m, block in enumerate(blocks):
-        two = slice(2 * m, 2 * m + 2)
-        matrix[two, two] = block
+    matrix[diagonal_blocks(len(blocks))] = blocks
     return matrix
+
+
+def diagonal_blocks(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Indices (M, 2, 1) and (M, 1, 2) of M blocks (2, 2) on the diagonal."""
+    two = np.arange(2 * count).reshape(count, 2)
+    return two[:, :, None], two[:, None, :]
 
 
 def _solve(noise: Array, rows: _Rows) -> _Solution:
@@ -194,12 +186,12 @@ def _left_out_chi2(solution: _Solution, design: Array, added: Array) -> Array:
 
     The covariance of its own error is less by `added` (M, 2, 2) than that by which it is weighed.
     """
-    left = solution.inverse - solution.weighted @ solution.gain
-    pulled = solution.inverse @ solution.residuals
-    chi2 = []
-    for m, more in enumerate(added):
-        two = slice(2 * m, 2 * m + 2)
-        spread = np.linalg.inv(left[two, two] + LEAST_INFORMATION * np.eye(2))
-        off = spread @ pulled[two]
-        chi2.append(float(off @ np.linalg.solve(spread - more, off)))
-    return np.array(chi2)
+    count, rows = len(added), slice(2 * len(added))
+    shape = count, 2, design.shape[1]
+    weighted, gain = solution.weighted[rows].reshape(shape), solution.gain[:, rows].T.reshape(shape)
+    left = solution.inverse[diagonal_blocks(count)] - weighted @ gain.swapaxes(1, 2)
+    pulled = (solution.inverse[rows] @ solution.residuals).reshape(count, 2, 1)
+    spread = np.linalg.inv(left + LEAST_INFORMATION * np.eye(2))
+    off = spread @ pulled
+    chi2 = off.swapaxes(1, 2) @ np.linalg.solve(spread - added, off)
+    return np.asarray(chi2[:, 0, 0])

@@ -101,9 +101,11 @@ def _look_at_each(
 ) -> _Results:
     """Measure each photo by itself, every other one by the helper if there is one."""
     with ThreadPoolExecutor(1 if helper else PHOTOS_AT_A_TIME) as own:
-        executors = (own, helper or own)
         looks = [
-            executors[n % 2].submit(_try_to_look, look_at_one, one) for n, one in enumerate(shown)
+            helper.submit(_look_for_another, look_at_one, one)
+            if helper and n % 2
+            else own.submit(_try_to_look, look_at_one, one)
+            for n, one in enumerate(shown)
         ]
         results: _Results = {}
         for look, one in zip(looks, shown, strict=True):
@@ -112,7 +114,7 @@ def _look_at_each(
             except BrokenExecutor:  # for want of memory, perhaps: this process does it after all
                 result = _try_to_look(look_at_one, one)
             if isinstance(result, Report):
-                result = replace(result, frame=one.frame)  # not the helper's copy of it
+                result = replace(result, frame=one.frame)
             results[one.index] = result
     return results
 
@@ -188,6 +190,15 @@ def _try_to_look(look_at_one: LookAtOne, one: PhotoToMeasure) -> Report | Cannot
         return look_at_one(one.frame, one.index, one.board, one.told)
     except CannotMeasure as error:
         return error
+
+
+def _look_for_another(look_at_one: LookAtOne, one: PhotoToMeasure) -> Report | CannotMeasure:
+    """The same in another process, which does not send the picture back."""
+    result = _try_to_look(look_at_one, one)
+    if isinstance(result, Report):
+        frame = replace(one.frame, pixels=one.frame.pixels[:1, :1].copy())
+        result = replace(result, frame=frame)
+    return result
 
 
 def _seen_photo(index: int, report: Report) -> SeenPhoto:

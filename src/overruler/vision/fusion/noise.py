@@ -36,45 +36,62 @@ class PlacedBase:
     """Number of the flat top that it shares its height with; None for a height of its own."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TableNoise:
+    """The covariances of M sightings and N height priors: 2 M + N rows and columns."""
+
+    usual: Array
+    rare: Array
+    usual_own: Array
+    """(M, 2, 2): the part of `usual` that is each sighting's own."""
+    rare_own: Array
+    """(M, 2, 2): the same of `rare`."""
+
+
 def noise_of(
-    bases: Sequence[PlacedBase],
-    sightings: Sequence[tuple[int, Sighting]],
-    level_sigma_mm: float,
-    rare: bool,
+    bases: Sequence[PlacedBase], sightings: Sequence[tuple[int, Sighting]], level_sigma_mm: float
+) -> TableNoise:
+    """The covariances of the measurements and of the height priors."""
+    jacobians = [one.jacobian_at(bases[k].z_mm) for k, one in sightings]
+    shared = _errors_of_all_kinds(bases, sightings)
+    both, own = [], []
+    for rare in (False, True):
+        blocks = [one.own_covariance_mm2(rare or one.photo.is_off) for _, one in sightings]
+        own.append(np.reshape(blocks, (-1, 2, 2)))
+        noise = shared.copy()
+        _add_errors_of_cameras(noise, sightings, jacobians, rare)
+        _add_own_errors(noise, bases, own[-1])
+        _add_errors_of_heights(noise, bases, level_sigma_mm, rare)
+        both.append(noise)
+    return TableNoise(*both, *own)
+
+
+def _errors_of_all_kinds(
+    bases: Sequence[PlacedBase], sightings: Sequence[tuple[int, Sighting]]
 ) -> Array:
-    """(2 M + N, 2 M + N): covariance of the measurements and of the height priors."""
-    count, sights = len(bases), len(sightings)
-    noise = np.zeros((2 * sights + count, 2 * sights + count))
-    _add_errors_of_cameras(noise, bases, sightings, rare)
-    for m, (_, one) in enumerate(sightings):
-        two = slice(2 * m, 2 * m + 2)
-        noise[two, two] += one.own_covariance_mm2(rare or one.photo.is_off)
+    """(2 M + N, 2 M + N): the errors that are the same in the rare alternative."""
+    size = 2 * len(sightings) + len(bases)
+    noise = np.zeros((size, size))
     _add_errors_of_photos(noise, sightings)
-    _add_errors_of_bases(noise, bases, rare)
-    heights = np.diag([_height_variance(base, rare) for base in bases])
-    for level in {base.level for base in bases} - {None}:
-        on = np.array([base.level == level for base in bases])
-        variances = np.where(on, np.diag(heights), 0)
-        heights[np.ix_(on, on)] = variances.max()
-        heights[on, on] += level_sigma_mm**2
-    noise[2 * sights :, 2 * sights :] = heights
+    _add_errors_of_bases(noise, bases)
     return noise
 
 
 def _add_errors_of_cameras(
-    noise: Array, bases: Sequence[PlacedBase], sightings: Sequence[tuple[int, Sighting]], rare: bool
+    noise: Array,
+    sightings: Sequence[tuple[int, Sighting]],
+    jacobians: Sequence[Array],
+    rare: bool,
 ) -> None:
     """Add how each photo's camera errs, and how those of several err together."""
-    rows, jacobians, photos = {}, {}, []
+    rows, by_camera, photos = {}, {}, []
     for members in _group_by_photo(sightings):
         photo = sightings[members[0]][1].photo
         photos.append(photo)
         rows[photo.index] = np.ravel([[2 * m, 2 * m + 1] for m in members])
-        jacobians[photo.index] = np.concatenate(
-            [sightings[m][1].jacobian_at(bases[sightings[m][0]].z_mm) for m in members]
-        )
+        by_camera[photo.index] = np.concatenate([jacobians[m] for m in members])
     for (i, j), between in joint_camera_covariances(photos, rare).items():
-        block = jacobians[i] @ between @ jacobians[j].T
+        block = by_camera[i] @ between @ by_camera[j].T
         noise[np.ix_(rows[i], rows[j])] += block
         if i != j:
             noise[np.ix_(rows[j], rows[i])] += block.T
@@ -88,8 +105,8 @@ def _add_errors_of_photos(noise: Array, sightings: Sequence[tuple[int, Sighting]
         noise[np.ix_(at, at)] += np.outer(shift, shift)
 
 
-def _add_errors_of_bases(noise: Array, bases: Sequence[PlacedBase], rare: bool) -> None:
-    """Add what the sightings of a base have in common: its shade, its profile, and near views."""
+def _add_errors_of_bases(noise: Array, bases: Sequence[PlacedBase]) -> None:
+    """Add what the sightings of a base have in common: its shade and its profile."""
     first = 0
     for base in bases:
         seen = base.sightings
@@ -97,17 +114,28 @@ def _add_errors_of_bases(noise: Array, bases: Sequence[PlacedBase], rare: bool) 
         shade = np.concatenate([one.shade_shift_mm for one in seen])
         lift = np.concatenate([PROFILE_SIGMA_MM * one.relief_at(base.z_mm) for one in seen])
         noise[own, own] += np.outer(shade, shade) + np.outer(lift, lift)
-        _add_near_views(noise[own, own], base, rare)
         first += len(seen)
 
 
-def _add_near_views(noise: Array, base: PlacedBase, rare: bool) -> None:
+def _add_own_errors(noise: Array, bases: Sequence[PlacedBase], own: Array) -> None:
+    """Add the sightings' own errors (M, 2, 2), and what those of a base have in common."""
+    roots, first = _roots(own), 0
+    for m, block in enumerate(own):
+        two = slice(2 * m, 2 * m + 2)
+        noise[two, two] += block
+    for base in bases:
+        count = len(base.sightings)
+        at = slice(2 * first, 2 * (first + count))
+        _add_near_views(noise[at, at], base, roots[first : first + count])
+        first += count
+
+
+def _add_near_views(noise: Array, base: PlacedBase, roots: Array) -> None:
     """Add what fits of one base have in common in photos from about one place."""
     seen = base.sightings
     is_plate = seen[0].detection.base.shape == "rectangle"
     least = SAME_PLATE_CORRELATION if is_plate else 0.0
     rays = [one.ray_at(base.z_mm) for one in seen]
-    roots = [_root(one.own_covariance_mm2(rare or one.photo.is_off)) for one in seen]
     for i, j in combinations(range(len(seen)), 2):
         apart = float(np.linalg.norm(rays[i] - rays[j])) / SAME_VIEW_CHORD
         alike = max(least, SAME_VIEW_CORRELATION * float(np.exp(-(apart**2))))
@@ -116,10 +144,25 @@ def _add_near_views(noise: Array, base: PlacedBase, rare: bool) -> None:
         noise[2 * j : 2 * j + 2, 2 * i : 2 * i + 2] += common.T
 
 
-def _root(covariance: Array) -> Array:
-    """The symmetric square root of a covariance (2, 2)."""
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
+def _roots(covariances: Array) -> Array:
+    """The symmetric square roots (M, 2, 2) of covariances (M, 2, 2)."""
+    values, vectors = np.linalg.eigh(covariances)
+    scaled = vectors * np.sqrt(np.maximum(values, 0))[:, None]
+    return np.asarray(scaled @ vectors.swapaxes(1, 2))
+
+
+def _add_errors_of_heights(
+    noise: Array, bases: Sequence[PlacedBase], level_sigma_mm: float, rare: bool
+) -> None:
+    """Add the priors of the heights; bases on one level share theirs."""
+    heights = np.diag([_height_variance(base, rare) for base in bases])
+    for level in {base.level for base in bases} - {None}:
+        on = np.array([base.level == level for base in bases])
+        variances = np.where(on, np.diag(heights), 0)
+        heights[np.ix_(on, on)] = variances.max()
+        heights[on, on] += level_sigma_mm**2
+    first = len(noise) - len(bases)
+    noise[first:, first:] += heights
 
 
 def _group_by_photo(sightings: Sequence[tuple[int, Sighting]]) -> list[list[int]]:

@@ -46,7 +46,7 @@ def report_fused(
     fused: FusedTable, photos: Sequence[SeenPhoto], game: str | None, on_map: bool
 ) -> Report:
     """The report on a table by all its photos, with a piece for each base: p01, p02 and so on."""
-    first = photos[0]
+    first, fused = photos[0], _doubt_moved(fused)
     order = np.argsort(fused.fit.xy_mm[:, 0], kind="stable").tolist()
     placed = [_place(fused, k, photos) for k in order]
     covariance = _joint_covariance(fused, order, photos, on_map)
@@ -74,6 +74,19 @@ def report_fused(
         areas=areas,
         photos=tuple(TablePhoto(photo.frame, photo.calibration) for photo in photos),
     )
+
+
+def _doubt_moved(fused: FusedTable) -> FusedTable:
+    """The table with moved bases as unsure as they moved: which of the places holds, nobody knows."""
+    fit = fused.fit
+    covariances = fit.usual_mm2.copy(), fit.rare_mm2.copy()
+    for k, sighting in fused.moved:
+        step = sighting.place_at(float(fit.z_mm[k])) - fit.xy_mm[k]
+        two = slice(2 * k, 2 * k + 2)
+        for covariance in covariances:
+            covariance[two, two] += np.outer(step, step)
+    usual_mm2, rare_mm2 = covariances
+    return replace(fused, fit=replace(fit, usual_mm2=usual_mm2, rare_mm2=rare_mm2))
 
 
 def _extra(fused: FusedTable, photos: Sequence[SeenPhoto], names: dict[int, str]) -> dict[str, Any]:

@@ -32,7 +32,34 @@ def associate(photos: Sequence[SeenPhoto], board_mm: tuple[float, float]) -> lis
         found = _join_left_over(found, photo, board_mm)
     for three in combinations(ordered, 3):
         found = _join_three(found, three, board_mm)
-    return found
+    density = max(len(photo.detections) for photo in photos) / (board_mm[0] * board_mm[1])
+    return _lower_moved(found, density)
+
+
+def _lower_moved(found: Sequence[Hypothesis], density_per_mm2: float) -> list[Hypothesis]:
+    """Take apart raised pairs of which another photo sees one sighting's base on the board.
+
+    A base that moved towards a camera between two photos looks raised in these two. The photo that
+    agrees with one of them on the board is the likelier one.
+    """
+    kept = list(found)
+    for pair in [one for one in found if len(one.sightings) == 2 and one.is_raised]:
+        first, second = pair.sightings
+        raised = Hypothesis.of(first).log_ratio(second, density_per_mm2)
+        swaps = []
+        for one, other in ((first, second), (second, first)):
+            for alone in kept:
+                (seen, *more) = alone.sightings
+                if more or pair.is_seen_by(seen.photo) or not find_crossing([one], [seen]):
+                    continue
+                joined = Hypothesis.of(one).joined_by(seen)
+                ratio = Hypothesis.of(one).log_ratio(seen, density_per_mm2)
+                if ratio > raised and not joined.is_raised:
+                    swaps.append((ratio, alone, joined, Hypothesis.of(other)))
+        if swaps:
+            _, alone, joined, left = max(swaps, key=lambda swap: swap[0])
+            kept = [one for one in kept if one is not pair and one is not alone] + [joined, left]
+    return kept
 
 
 def _join_left_over(

@@ -27,8 +27,8 @@ MIN_DISC_SHARE = 0.05
 """Least share of the disc beside that: a crescent that one place does not share with the other."""
 DISC_RADII = 0.9
 """Radius of the disc that shows the ground where no base stands, in radii."""
-MIN_RING_SHARE = 0.5
-"""Least share of the ring that both photos show."""
+MIN_RING_SHARE = 0.4
+"""Least share of the ring that both photos show and on which no other base stands."""
 MAX_COLOUR_STEP_LAB = 10.0
 """Largest difference in L*a*b* of the ground in two photos, each against its board's usual colour. On
 seven rendered tables 95 of 100 bare places had less than 6.6, trees up to 20."""
@@ -37,8 +37,9 @@ GROUND_SHARE = 0.6
 MAX_APART_LAB = 2.1
 """Largest median difference of these marks in two photos, beside that. On 19 rendered tables bare
 places had 0.9 to 2.0, hidden ones 2.3 to 10."""
-MOST_APART_LAB = 3.0
-"""The same where the marks are alike for sure: in low light and on rough ground bare places had up to 2.7."""
+MOST_APART_LAB = 3.5
+"""The same where the marks are alike for sure: in low light, on rough ground and in a crowd bare places
+had up to 3.3."""
 SURE_CORRELATION = 0.9
 """Least correlation of such marks."""
 PLAIN_APART_LAB = 0.7
@@ -66,10 +67,26 @@ def is_bare(
     xyz_mm: Array,
     beside: SeenPhoto,
     elsewhere_mm: Array | None = None,
+    others_mm: Array | None = None,
 ) -> bool:
-    """Whether a photo shows at a base's place the ground that `beside` shows around the base.
+    """Whether a photo shows at a base's place the ground that `beside` shows around the base."""
+    share = bare_share(photo, base, xyz_mm, beside, elsewhere_mm, others_mm)
+    return share is not None and share >= MIN_BARE_SHARE
 
-    The same base stands at `elsewhere_mm` (2,) in one of them: that place is left out.
+
+def bare_share(
+    photo: SeenPhoto,
+    base: Base,
+    xyz_mm: Array,
+    beside: SeenPhoto,
+    elsewhere_mm: Array | None = None,
+    others_mm: Array | None = None,
+) -> float | None:
+    """The share of a base's place where a photo shows the ground that `beside` shows around the base.
+
+    None where the photo does not show that ground. The same base stands at `elsewhere_mm` (2,) in one
+    of them: that place is left out. So are the discs of other bases (N, 3), by their centres and radii,
+    from the ground around it.
     """
     radius_mm = base.length_mm / 2
     if base.shape == "rectangle":
@@ -77,20 +94,20 @@ def is_bare(
     grid = square_grid(RING_RADII[1])
     one, other = (cut_out_square(each, grid * radius_mm, xyz_mm) for each in (photo, beside))
     if one is None or other is None:
-        return False
+        return None
     radii = np.linalg.norm(grid, axis=-1)
     free = _is_free(grid * radius_mm + xyz_mm[:2], elsewhere_mm, radius_mm)
     ring, disc = free & (radii > RING_RADII[0]), free & (radii < DISC_RADII)
-    both = ring & one.inside & other.inside
+    both = ring & one.inside & other.inside & _is_beside(grid * radius_mm + xyz_mm[:2], others_mm)
     is_seen = both.sum() >= MIN_RING_SHARE * ring.sum()
     if not is_seen or disc.sum() < MIN_DISC_SHARE * (radii < DISC_RADII).sum():
-        return False
+        return None
     here, there = smooth_squares(one, other)
     apart = _apart(here[both], there[both])
     if apart is None:
-        return False
+        return None
     common = apart < max(SAME_MARK_LAB, float(np.quantile(apart, MIN_COMMON_SHARE)))
-    return _looks_like(here[disc], here[both][common])
+    return _share_like(here[disc], here[both][common])
 
 
 def _is_free(places_mm: Array, elsewhere_mm: Array | None, radius_mm: float) -> NDArray[np.bool_]:
@@ -99,6 +116,14 @@ def _is_free(places_mm: Array, elsewhere_mm: Array | None, radius_mm: float) -> 
         return np.ones(places_mm.shape[:-1], np.bool_)
     apart = np.linalg.norm(places_mm - elsewhere_mm, axis=-1)
     return np.asarray(apart > ELSEWHERE_RADII * radius_mm)
+
+
+def _is_beside(places_mm: Array, others_mm: Array | None) -> NDArray[np.bool_]:
+    """Which places (..., 2) lie off other bases (N, 3)."""
+    is_beside = np.ones(places_mm.shape[:-1], np.bool_)
+    for x, y, radius_mm in [] if others_mm is None else others_mm:
+        is_beside &= np.linalg.norm(places_mm - [x, y], axis=-1) > radius_mm
+    return is_beside
 
 
 def _apart(here: Array, there: Array) -> Array | None:
@@ -117,12 +142,12 @@ def _apart(here: Array, there: Array) -> Array | None:
     return apart
 
 
-def _looks_like(disc: Array, ground: Array) -> bool:
-    """Whether most pixels (N, 3) have the colours of the ground (M, 3)."""
+def _share_like(disc: Array, ground: Array) -> float:
+    """The share of pixels (N, 3) that have the colours of the ground (M, 3)."""
     usual = np.median(ground, 0)
     sigma = MAD_TO_SIGMA * np.median(np.abs(ground - usual), 0)
     step = np.abs(disc - usual)
     most_chroma = MAX_CHROMA_STEP[0] + MAX_CHROMA_STEP[1] * np.hypot(*sigma[1:])
     most_lightness = MAX_LIGHTNESS_STEP[0] + MAX_LIGHTNESS_STEP[1] * sigma[0]
     alike = (np.hypot(*step[:, 1:].T) < most_chroma) & (step[:, 0] < most_lightness)
-    return bool(alike.mean() >= MIN_BARE_SHARE)
+    return float(alike.mean())

@@ -15,8 +15,6 @@ GRID_STEPS = 41
 """Samples along and across the square about a base."""
 MIN_BLUR_MM = 1.5
 """Least 1 σ of the Gaussian that takes noise off the ground, in mm; else a pixel of either photo."""
-BOARD_STEPS = 24
-"""Samples along and across the board for its usual colour."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +46,7 @@ def cut_out_square(photo: SeenPhoto, steps_mm: Array, xyz_mm: Array) -> GroundSq
         return None
     lab, inside = patch.sample_board(xyz_mm[:2] + steps_mm)
     step_mm = 2 * reach_mm / (GRID_STEPS - 1)
-    return GroundSquare(lab - _usual_colour(photo), inside, patch.mm_per_px, step_mm)
+    return GroundSquare(lab - photo.usual_lab, inside, patch.mm_per_px, step_mm)
 
 
 def smooth_squares(one: GroundSquare, other: GroundSquare) -> tuple[Floats, Floats]:
@@ -63,19 +61,3 @@ def correlate(one: Array, other: Array) -> float:
     one, other = one - one.mean(), other - other.mean()
     lengths = float(np.linalg.norm(one)) * float(np.linalg.norm(other))
     return float(one @ other) / max(lengths, 1e-9)
-
-
-def _usual_colour(photo: SeenPhoto) -> Floats:
-    """The median colour (3,) of the board, which takes the photo's exposure and white balance off."""
-    width, height = photo.calibration.board_mm
-    x, y = np.meshgrid(np.linspace(0, width, BOARD_STEPS), np.linspace(0, height, BOARD_STEPS))
-    pixels = photo.calibration.camera.project(np.stack([x, y, np.zeros_like(x)], -1).reshape(-1, 3))
-    inside = np.isfinite(pixels).all(1)
-    columns, rows = np.rint(pixels[inside]).astype(int).T
-    seen = (columns >= 0) & (rows >= 0)
-    seen &= (columns < photo.frame.size_px[0]) & (rows < photo.frame.size_px[1])
-    colours = photo.frame.pixels[rows[seen], columns[seen]].astype(np.float32) / 255
-    if not len(colours):
-        return np.zeros(3, np.float32)
-    lab = cv2.cvtColor(colours[None], cv2.COLOR_BGR2Lab)[0]
-    return np.asarray(np.median(lab, 0), np.float32)

@@ -48,23 +48,27 @@ class Mode:
     @classmethod
     def first(cls, sighting: Sighting, z_mm: float, sigma_mm: float, chance: float) -> "Mode":
         """The mode of one sighting at a prior height."""
-        relief = sighting.relief_at(z_mm)
+        place = sighting.place_at(z_mm)
+        relief = sighting.relief_at(z_mm, place)
         covariance = np.zeros((3, 3))
-        covariance[:2, :2] = sighting.loose_covariance_at(z_mm) + sigma_mm**2 * np.outer(
-            relief, relief
-        )
+        loose = sighting.loose_covariance_at(z_mm, place)
+        covariance[:2, :2] = loose + sigma_mm**2 * np.outer(relief, relief)
         covariance[:2, 2] = covariance[2, :2] = sigma_mm**2 * relief
         covariance[2, 2] = sigma_mm**2
-        return cls(np.array([*sighting.place_at(z_mm), z_mm]), covariance, float(np.log(chance)))
+        return cls(np.array([*place, z_mm]), covariance, float(np.log(chance)))
 
     def seen_by(self, sighting: Sighting) -> "Mode":
         """The mode with one more sighting; its weight has that sighting's density in mm⁻²."""
         z_mm = float(self.mean[2])
-        by_place = np.column_stack([np.eye(2), -sighting.relief_at(z_mm)])
-        innovation = sighting.place_at(z_mm) - self.mean[:2]
-        spread = by_place @ self.covariance @ by_place.T + sighting.loose_covariance_at(z_mm)
-        gain = np.linalg.solve(spread, by_place @ self.covariance).T
-        chi2 = float(innovation @ np.linalg.solve(spread, innovation))
+        place = sighting.place_at(z_mm)
+        by_place = np.eye(2, 3)
+        by_place[:, 2] = -sighting.relief_at(z_mm, place)
+        innovation = place - self.mean[:2]
+        loose = sighting.loose_covariance_at(z_mm, place)
+        spread = by_place @ self.covariance @ by_place.T + loose
+        inverse = np.linalg.inv(spread)
+        gain = self.covariance @ by_place.T @ inverse
+        chi2 = float(innovation @ inverse @ innovation)
         density = -0.5 * (chi2 + float(np.log(np.linalg.det(spread)))) - np.log(2 * np.pi)
         covariance = self.covariance - gain @ by_place @ self.covariance
         return Mode(

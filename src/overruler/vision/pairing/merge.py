@@ -5,11 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from overruler.vision.pairing.decided import Decided
-from overruler.vision.pairing.moved import MIN_MOVED_SCORE, is_surely_apart
-from overruler.vision.pairing.sighting import Sighting
+from overruler.vision.pairing.sighting import SAME_PLACE_SHARE, Sighting
 
-SAME_PLACE_SHARE = 0.6
-"""Two findings nearer than this share of the smaller width are one base."""
 AGREEING_MM = 2.5
 """A sighting farther from the place of a base shows something else."""
 MAX_OVERLAP_SHARE = 0.25
@@ -44,28 +41,12 @@ def _apart(one: Decided, other: Decided) -> tuple[float, float]:
 
 
 def is_one_base(stronger: Decided, weaker: Decided) -> bool:
-    """Whether two findings stand in one place; false where the weaker one may be a base that moved."""
+    """Whether two findings stand in one place."""
     apart_mm, higher_mm = _apart(stronger, weaker)
     width = min(stronger.base.width_mm, weaker.base.width_mm)
     is_near = apart_mm < SAME_PLACE_SHARE * width and higher_mm < SAME_HEIGHT_MM
     is_alike = stronger.base.shape == weaker.base.shape
-    return is_near and is_alike and not _may_have_moved(stronger, weaker)
-
-
-def _may_have_moved(stronger: Decided, weaker: Decided) -> bool:
-    """Whether one photo is sure of the same base a little aside, where the others do not see it."""
-    own, more = stronger.as_finding(), weaker.as_finding()
-    is_sure = min(one.detection.score for one in weaker.sightings) >= MIN_MOVED_SCORE
-    is_alone = len(more.photos) == 1 and not own.photos & more.photos
-    is_same = stronger.base == weaker.base and not stronger.is_raised and not weaker.is_raised
-    return is_sure and is_alone and is_same and is_surely_apart(own, more)
-
-
-def is_same_spot(one: Sighting, other: Sighting) -> bool:
-    """Whether two sightings in one photo are of the same spot of the picture."""
-    apart_mm = float(np.hypot(*(one.place_at(0.0) - other.place_at(0.0))))
-    width = min(one.detection.base.width_mm, other.detection.base.width_mm)
-    return apart_mm < SAME_PLACE_SHARE * width
+    return is_near and is_alike
 
 
 def do_overlap(one: Decided, other: Decided) -> bool:

@@ -3,32 +3,52 @@
 A photo that does not see a base where others do may have it hidden. A base moved where the photo shows
 bare ground in its place, shows a base of its size elsewhere, and another shows bare ground there.
 Figures hide places; so one photo's word for each place is enough. Where the two places overlap, the
-crescents count that they do not share. A plate is told by its print: where one photo shows it on
-ground that another shows bare, it came from near by, even if the photo hides its old place.
+crescents count that they do not share.
+
+Where all photos are sure of a base, and one shows it on ground that another shows bare, it came from near
+by: even if figures lean over its old place, and a plate, which is told by its print, even if the photo
+hides that place.
+
+One photo may misread the size of the base that moved, or take it for a misplaced one: all that it found
+and that is no other base counts, measured again with the size that the others know.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.pairing.bare_ground import is_bare
-from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.bare_ground import MIN_BARE_SHARE, bare_share, is_bare
+from overruler.vision.pairing.hypotheses import largest_sigma_mm
+from overruler.vision.pairing.second_look import Expected, look_again
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting, is_same_spot
 
 MIN_MOVED_SCORE = 0.98
-"""Least score of a base at the place to which it moved, and at its place in a single other photo."""
+"""Least score of a base far from its old place, or where its old place is hidden; and at its place in
+a single other photo."""
+MIN_NEAR_SCORE = 0.6
+"""Least score of a base near its old place, where both places are bare."""
+MIN_OLD_SCORE = 0.95
+"""Least score of a base at its old place in each photo, where the photo that shows it elsewhere covers it."""
 MIN_SURE_PHOTOS = 2
-"""Least number of photos that are sure of a plate whose old place the other one hides."""
-MIN_STEP_SIGMAS = 8.0
+"""Least number of such photos."""
+MIN_PART_SHARE = 0.4
+"""Least share of an old place that shows its ground, where figures may lean over it. Bases that were
+there, hidden in part, had up to 0.36 on ten rendered tables."""
+MIN_STEP_SIGMAS = 6.0
 """Least distance of a move, in σ of the places."""
 MIN_STEP_MM = 3.0
 """The same in mm."""
 MAX_MOVE_MM = 400.0
 """Largest move that is recognized as one."""
-MAX_UNSEEN_MOVE_MM = 100.0
-"""The same where the old place is hidden in the photo that shows the new one."""
+MAX_NEAR_MOVE_MM = 100.0
+"""The same where the photo is not sure of the base, or its old place is hidden there."""
+SAME_SHAPE_RATIO = 1.3
+"""Largest ratio of two sizes that may be one misread size in one photo: it takes 32 mm for 25."""
+MISREAD_SIGMA_MM = 2.0
+"""1 σ of a place that was measured with another size."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,75 +73,179 @@ class Move:
 
     stays: int
     """Number of the finding by the photos that agree."""
-    strays: int
-    """Number of the finding by the photo that differs."""
+    strays: int | None
+    """Number of the finding by the photo that differs; None where that is no finding of its own."""
+    sighting: Sighting
+    """What that photo shows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stray:
+    """What a photo found and no other photo shows there."""
+
+    number: int | None
+    """As in `Move`."""
+    base: Base
+    sighting: Sighting
 
 
 def find_moves(findings: Sequence[Finding], photos: Sequence[SeenPhoto]) -> list[Move]:
-    """Pair findings of single photos with findings that just these photos lack, the nearest first."""
-    pairs = []
-    for strays, there in enumerate(findings):
-        if len(there.photos) > 1 or there.sightings[0].detection.score < MIN_MOVED_SCORE:
-            continue
+    """Pair what single photos show with findings that just these photos lack, the nearest first."""
+    discs_mm = np.array([[*one.xyz_mm[:2], one.base.length_mm / 2] for one in findings])
+    pairs: list[tuple[float, int, _Stray, Sighting]] = []
+    for photo in photos:
+        strays = _find_strays(findings, photo)
         for stays, here in enumerate(findings):
-            if stays != strays and _may_have_moved(here, there, photos):
-                pairs.append((float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2])), stays, strays))
+            if not _may_lack(here, photo):
+                continue
+            change = _Change(here, photo, photos, discs_mm)
+            for stray in strays:
+                seen = change.find_at(stray)
+                if seen is not None:
+                    pairs.append((change.apart_mm(seen), stays, stray, seen))
     moves: list[Move] = []
     taken: set[int] = set()
-    for _, stays, strays in sorted(pairs):
-        if stays not in taken and strays not in taken:
-            taken |= {stays, strays}
-            moves.append(Move(stays, strays))
+    for _, stays, stray, seen in sorted(pairs, key=lambda pair: pair[0]):
+        if stays not in taken and id(stray) not in taken:
+            taken |= {stays, id(stray)}
+            moves.append(Move(stays, stray.number, seen))
     return moves
 
 
-def _may_have_moved(here: Finding, there: Finding, photos: Sequence[SeenPhoto]) -> bool:
-    """Whether `there`, in one photo, may be the base that the others show at `here`."""
-    if here.base != there.base or here.photos & there.photos:
+def _find_strays(findings: Sequence[Finding], photo: SeenPhoto) -> list[_Stray]:
+    """What a photo found that is no base of several photos."""
+    own = [(k, one) for k, each in enumerate(findings) for one in each.sightings]
+    own = [(k, one) for k, one in own if one.photo is photo]
+    strays = [_Stray(k, findings[k].base, one) for k, one in own if len(findings[k].photos) == 1]
+    for detection in photo.detections:
+        sighting = Sighting(photo, detection)
+        if not any(is_same_spot(sighting, one) for _, one in own):
+            strays.append(_Stray(None, detection.base, sighting))
+    return strays
+
+
+def _may_lack(here: Finding, photo: SeenPhoto) -> bool:
+    """Whether a photo may show elsewhere what others, or the first of two that sees it well, show here."""
+    if photo.index in here.photos or not photo.shows(here.xyz_mm):
         return False
-    if len(here.photos) == 1 and not _is_first_of_two(here, there):
-        return False
-    apart_mm = float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2]))
-    if apart_mm > MAX_MOVE_MM:
-        return False
-    if not is_surely_apart(here, there):
-        return False
-    (strayed,) = there.photos
-    by_index = {photo.index: photo for photo in photos}
-    agreeing = [by_index[k] for k in sorted(here.photos)]
-    if not any(_is_bare_of(here, by_index[strayed], beside, there) for beside in agreeing):
-        others = [photo for photo in photos if photo.index != strayed]
-        return apart_mm < MAX_UNSEEN_MOVE_MM and _did_plate_appear(here, there, others)
-    if apart_mm < here.base.width_mm:
-        return True  # two bases cannot overlap, so it is the same one
-    return any(_is_bare_of(there, photo, by_index[strayed], here) for photo in agreeing)
+    is_first = min(here.photos) < photo.index
+    is_sure = here.sightings[0].detection.score >= MIN_MOVED_SCORE
+    return len(here.photos) > 1 or (is_first and is_sure)
 
 
-def _did_plate_appear(here: Finding, there: Finding, others: Sequence[SeenPhoto]) -> bool:
-    """Whether all other photos, at least two, are sure of `here`, and one shows bare ground at `there`."""
-    if there.base.shape != "rectangle" or len(here.photos) < max(len(others), MIN_SURE_PHOTOS):
-        return False
-    if min(one.detection.score for one in here.sightings) < MIN_MOVED_SCORE:
-        return False
-    beside = there.sightings[0].photo
-    apart_mm = float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2]))
-    is_clear = apart_mm > here.base.width_mm and beside.shows(here.xyz_mm)
-    return is_clear and any(_is_bare_of(there, photo, beside, here) for photo in others)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """A base that one photo may show elsewhere."""
+
+    here: Finding
+    photo: SeenPhoto
+    photos: Sequence[SeenPhoto]
+    """All photos."""
+    discs_mm: Array
+    """(N, 3): centres and radii of all findings."""
+
+    @property
+    def agreeing(self) -> list[SeenPhoto]:
+        """The photos that show the base in its place."""
+        return [photo for photo in self.photos if photo.index in self.here.photos]
+
+    def apart_mm(self, seen: Sighting) -> float:
+        """The distance of what the photo shows from the base's place."""
+        return float(np.hypot(*(self._place_of(seen)[:2] - self.here.xyz_mm[:2])))
+
+    def find_at(self, stray: _Stray) -> Sighting | None:
+        """The base where the photo shows it, at a stray finding; None where it is not that base."""
+        seen = stray.sighting
+        if self.apart_mm(seen) > MAX_MOVE_MM or not self._may_be_same(stray):
+            return None
+        share = self._bare_share_here(seen)
+        if share < MIN_PART_SHARE and self.here.base.shape != "rectangle":
+            return None
+        if _is_misread(seen.detection.base, self.here.base):
+            again = self._measure_again(seen)
+            if again is None:
+                return None
+            seen = again
+        return seen if self._is_move(seen, share >= MIN_BARE_SHARE) else None
+
+    def _may_be_same(self, stray: _Stray) -> bool:
+        base = self.here.base
+        return stray.base == base or _is_misread(stray.sighting.detection.base, base)
+
+    def _measure_again(self, seen: Sighting) -> Sighting | None:
+        """What the photo shows there, measured with the size that the other photos know.
+
+        Either size may look more like a base.
+        """
+        place, heading_deg = self._place_of(seen), seen.detection.heading_deg
+        expected = Expected(0, self.here.base, place, MISREAD_SIGMA_MM, heading_deg)
+        again = look_again(self.photo, [expected]).get(0)
+        if again is None:
+            return None
+        score = max(again.detection.score, seen.detection.score)
+        return again.with_detection(replace(again.detection, score=score))
+
+    def _is_move(self, seen: Sighting, has_left: bool) -> bool:
+        apart_mm, score = self.apart_mm(seen), seen.detection.score
+        is_sure = score >= MIN_MOVED_SCORE
+        if score < MIN_NEAR_SCORE or not self._is_surely_apart(seen):
+            return False
+        if apart_mm > MAX_NEAR_MOVE_MM and not (is_sure and has_left):
+            return False
+        if not has_left:
+            return is_sure and self._did_appear(seen)
+        if is_sure and apart_mm < self.here.base.width_mm:
+            return True  # two bases cannot overlap, so it is the same one
+        return any(self._is_there_bare(seen, photo) for photo in self.agreeing)
+
+    def _is_surely_apart(self, seen: Sighting) -> bool:
+        """Whether the two places differ by more than errors of fits."""
+        own_mm = largest_sigma_mm(seen.loose_covariance_at(float(self.here.xyz_mm[2])))
+        sigma_mm = float(np.hypot(self.here.sigma_mm, own_mm))
+        return self.apart_mm(seen) > max(MIN_STEP_MM, MIN_STEP_SIGMAS * sigma_mm)
+
+    def _did_appear(self, seen: Sighting) -> bool:
+        """Whether all other photos, at least two, are sure of the base, and one shows bare ground there."""
+        others = [photo for photo in self.photos if photo is not self.photo]
+        if len(self.here.photos) < max(len(others), MIN_SURE_PHOTOS):
+            return False
+        if min(one.detection.score for one in self.here.sightings) < MIN_OLD_SCORE:
+            return False
+        is_clear = self.apart_mm(seen) > self.here.base.width_mm
+        return is_clear and any(self._is_there_bare(seen, photo) for photo in others)
+
+    def _bare_share_here(self, seen: Sighting) -> float:
+        """The share of the base's place where the photo shows its ground; 0 where it hides that."""
+        base, there_mm, others = self.here.base, self._place_of(seen)[:2], self._others(seen)
+        shares = [
+            bare_share(self.photo, base, self.here.xyz_mm, beside, there_mm, others)
+            for beside in self.agreeing
+        ]
+        return max((share for share in shares if share is not None), default=0.0)
+
+    def _is_there_bare(self, seen: Sighting, photo: SeenPhoto) -> bool:
+        """Whether another photo shows bare ground where this one shows the base."""
+        place, here_mm = self._place_of(seen), self.here.xyz_mm[:2]
+        return any(
+            is_bare(photo, self.here.base, place, beside, here_mm, self._others(seen))
+            for beside in self.photos
+            if beside is not photo
+        )
+
+    def _place_of(self, seen: Sighting) -> Array:
+        """(3,): where the photo shows the base, at its height."""
+        z_mm = float(self.here.xyz_mm[2])
+        return np.array([*seen.place_at(z_mm), z_mm])
+
+    def _others(self, seen: Sighting) -> Array:
+        """(N, 3): centres and radii of what stands beside both places."""
+        apart = np.ones(len(self.discs_mm), np.bool_)
+        for place in (self.here.xyz_mm, self._place_of(seen)):
+            apart &= np.hypot(*(self.discs_mm[:, :2] - place[:2]).T) > self.discs_mm[:, 2]
+        return self.discs_mm[apart]
 
 
-def is_surely_apart(here: Finding, there: Finding) -> bool:
-    """Whether two places differ by more than errors of fits."""
-    apart_mm = float(np.hypot(*(here.xyz_mm - there.xyz_mm)[:2]))
-    sigma_mm = float(np.hypot(here.sigma_mm, there.sigma_mm))
-    return apart_mm > max(MIN_STEP_MM, MIN_STEP_SIGMAS * sigma_mm)
-
-
-def _is_bare_of(one: Finding, photo: SeenPhoto, beside: SeenPhoto, elsewhere: Finding) -> bool:
-    """Whether a photo shows bare ground where `beside` shows the base."""
-    return is_bare(photo, one.base, one.xyz_mm, beside, elsewhere.xyz_mm[:2])
-
-
-def _is_first_of_two(here: Finding, there: Finding) -> bool:
-    """Whether two photos differ about a base, of which the first one counts, and sees it well."""
-    is_first = min(here.photos) < min(there.photos)
-    return is_first and here.sightings[0].detection.score >= MIN_MOVED_SCORE
+def _is_misread(own: Base, base: Base) -> bool:
+    """Whether a base may have been taken for one of its shape and of another size."""
+    ratio = max(own.length_mm / base.length_mm, base.length_mm / own.length_mm)
+    return own.shape == base.shape and own != base and ratio < SAME_SHAPE_RATIO

@@ -6,6 +6,7 @@ the relief displacement for each millimetre of height.
 
 from dataclasses import dataclass, field, replace
 
+import cv2
 import numpy as np
 
 from overruler.calibration import Calibration
@@ -17,6 +18,7 @@ from overruler.vision.assembly.flag_doubts import SURE, rare_probability
 from overruler.vision.camera.table_bow import correct_for_bow_mm, place_jacobian_bow
 from overruler.vision.contours.shading import common_shade_mm, shade_covariance_mm2
 from overruler.vision.hanging.lean import Lean
+from overruler.vision.imaging.line_profiles import Floats
 
 PHOTOS_AT_A_TIME = 2
 """Photos looked at at a time: each needs some hundred megabytes and most of a core."""
@@ -59,6 +61,11 @@ LIFT_SIGMA_PX = 0.12
 PROFILE_SIGMA_MM = 0.45
 """1 σ of the height by which a base's own profile seems to lift it, in all photos alike."""
 
+SAME_PLACE_SHARE = 0.6
+"""Two findings nearer than this share of the smaller width are one base."""
+BOARD_STEPS = 24
+"""Samples along and across the board for its usual colour."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeenPhoto:
@@ -76,6 +83,11 @@ class SeenPhoto:
     """The rulers that lie in it."""
     leans: tuple[Lean, ...] = ()
     """How its camera follows those of the photos that it hangs on; none where markers tell it."""
+    usual_lab: Floats = field(init=False)
+    """(3,): the board's usual colour, L*a*b*: it takes the photo's exposure and white balance off."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "usual_lab", _usual_colour(self.frame, self.calibration))
 
     @property
     def is_off(self) -> bool:
@@ -107,6 +119,8 @@ class Sighting:
     """The photo's resolution there."""
     usual_mm2: Array = field(init=False)
     """(2, 2): usual covariance of its own error: `own_covariance_mm2`, asked for often."""
+    loose_mm2: Array = field(init=False)
+    """(2, 2): the same of a fit that may have gone a little astray."""
     shade_shift_mm: Array = field(init=False)
     """(2,): its shift by the shade that all sightings of its base share, 1 σ."""
     lift_shift_mm: Array = field(init=False)
@@ -116,8 +130,10 @@ class Sighting:
         calibration, detection = self.photo.calibration, self.detection
         place = np.array([*detection.xy_mm, detection.z_mm])
         scale, along = float(calibration.camera.mm_per_px(place)), self._along_view()
+        shade = shade_covariance_mm2(calibration, detection)
         object.__setattr__(self, "mm_per_px", scale)
-        object.__setattr__(self, "usual_mm2", self._usual_covariance_mm2(along))
+        object.__setattr__(self, "usual_mm2", self._usual_covariance_mm2(along, shade))
+        object.__setattr__(self, "loose_mm2", self._loose_covariance_mm2(along, shade))
         object.__setattr__(self, "shade_shift_mm", common_shade_mm(calibration, detection))
         object.__setattr__(self, "lift_shift_mm", LIFT_SIGMA_PX * scale * along)
 
@@ -129,25 +145,25 @@ class Sighting:
         """Its place (2,) on the bowed table if its underside lies at `z_mm` over it."""
         return self.photo.place_of(self.detection, z_mm)
 
-    def relief_at(self, z_mm: float) -> Array:
-        """How far (2,) its place moves for a millimetre of height."""
+    def relief_at(self, z_mm: float, place_mm: Array | None = None) -> Array:
+        """How far (2,) its place moves for a millimetre of height; `place_mm` is `place_at` if known."""
         camera = self.photo.calibration.camera
-        return relief_displacement_per_mm(camera, self.place_at(z_mm), z_mm)
+        place_mm = self.place_at(z_mm) if place_mm is None else place_mm
+        return relief_displacement_per_mm(camera, place_mm, z_mm)
 
     def ray_at(self, z_mm: float) -> Array:
         """The unit vector (3,) from it to the camera if its underside lies at `z_mm`."""
         ray = self.photo.calibration.camera.center_mm - np.array([*self.detection.xy_mm, z_mm])
         return np.asarray(ray / np.linalg.norm(ray))
 
-    def jacobian_at(self, z_mm: float) -> Array:
-        """Its place's derivative (2, 17) by the camera and the table's bow."""
+    def jacobian_at(self, z_mm: float, place_mm: Array | None = None) -> Array:
+        """Its place's derivative (2, 17) by the camera and the table's bow; `place_mm` as before."""
         calibration, detection = self.photo.calibration, self.detection
+        place_mm = self.place_at(z_mm) if place_mm is None else place_mm
         by_camera = detection.d_xy_d_camera
         if abs(z_mm - detection.z_mm) > 1:
-            place = np.array([*self.place_at(z_mm), z_mm])
-            by_camera = calibration.camera.board_point_jacobian(place)
-        by_bow = place_jacobian_bow(calibration, self.place_at(z_mm), z_mm)
-        return np.column_stack([by_camera, by_bow])
+            by_camera = calibration.camera.board_point_jacobian(np.array([*place_mm, z_mm]))
+        return np.hstack([by_camera, place_jacobian_bow(calibration, place_mm, z_mm)])
 
     def own_covariance_mm2(self, rare: bool) -> Array:
         """(2, 2): covariance of the fit and the shade, for an exact camera and height.
@@ -163,15 +179,21 @@ class Sighting:
         least = (PLATE_LEAST_SIGMA_PX * self.mm_per_px) ** 2 * np.eye(2)
         return np.asarray(max(1.0, ALONG_SIGMA_FACTOR**2 * spread) * own + spread * least)
 
-    def _usual_covariance_mm2(self, along: Array) -> Array:
+    def _usual_covariance_mm2(self, along: Array, shade: Array) -> Array:
         """The usual covariance of the fit and the shade; `along` (2,) points to the camera."""
         if self.is_plate:
             factors = PLATE_SIGMA_FACTOR, PLATE_SIGMA_FACTOR
-            return self._scaled_mm2(along, factors, PLATE_LEAST_SIGMA_PX)
+            return self._scaled_mm2(along, shade, factors, PLATE_LEAST_SIGMA_PX)
         factors = ALONG_SIGMA_FACTOR, ACROSS_SIGMA_FACTOR
         if self.detection.measured_on_lit_side:
             factors = LIT_SIDE_SIGMA_FACTOR, LIT_SIDE_SIGMA_FACTOR
-        return self._variance_by_score() * self._scaled_mm2(along, factors, LEAST_SIGMA_PX)
+        return self._variance_by_score() * self._scaled_mm2(along, shade, factors, LEAST_SIGMA_PX)
+
+    def _loose_covariance_mm2(self, along: Array, shade: Array) -> Array:
+        """The same of a fit that may have gone a little astray."""
+        factors = (LOOSE_PLATE_SIGMA_FACTOR,) * 2 if self.is_plate else LOOSE_SIGMA_FACTORS
+        spread = 1 + LOOSE_UNSURE_SHARE * (self._variance_by_score() - 1)
+        return spread * self._scaled_mm2(along, shade, factors, LOOSE_SIGMA_PX)
 
     def _variance_by_score(self) -> float:
         """The variance of its place against that of a base with the score 1."""
@@ -180,9 +202,10 @@ class Sighting:
         lack = (1 - self.detection.score) / UNSURE_SCORE
         return 1 + UNSURE_VARIANCE * float(np.log1p(lack))
 
-    def _scaled_mm2(self, along: Array, factors: tuple[float, float], least_px: float) -> Array:
+    def _scaled_mm2(
+        self, along: Array, shade: Array, factors: tuple[float, float], least_px: float
+    ) -> Array:
         """The covariance of the fit and the shade, scaled by factors on σ along and across the view."""
-        shade = shade_covariance_mm2(self.photo.calibration, self.detection)
         projection = np.outer(along, along)
         stretch = factors[0] * projection + factors[1] * (np.eye(2) - projection)
         own = self.detection.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade
@@ -198,19 +221,39 @@ class Sighting:
         """(2, 2): usual covariance of its place, the errors that it shares with others included."""
         return self._shared_covariance_at(z_mm) + self.own_covariance_mm2(rare=False)
 
-    def loose_covariance_at(self, z_mm: float) -> Array:
-        """(2, 2): the same of a fit that may have gone a little astray."""
-        factors = (LOOSE_PLATE_SIGMA_FACTOR,) * 2 if self.is_plate else LOOSE_SIGMA_FACTORS
-        own = self._scaled_mm2(self._along_view(), factors, LOOSE_SIGMA_PX)
-        spread = 1 + LOOSE_UNSURE_SHARE * (self._variance_by_score() - 1)
-        return self._shared_covariance_at(z_mm) + spread * own
+    def loose_covariance_at(self, z_mm: float, place_mm: Array | None = None) -> Array:
+        """(2, 2): the same of a fit that may have gone a little astray; `place_mm` as before."""
+        return self._shared_covariance_at(z_mm, place_mm) + self.loose_mm2
 
-    def _shared_covariance_at(self, z_mm: float) -> Array:
+    def _shared_covariance_at(self, z_mm: float, place_mm: Array | None = None) -> Array:
         """(2, 2): covariance of the errors that it shares with other sightings."""
-        by_camera = self.jacobian_at(z_mm)
+        by_camera = self.jacobian_at(z_mm, place_mm)
         camera = by_camera @ self.photo.calibration.covariances.usual @ by_camera.T
-        shifts = (self.shade_shift_mm, self.lift_shift_mm)
-        return np.asarray(camera + sum(np.outer(shift, shift) for shift in shifts))
+        shifts = np.column_stack([self.shade_shift_mm, self.lift_shift_mm])
+        return np.asarray(camera + shifts @ shifts.T)
 
     def with_detection(self, detection: Detection) -> "Sighting":
         return replace(self, detection=detection)
+
+
+def is_same_spot(one: Sighting, other: Sighting) -> bool:
+    """Whether two sightings in one photo are of the same spot of the picture."""
+    apart_mm = float(np.hypot(*(one.place_at(0.0) - other.place_at(0.0))))
+    width = min(one.detection.base.width_mm, other.detection.base.width_mm)
+    return apart_mm < SAME_PLACE_SHARE * width
+
+
+def _usual_colour(frame: Frame, calibration: Calibration) -> Floats:
+    """The median colour (3,) of the board in a photo."""
+    width, height = calibration.board_mm
+    x, y = np.meshgrid(np.linspace(0, width, BOARD_STEPS), np.linspace(0, height, BOARD_STEPS))
+    pixels = calibration.camera.project(np.stack([x, y, np.zeros_like(x)], -1).reshape(-1, 3))
+    inside = np.isfinite(pixels).all(1)
+    columns, rows = np.rint(pixels[inside]).astype(int).T
+    seen = (columns >= 0) & (rows >= 0)
+    seen &= (columns < frame.size_px[0]) & (rows < frame.size_px[1])
+    colours = frame.pixels[rows[seen], columns[seen]].astype(np.float32) / 255
+    if not len(colours):
+        return np.zeros(3, np.float32)
+    lab = cv2.cvtColor(colours[None], cv2.COLOR_BGR2Lab)[0]
+    return np.asarray(np.median(lab, 0), np.float32)
