@@ -20,6 +20,7 @@ from overruler.vision.learned.in_play_net import (
     look_at_shapes,
 )
 from overruler.vision.learned.patches import Picture, equal_area_radius_mm
+from overruler.vision.learned.rivals_for_a_place import group_rivals
 
 CORRECTIONS = 2
 """Times that a candidate is corrected."""
@@ -78,8 +79,13 @@ def find_shapes(pyramid: list[Picture], camera: Camera, discs: Discs) -> SeenSha
         logits = likelier_logits(answers)
         usual = may_be_bases(shapes)
         shapes, logits, from_above = shapes[usual], logits[usual], from_above[usual]
-    first, highest = _first_of_each(shapes, logits, from_above)
-    shapes = shapes[first].reshape(-1, 5)
+
+    def are_one(k: int, others: list[int]) -> NDArray[np.bool_]:
+        return _are_one(shapes[k], shapes[others])
+
+    bases = group_rivals(logits, are_one)
+    highest = np.array([from_above[base].max() for base in bases])
+    shapes = shapes[[base[0] for base in bases]].reshape(-1, 5)
     seen = SeenShapes(shapes, answers_from_both_sides(pyramid, camera, shapes), highest)
     return seen.among(likelier_logits(seen.answers) > MIN_LOGIT)
 
@@ -104,20 +110,6 @@ def answers_from_both_sides(pyramid: list[Picture], camera: Camera, shapes: Arra
     mirrored = look_at_shapes(pyramid, camera, shapes, np.ones(len(shapes), bool))
     mirrored[:, [1, STRETCH[1]]] *= -1
     return (answers + mirrored) / 2
-
-
-def _first_of_each(shapes: Array, logits: Array, from_above: Array) -> tuple[list[int], Array]:
-    """Return the likeliest candidate of each base, and the highest probabilities from above there."""
-    kept: list[int] = []
-    highest: list[float] = []
-    for k in np.argsort(-logits, kind="stable").tolist():
-        same = np.flatnonzero(_are_one(shapes[k], shapes[kept]))
-        if len(same):
-            highest[same[0]] = max(highest[same[0]], float(from_above[k]))
-        else:
-            kept.append(k)
-            highest.append(float(from_above[k]))
-    return kept, np.array(highest)
 
 
 def _are_one(shape: Array, others: Array) -> NDArray[np.bool_]:
