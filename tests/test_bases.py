@@ -77,7 +77,7 @@ def test_every_base_of_the_catalogue_can_be_asked_for() -> None:
 def test_the_catalogue_knows_which_games_use_plates() -> None:
     assert {base.shape for base in catalogue("legion")} == {"circle"}
     assert [base.width_mm for base in catalogue("xwing")] == [40, 60, 80]
-    assert {base.shape for base in catalogue()} == {"circle", "rectangle", "oval"}
+    assert {base.shape for base in catalogue()} == {"circle", "rectangle", "oval", "stadium"}
 
 
 def test_a_ship_s_plate_has_rounded_corners_and_is_the_same_base() -> None:

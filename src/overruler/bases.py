@@ -85,9 +85,14 @@ class Base:
         return self.shape == "rectangle" and self.width_mm == self.length_mm
 
     @property
+    def has_round_ends(self) -> bool:
+        """Whether each end of the base looks like a round base."""
+        return self.shape in ("oval", "stadium")
+
+    @property
     def is_searched_for(self) -> bool:
         """Whether photos are searched for bases of this shape."""
-        return self.shape in ("circle", "rectangle", "oval")
+        return self.shape != "hexagon"
 
     @property
     def with_rounded_corners(self) -> "Base":
@@ -105,13 +110,17 @@ class Base:
         return f"{self.length_mm:g} × {self.width_mm:g} mm {self.shape}"
 
     def to_json(self) -> dict[str, str | float]:
+        """The base as scenes have it: a stadium is a rectangle with corners as round as its ends."""
         if self.shape == "circle":
             return {"shape": "circle", "diameter_mm": self.width_mm}
         if self.shape == "hexagon":
             return {"shape": "hexagon", "width_mm": self.width_mm}
+        shape, radius_mm = self.shape, self.corner_radius_mm
+        if shape == "stadium":  # other programs that read scenes know rectangles
+            shape, radius_mm = "rectangle", self.width_mm / 2
         sizes = {"width_mm": self.width_mm, "length_mm": self.length_mm}
-        rounding = {"corner_radius_mm": self.corner_radius_mm} if self.corner_radius_mm else {}
-        return {"shape": self.shape, **sizes, **rounding}
+        rounding = {"corner_radius_mm": radius_mm} if radius_mm else {}
+        return {"shape": shape, **sizes, **rounding}
 
 
 def read_base_size(node: Node) -> str:
@@ -144,10 +153,14 @@ OVAL_SIDES_MM: tuple[tuple[float, float], ...] = (
     *((35, 60), (42, 75), (52, 90)),
     *((70, 105), (92, 120), (105, 170)),
 )
-"""Width and length of the catalogue's oval bases. A game in `ROUND_BY_GAME_MM` has none of them."""
+"""Width and length of the catalogue's oval bases. A game with round bases of its own has none of them."""
 OVAL_SHARES = (10.0, 5.0, 3.0, 2.0, 1.5, 0.5)
 """How many of each are played, relative to each other: a unit of riders has five to ten of the smallest,
 an army one or two monsters. Large ovals are scenery as often: hills, craters, ponds."""
+
+STADIUM_SIDES_MM: tuple[tuple[float, float], ...] = ((25, 70),)
+"""Width and length of the catalogue's bases with round ends, for bikes. A game with round bases of its own has
+none of them."""
 
 _SHARED_DIAMETERS_MM = tuple(
     diameter
@@ -186,9 +199,10 @@ def catalogue(game: str | None = None) -> tuple[Base, ...]:
     facts = facts_of(game)
     diameters = ROUND_DIAMETERS_MM if facts.round_bases_mm is None else facts.round_bases_mm
     plate_sides = PLATE_SIDES_MM if facts.plates_mm is None else facts.plates_mm
-    oval_sides = OVAL_SIDES_MM if facts.round_bases_mm is None else ()
+    is_any = facts.round_bases_mm is None
     return (
         *(Base.circle(diameter) for diameter in diameters),
         *(Base.rectangle(side, side) for side in plate_sides),
-        *(Base.oval(*sides) for sides in oval_sides),
+        *(Base.oval(*sides) for sides in OVAL_SIDES_MM if is_any),
+        *(Base.stadium(*sides) for sides in STADIUM_SIDES_MM if is_any),
     )

@@ -111,8 +111,6 @@ SIZE_KEYS = {
     "hexagon": ("width_mm",),
 }
 """The keys of a base's size, by its shape."""
-
-
 DEFAULT_PIECE_HEIGHT_MM = 30.0
 """Height of a piece that tells none, from its base's underside to its top. (Decided here.)"""
 SURE_PROBABILITY = 0.99
@@ -176,7 +174,7 @@ class Piece:
         values = {key: read(node[key]) for key, read in PIECE_READERS.items() if node.has(key)}
         values |= {"id": node["id"].text(), "base": read_base(node["base"])}
         values["x_mm"], values["y_mm"] = _read_position(node, grid, values.get("hex"))
-        shape = values["base"].shape
+        shape = node["base"]["shape"].value
         base_keys = ["shape", *SIZE_KEYS[shape]]
         if shape == "rectangle":
             base_keys.append("corner_radius_mm")
@@ -202,7 +200,7 @@ class Piece:
 
 
 def read_base(node: Node) -> Base:
-    """Read a base: its shape and sizes."""
+    """Read a base: its shape and sizes. A rectangle as round as it is wide is a stadium."""
     shape = node["shape"].choice(tuple(SIZE_KEYS))
     sizes = {key: read_length(node[key]) for key in SIZE_KEYS[shape]}
     if shape == "circle":
@@ -213,6 +211,8 @@ def read_base(node: Node) -> Base:
         node["width_mm"].fail("is more than length_mm: the ends of a stadium are round")
     if shape == "rectangle" and node.has("corner_radius_mm"):
         radius = _read_corner_radius(node["corner_radius_mm"], min(sizes.values()) / 2)
+        if radius == sizes["width_mm"] / 2 < sizes["length_mm"] / 2:
+            return Base.stadium(**sizes)
         return Base(shape, **sizes, corner_radius_mm=radius)
     return Base(shape, **sizes)
 

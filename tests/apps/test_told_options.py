@@ -39,9 +39,11 @@ def test_terrain_and_corrections_are_read(tmp_path: Path) -> None:
 
 
 def test_bases_of_all_shapes_are_asked_for_once_each() -> None:
-    wanted = (Base.circle(27), Base.rectangle(40, 40), Base.oval(42, 75), Base.rectangle(25, 50))
-    assert options("--bases", "27, 40x40,75x42o,27.0,42x75 oval,50x25").bases == wanted
-    assert options("--bases", "27,cart", "--own-base", "cart=25x50").bases == (wanted[0], wanted[3])
+    angular = Base.rectangle(40, 40), Base.rectangle(25, 50)
+    wanted = (Base.circle(27), *angular, Base.oval(42, 75), Base.stadium(25, 70))
+    asked = "27, 40x40,50x25,27.0,75x42o,42x75 oval,70x25s"
+    assert options("--bases", asked).bases == wanted
+    assert options("--bases", "27,cart", "--own-base", "cart=25x50").bases == (wanted[0], wanted[2])
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ def test_bases_of_all_shapes_are_asked_for_once_each() -> None:
         (["--bases", "27,,50"], "--bases: '' is no base"),
         (["--bases", "75x420x3o"], "--bases: '75x420x3o' is no base"),
         (["--bases", "40x900"], "between 0 and 500 mm"),
-        (["--bases", "27,70x25s"], "photos are not searched for a 70 × 25 mm stadium"),
+        (["--bases", "27,30h"], "photos are not searched for a 30 mm hexagon"),
         (["--own-base", "cart=25x"], "--own-base cart: '25x' is no base"),
     ],
 )

@@ -36,7 +36,12 @@ ellipses = st.builds(Ellipse, places, sizes, sizes, headings)
 rectangles = st.builds(rectangle, places, sizes, sizes, headings) | st.builds(
     rectangle, places, st.floats(4, 120), st.floats(4, 120), headings, st.floats(0.1, 2)
 )
-shapes = st.one_of(discs, ellipses, rectangles)
+long_sides, short_sides = st.floats(20, 60), st.floats(5, 20)
+StadiumSize = tuple[Point, float, float, float]
+"""Centre, length, width and heading."""
+stadium_sizes = st.tuples(places, long_sides, short_sides, headings)
+stadiums = stadium_sizes.map(lambda size: stadium(*size))
+shapes = st.one_of(discs, ellipses, rectangles, stadiums)
 
 
 def moved(shape: Shape, turn_deg: float, shift: Point) -> Shape:
@@ -327,20 +332,34 @@ def test_a_needle_has_a_farthest_point_in_every_direction(
             assert reach == pytest.approx(exact, abs=1e-9 * length)
 
 
-@FEW
-@given(places, st.floats(20, 60), st.floats(5, 20), headings, places)
-def test_a_stadium_is_what_lies_within_half_its_width_of_a_line(
-    center: Point, length_mm: float, width_mm: float, heading_deg: float, point: Point
-) -> None:
+def middle_line(
+    center: Point, length_mm: float, width_mm: float, heading_deg: float
+) -> shapely.LineString:
+    """The line that a stadium lies within half its width of."""
     turn, half_mm = math.radians(heading_deg), (length_mm - width_mm) / 2
-    ends = [
-        (center[0] + sign * half_mm * math.cos(turn), center[1] + sign * half_mm * math.sin(turn))
-        for sign in (-1, 1)
-    ]
-    to_line = shapely.LineString(ends).distance(shapely.Point(point))
-    want = max(to_line - width_mm / 2, 0.0)
-    found = away(stadium(center, length_mm, width_mm, heading_deg), point)
-    assert found == pytest.approx(want, abs=0.0002 * width_mm)
+    step = np.array([math.cos(turn), math.sin(turn)]) * half_mm
+    return shapely.LineString([center - step, center + step])
+
+
+@FEW
+@given(stadium_sizes, places)
+def test_a_stadium_is_what_lies_within_half_its_width_of_a_line(
+    one: StadiumSize, point: Point
+) -> None:
+    want = max(middle_line(*one).distance(shapely.Point(point)) - one[2] / 2, 0.0)
+    assert away(stadium(*one), point) == pytest.approx(want, abs=0.0002 * one[2])
+
+
+@FEW
+@given(stadium_sizes, stadium_sizes)
+def test_two_stadiums_are_as_far_apart_as_their_middle_lines_less_half_of_each_width(
+    one: StadiumSize, other: StadiumSize
+) -> None:
+    """A stadium is the Minkowski sum of a segment and a disc."""
+    lines = middle_line(*one).distance(middle_line(*other))
+    widths = one[2] + other[2]
+    found = gap(stadium(*one), stadium(*other)).distance_mm
+    assert found == pytest.approx(max(lines - widths / 2, 0.0), abs=0.0002 * widths)
 
 
 def test_a_hexagon_is_so_wide_from_side_to_side_and_points_along_its_heading() -> None:

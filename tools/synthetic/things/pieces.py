@@ -58,6 +58,10 @@ class Shape:
         if self.type == "rectangle":
             corner = max(self.corner_mm - inset_mm, min(0.4, self.corner_mm))
             return rounded(self.width_mm - 2 * inset_mm, self.length_mm - 2 * inset_mm, corner)
+        if self.type == "stadium":
+            return _round_ended(self.length_mm, self.width_mm, inset_mm, points)
+        if self.type == "hexagon":
+            return _hexagon(self.width_mm / 2 - inset_mm, points)
         ring = circle(self.length_mm / 2 - inset_mm, points)
         return np.asarray(ring * [1, self.width_mm / self.length_mm])
 
@@ -77,6 +81,8 @@ class Shape:
     def truth(self) -> dict[str, float | str]:
         if self.type == "circle":
             return {"type": "circle", "diameter_mm": self.length_mm}
+        if self.type == "hexagon":
+            return {"type": "hexagon", "width_mm": self.width_mm}
         size: dict[str, float | str] = {
             "type": self.type,
             "width_mm": self.width_mm,
@@ -100,6 +106,32 @@ def block(length_mm: float, width_mm: float, corner_mm: float = CORNER_MM) -> Sh
 
 def oval(length_mm: float, width_mm: float) -> Shape:
     return Shape("oval", width_mm, length_mm)
+
+
+def stadium(length_mm: float, width_mm: float) -> Shape:
+    """A base with half circles for ends."""
+    return Shape("stadium", width_mm, length_mm)
+
+
+def hexagon(width_mm: float) -> Shape:
+    """A regular hexagon, so wide from side to side, a corner along the heading."""
+    return Shape("hexagon", width_mm, width_mm * 2 / 3**0.5)
+
+
+def _round_ended(length_mm: float, width_mm: float, inset_mm: float, points: int) -> Array:
+    """A stadium's outline (points, 2): half of the points on each end."""
+    turn = np.linspace(-np.pi / 2, np.pi / 2, points // 2)
+    end = (width_mm / 2 - inset_mm) * np.stack([np.cos(turn), np.sin(turn)], 1)
+    end += [(length_mm - width_mm) / 2, 0]
+    return np.concatenate([end, -end])
+
+
+def _hexagon(reach_mm: float, points: int) -> Array:
+    """The outline (points, 2) of a hexagon whose sides are so far out; a point on each corner."""
+    turn = np.pi / 3 * np.arange(7)
+    corners = reach_mm * 2 / 3**0.5 * np.stack([np.cos(turn), np.sin(turn)], 1)
+    along = np.arange(points) * 6 / points
+    return np.stack([np.interp(along, np.arange(7), corners[:, k]) for k in (0, 1)], 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,8 +242,8 @@ def _top(shape: Shape, inset_mm: float, z_mm: float, rng: Rng) -> Mesh:
 
 
 def _litter(shape: Shape, topping: str, top: tuple[float, float], rng: Rng) -> list[Part]:
-    reach = shape.length_mm / 2 - top[0] - 1.5
-    squash = shape.width_mm / shape.length_mm
+    squash = 1.0 if shape.type == "hexagon" else shape.width_mm / shape.length_mm
+    reach = (shape.width_mm if squash == 1 else shape.length_mm) / 2 - top[0] - 1.5
     places = [
         reach * np.sqrt(rng.random()) * np.array([1, squash]) * _unit(rng)
         for _ in range(int(reach / 2.5))
@@ -273,28 +305,34 @@ def _card_print(rng: Rng) -> Picture:
 
 
 def distance_mm(a: Piece, b: Piece) -> float:
-    """Edge to edge in the plane: exact for discs and plates, to 1e-4 mm for ovals; 0 where they touch."""
-    from shapely.geometry import Point, Polygon
+    """Edge to edge in the plane: to 1e-4 mm for ovals, else exact; 0 where they touch."""
+    from shapely.geometry import LineString, Point, Polygon
 
-    cores: list[Point | Polygon] = []
+    cores: list[LineString | Point | Polygon] = []
     swell = 0.0
     for piece in (a, b):
         if piece.shape.type == "circle":
             cores.append(Point(piece.x_mm, piece.y_mm))
             swell += piece.shape.length_mm / 2
             continue
-        cores.append(
-            Polygon(
-                _core(piece.shape) @ about_z(piece.heading_deg)[:2, :2].T + [piece.x_mm, piece.y_mm]
-            )
-        )
-        swell += piece.shape.corner_mm if piece.shape.type == "rectangle" else 0
+        core = _core(piece.shape) @ about_z(piece.heading_deg)[:2, :2].T
+        core += [piece.x_mm, piece.y_mm]
+        cores.append(LineString(core) if len(core) == 2 else Polygon(core))
+        swell += _swell_mm(piece.shape)
     gap = float(cores[0].distance(cores[1])) - swell
     return 0.0 if gap < 1e-4 else gap
 
 
+def _swell_mm(shape: Shape) -> float:
+    """How far a base reaches beyond its core."""
+    return {"rectangle": shape.corner_mm, "stadium": shape.width_mm / 2}.get(shape.type, 0.0)
+
+
 def _core(shape: Shape) -> NDArray[np.float64]:
+    if shape.type == "stadium":
+        reach = (shape.length_mm - shape.width_mm) / 2
+        return np.array([[-reach, 0], [reach, 0]])
     if shape.type == "rectangle":
         half = np.array([shape.length_mm, shape.width_mm]) / 2 - shape.corner_mm
         return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half
-    return shape.outline(points=2048)
+    return shape.outline(points=6 * 342)

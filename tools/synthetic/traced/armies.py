@@ -24,6 +24,8 @@ from synthetic.traced.troops import (
     Kind,
 )
 
+TOUCHING = ("circle", "rectangle")
+"""What is put in contact with its neighbours: others would reach into some."""
 Place = tuple[float, float, float, float]
 """x, y, z, heading."""
 SIDE_BY_SIDE = 0.6
@@ -145,7 +147,7 @@ def _beside(host: Muster, shape: Shape, members: list[Piece], rng: Rng) -> Place
         if host.game == "riders" and shape.type == "oval" and rng.random() < SIDE_BY_SIDE:
             at = _abreast(friend, shape, rng)
         else:
-            gap = 0.0 if touch and shape.type != "oval" else float(rng.uniform(1, 45))
+            gap = 0.0 if touch and shape.type in TOUCHING else float(rng.uniform(1, 45))
             at = _next_to(friend, shape, gap, rng)
         if host.fits(shape, at):
             return at

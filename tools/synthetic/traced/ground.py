@@ -51,5 +51,5 @@ def footprint(shape: Shape, x_mm: float, y_mm: float, heading_deg: float) -> Pol
     """A base's outline; discs a hair small, so that discs that touch do not overlap."""
     if shape.type == "circle":
         return Point(x_mm, y_mm).buffer(shape.length_mm / 2 - 2e-3, quad_segs=32)
-    ring = shape.outline(points=90) if shape.type == "oval" else shape.outline()
+    ring = shape.outline() if shape.type == "rectangle" else shape.outline(points=90)
     return Polygon(ring @ about_z(heading_deg)[:2, :2].T + [x_mm, y_mm])

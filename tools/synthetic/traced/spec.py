@@ -15,9 +15,12 @@ BOARDS_MM = {
     "regiments": (1219.2, 914.4),
     "riders": (1219.2, 914.4),
     "stands": (1219.2, 914.4),
+    "bikes": (1219.2, 914.4),
+    "hexagons": (1219.2, 914.4),
 }
-"""Boards by game. The last four are drawn only where asked for: loose rectangles and ovals, regiments
-in rank and file, riders on ovals, and stands with several figures."""
+"""Boards by game. The last six are drawn only where asked for: loose rectangles and ovals, regiments
+in rank and file, riders on ovals, stands with several figures, bikes on bases with round ends, and
+bases with six corners."""
 MATS = {
     "legion": ("desert", "grass", "city", "craters", "snow", "drygrass", "none"),
     "inches": ("grass", "drygrass", "city", "deck", "hex", "snow", "desert", "none", "craters"),
@@ -26,6 +29,8 @@ MATS = {
     "regiments": ("grass", "drygrass", "desert", "snow", "city", "none"),
     "riders": ("grass", "drygrass", "desert", "snow", "city", "deck", "none"),
     "stands": ("grass", "grass", "drygrass", "desert", "snow", "city", "none"),
+    "bikes": ("grass", "drygrass", "desert", "snow", "city", "deck", "none"),
+    "hexagons": ("grass", "drygrass", "desert", "snow", "city", "deck", "none"),
 }
 DICTIONARIES = ("DICT_4X4_50",) * 6 + ("DICT_5X5_100", "DICT_5X5_50", "DICT_6X6_250", "DICT_6X6_50")
 LOW_TILTS_DEG = (5.0, 60.0)

@@ -29,6 +29,8 @@ RULER_KINDS = {
     "regiments": ("inch_stick",),
     "riders": ("inch_stick",),
     "stands": ("inch_stick",),
+    "bikes": ("inch_stick",),
+    "hexagons": ("inch_stick",),
 }
 LITTER = ("token", "token", "token", "dice", "die", "card", "pencil", "mug", "tape")
 SPACE_LITTER = ("template", "template", "asteroid", "asteroid", "asteroid")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from synthetic.things.pieces import Shape, block, disc, oval, plate
+from synthetic.things.pieces import Shape, block, disc, hexagon, oval, plate, stadium
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,18 @@ TROOPS = {
         *[Kind(block(100, 60, 0.4), "monster", 1, 2, 1.1, 0, 2)] * 2,
         Kind(block(60, 30, 0.4), "cav", 2, 4, 0.6, 2, 3),
     ],
+    "bikes": [
+        *[Kind(stadium(70, 25), "cav", 3, 6, 0.85)] * 3,
+        *[Kind(disc(32), "inf", 4, 7, 1.1)] * 2,
+        *[Kind(disc(25), "inf", 4, 8, 0.95)] * 2,
+        Kind(disc(40), "hero", 1, 3, 1.2),
+    ],
+    "hexagons": [
+        *[Kind(hexagon(30), "inf", 3, 6, 1.0)] * 3,
+        Kind(hexagon(40), "hero", 1, 3, 1.2),
+        *[Kind(disc(32), "inf", 3, 6, 1.1)] * 2,
+        Kind(disc(25), "inf", 4, 8, 0.95),
+    ],
     "riders": [
         *[Kind(oval(60, 35), "cav", 3, 6)] * 3,
         *[Kind(oval(75, 42), "cav", 2, 4, 1.15)] * 2,
@@ -107,7 +119,8 @@ TROOPS = {
 }
 """What a game's armies are made of; the first is the usual one."""
 UNITS = {
-    "legion": 10, "inches": 8, "xwing": 8, "ranks": 11, "regiments": 9, "riders": 11, "stands": 16
+    "legion": 10, "inches": 8, "xwing": 8, "ranks": 11, "regiments": 9, "riders": 11, "stands": 16,
+    "bikes": 10, "hexagons": 10,
 }  # fmt: skip
 """How many units stand on a usual table."""
 HUES = {

@@ -36,7 +36,7 @@ const paint = name => PAINTS[name.toLowerCase().split(/\s+/).find(word => PAINTS
 const colour = (piece, i) => piece.player ? paint(piece.player) ?? hue(sides.indexOf(piece.player)) : moved.has(piece.id) ? hue(i) : "var(--soft)";
 function shape(base, grown, look, parent) {
   const w = (base.diameter_mm || base.width_mm) + 2 * grown, l = (base.diameter_mm || base.length_mm) + 2 * grown;
-  if (base.shape === "rectangle") return svg("rect", { x: -l / 2, y: -w / 2, width: l, height: w, rx: grown, ...look }, parent);
+  if (base.shape === "rectangle") return svg("rect", { x: -l / 2, y: -w / 2, width: l, height: w, rx: grown + (base.corner_radius_mm || 0), ...look }, parent);
   return svg("ellipse", { rx: l / 2, ry: w / 2, ...look }, parent);
 }
 const drawn = film.pieces.map((piece, i) => {

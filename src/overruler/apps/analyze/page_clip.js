@@ -25,7 +25,7 @@ function clipWords(move, time) {
 function outline(pen, base, grown = 0) {
   const w = (base.diameter_mm || base.width_mm) / 2 + grown, l = (base.diameter_mm || base.length_mm) / 2 + grown;
   pen.beginPath();
-  if (base.shape === "rectangle") pen.rect(-l, -w, 2 * l, 2 * w); else pen.ellipse(0, 0, l, w, 0, 0, 2 * Math.PI);
+  if (base.shape === "rectangle") pen.roundRect(-l, -w, 2 * l, 2 * w, base.corner_radius_mm || 0); else pen.ellipse(0, 0, l, w, 0, 0, 2 * Math.PI);
 }
 
 function drawMoment(pen, move, photo, time) {

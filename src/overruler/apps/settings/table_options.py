@@ -26,8 +26,8 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     option("--flat", action="store_true", help=flat)
     fix = "a fix file: what to correct in what is found (.toml or .json)"
     file_option("--fix", metavar="FIX.toml", help=fix)
-    bases = "the bases to look for, in mm: round, rectangle, oval"
-    option("--bases", metavar="27,50x25,75x42o", help=bases)
+    bases = "the bases to look for, in mm: round, rectangle, oval, with round ends"
+    option("--bases", metavar="27,50x25,75x42o,70x25s", help=bases)
     add_house_arguments(parser)
 
 

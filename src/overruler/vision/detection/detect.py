@@ -41,11 +41,12 @@ PLATE_PREFERENCE = 10.0
 Ships have round hulls.
 """
 OVAL_PREFERENCE = 50.0
-"""A round base in the place of an oval stays only with a probability of error smaller by this factor.
+"""A round base in the place of an oval or a stadium stays only with a probability of error smaller by
+this factor.
 
-The ends of ovals look like round bases. An oval found on round bases hardly passes its own test."""
+Their ends look like round bases. An oval found on round bases hardly passes its own test."""
 MAX_END_RATIO = 1.2
-"""Largest diameter of a round base in an oval's end, in widths of the oval."""
+"""Largest diameter of a round base in such an end, in widths of the base."""
 SURE_IN_MINORITY = 0.995
 """Smallest score of a base of the kind, plates or others, that the other kind outnumbers.
 
@@ -170,7 +171,7 @@ def _suppress_overlaps(
 
     def error_probability(detection: Detection) -> float:
         divisor = preference if is_plate(detection.base) else 1.0
-        if detection.base.shape == "oval" and not _covers_wider_round(detection, detections):
+        if detection.base.has_round_ends and not _covers_wider_round(detection, detections):
             divisor = OVAL_PREFERENCE
         return (1 - detection.score) / divisor
 
@@ -186,7 +187,7 @@ def _covers_wider_round(oval: Detection, detections: Sequence[Detection]) -> boo
 
     Ovals side by side look like one round base: all that overlap it must be less sure than it is.
     """
-    ovals = [one for one in detections if one.base.shape == "oval"]
+    ovals = [one for one in detections if one.base.has_round_ends]
     wider = [
         other
         for other in detections

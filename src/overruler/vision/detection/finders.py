@@ -59,6 +59,8 @@ class Sizes:
     """All rectangles, plates included."""
     ovals: list[Base]
     """All ovals."""
+    stadiums: list[Base]
+    """All bases with round ends."""
     only_plates: bool
     """Whether all rectangles are plates of the catalogue."""
 
@@ -72,6 +74,7 @@ class Sizes:
             plate_sides_mm=sorted({base.width_mm for base in plates}),
             rectangles=rectangles,
             ovals=[base for base in bases if base.shape == "oval"],
+            stadiums=[base for base in bases if base.shape == "stadium"],
             only_plates=len(plates) == len(rectangles),
         )
 
@@ -127,7 +130,7 @@ class Search:
         discs, plates = NO_DISCS, list[ShapeCandidate]()
         sizes_chosen = not covers_catalogue(sizes.radii_mm)
         in_play = is_in_play(calibration, sizes.radii_mm)
-        if len(sizes.radii_mm) or sizes.ovals:
+        if len(sizes.radii_mm) or sizes.ovals or sizes.stadiums:
             discs = find_discs(view, camera, in_play=in_play)
         unnamed = None
         if rings and not sizes_chosen:
@@ -253,6 +256,24 @@ def _find_ovals(search: Search) -> Iterable[Detection]:
     return find_ovals(search.frame, camera, sizes, visible, search.seen)
 
 
+def _may_have_stadiums(search: Search) -> bool:
+    """Tell whether to look for bases with round ends; on tables in play only for named ones.
+
+    No photograph of one was at hand: how often something else is taken for one there is not known.
+    """
+    return len(search.sizes.stadiums) > 0 and (search.sizes_chosen or search.seen is None)
+
+
+def _find_stadiums(search: Search) -> Iterable[Detection]:
+    from overruler.vision.rounds.find_stadiums import find_stadiums  # few tables have any
+
+    rounds, ovals = (
+        some[are_visible(search.view, search.hidden, some[:, :2])] for some in search.discs
+    )
+    camera, discs = search.calibration.camera, Discs(rounds, ovals)
+    return find_stadiums(search.frame, camera, search.sizes.stadiums, discs)
+
+
 UNNAMED = "rectangles that nobody named"
 """The kind of the finder of bases under regiments."""
 FINDERS = (
@@ -261,5 +282,6 @@ FINDERS = (
     Finder("other rectangles", lambda search: not search.sizes.only_plates, _find_rectangles),
     Finder(UNNAMED, lambda search: search.unnamed is not None, _find_regiments),
     Finder("ovals", lambda search: len(search.sizes.ovals) > 0, _find_ovals),
+    Finder("stadiums", _may_have_stadiums, _find_stadiums),
 )
 """All finders. Detections of equal score keep this order."""

@@ -31,6 +31,7 @@ from overruler.vision.learned.patches import (
     ring_angles,
     ring_input,
 )
+from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
 
 RING_MODEL = WEIGHTS / "rings.onnx"
 MIN_SECOND_LOOK_SCORE = 0.003
@@ -112,14 +113,15 @@ def estimate_rims(
 
 def _suppress_duplicates(guesses: RimEstimates, least: float) -> None:
     """Set the score of all but the best estimate of each circle to 0, among those above `least`."""
-    circles = _to_circles(guesses)
-    kept = np.empty((0, 3))
-    likely = np.count_nonzero(guesses.score > least)
-    for i in np.argsort(-guesses.score, kind="stable")[:likely]:
-        if np.any(_are_duplicates(kept, circles[i])):
-            guesses.score[i] = 0.0
-        else:
-            kept = np.vstack([kept, circles[i]])
+    likely = np.flatnonzero(guesses.score > least)
+    circles, score = _to_circles(guesses[likely]), guesses.score[likely]
+
+    def are_one(k: int, others: list[int]) -> NDArray[np.bool_]:
+        return _are_duplicates(circles[others], circles[k])
+
+    best = likeliest_of_each_place(score, are_one)
+    guesses.score[likely] = 0.0
+    guesses.score[likely[best]] = score[best]
 
 
 def _are_duplicates(circles: Array, circle: Array) -> NDArray[np.bool_]:

@@ -20,6 +20,7 @@ from overruler.vision.learned.in_play_net import (
     look_at_shapes,
 )
 from overruler.vision.learned.patches import Picture, equal_area_radius_mm
+from overruler.vision.learned.rivals_for_a_place import group_rivals
 
 CORRECTIONS = 2
 """Times that a candidate is corrected."""
@@ -75,20 +76,6 @@ class SeenShapes(NamedTuple):
 NO_SHAPES = SeenShapes(np.empty((0, 5)), np.empty((0, COLUMNS)), np.empty(0))
 
 
-def find_shapes(pyramid: list[Picture], camera: Camera, discs: Discs) -> SeenShapes:
-    """Find the shapes of bases where `discs` has candidates, then those of units among the faint ones."""
-    starts = np.concatenate([_as_shapes(discs.rounds), discs.ovals])
-    corrected = _correct(pyramid, camera, starts)
-    mates = _unit_mates(discs.faint, corrected)
-    if len(mates):
-        more = _correct(pyramid, camera, _as_shapes(mates))
-        corrected = Corrected(*map(np.concatenate, zip(corrected, more, strict=True)))
-    first, highest = _first_of_each(*corrected)
-    shapes = corrected.shapes[first].reshape(-1, 5)
-    seen = SeenShapes(shapes, answers_from_both_sides(pyramid, camera, shapes), highest)
-    return seen.among(likelier_logits(seen.answers) > MIN_LOGIT)
-
-
 class Corrected(NamedTuple):
     """Candidates where the network put them."""
 
@@ -98,6 +85,31 @@ class Corrected(NamedTuple):
     """(N,): their log odds at the last look."""
     from_above: Array
     """(N,): their probability from above."""
+
+    def by_base(self) -> list[list[int]]:
+        """Group those that became one base, the likeliest first in and among the groups."""
+
+        def are_one(k: int, others: list[int]) -> NDArray[np.bool_]:
+            return _are_one(self.shapes[k], self.shapes[others])
+
+        return group_rivals(self.logits, are_one)
+
+    def joined_by(self, others: "Corrected") -> "Corrected":
+        return Corrected(*map(np.concatenate, zip(self, others, strict=True)))
+
+
+def find_shapes(pyramid: list[Picture], camera: Camera, discs: Discs) -> SeenShapes:
+    """Find the shapes of bases where `discs` has candidates, then those of units among the faint ones."""
+    starts = np.concatenate([_as_shapes(discs.rounds), discs.ovals])
+    corrected = _correct(pyramid, camera, starts)
+    mates = _unit_mates(discs.faint, corrected)
+    if len(mates):
+        corrected = corrected.joined_by(_correct(pyramid, camera, _as_shapes(mates)))
+    bases = corrected.by_base()
+    highest = np.array([corrected.from_above[base].max() for base in bases])
+    shapes = corrected.shapes[[base[0] for base in bases]].reshape(-1, 5)
+    seen = SeenShapes(shapes, answers_from_both_sides(pyramid, camera, shapes), highest)
+    return seen.among(likelier_logits(seen.answers) > MIN_LOGIT)
 
 
 def _as_shapes(rounds: Array) -> Array:
@@ -124,8 +136,8 @@ def _unit_mates(faint: Array, seen: Corrected) -> Array:
 
     Bases come in units: where some are plain, others stand in poorer light or look like the board.
     """
-    first, _ = _first_of_each(*seen)
-    plain = seen.shapes[[k for k in first if seen.logits[k] > PLAIN_LOGIT]].reshape(-1, 5)
+    likeliest = [base[0] for base in seen.by_base()]
+    plain = seen.shapes[[k for k in likeliest if seen.logits[k] > PLAIN_LOGIT]].reshape(-1, 5)
     if len(plain) < LEAST_UNIT:
         return faint[:0]
     radii = equal_area_radius_mm(plain)
@@ -156,20 +168,6 @@ def answers_from_both_sides(pyramid: list[Picture], camera: Camera, shapes: Arra
     mirrored = look_at_shapes(pyramid, camera, shapes, np.ones(len(shapes), bool))
     mirrored[:, [1, STRETCH[1]]] *= -1
     return (answers + mirrored) / 2
-
-
-def _first_of_each(shapes: Array, logits: Array, from_above: Array) -> tuple[list[int], Array]:
-    """Return the likeliest candidate of each base, and the highest probabilities from above there."""
-    kept: list[int] = []
-    highest: list[float] = []
-    for k in np.argsort(-logits, kind="stable").tolist():
-        same = np.flatnonzero(_are_one(shapes[k], shapes[kept]))
-        if len(same):
-            highest[same[0]] = max(highest[same[0]], float(from_above[k]))
-        else:
-            kept.append(k)
-            highest.append(float(from_above[k]))
-    return kept, np.array(highest)
 
 
 def _are_one(shape: Array, others: Array) -> NDArray[np.bool_]:

@@ -70,7 +70,7 @@ def _silent_nats(finding: Finding, photo: SeenPhoto) -> float:
     """The log-likelihood ratio of a photo that does not see the finding; 0 of one that does."""
     if photo.index in finding.photos or not photo.shows(finding.xyz_mm):
         return 0.0
-    if finding.base.shape == "oval" and _shows_something(finding, photo):
+    if finding.base.has_round_ends and _shows_something(finding, photo):
         return 0.0
     beside = (one.photo for one in finding.sightings)
     if any(is_bare(photo, finding.base, finding.xyz_mm, each) for each in beside):

@@ -5,6 +5,7 @@ look like them, so they count only on tables where they outnumber what is round.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.bases import RECTANGLE_SIDES_MM, Base
 from overruler.detections import Detection
@@ -19,6 +20,7 @@ from overruler.vision.learned.in_play_net import (
 )
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.patches import equal_area_radius_mm
+from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
 from overruler.vision.learned.shapes_in_play import SeenShapes, likelier_logits
 from overruler.vision.plates.rectangle_fit import BasePose
 
@@ -66,13 +68,14 @@ def find_stands(camera: Camera, seen: SeenShapes) -> list[Detection]:
 
 def _apart(seen: SeenShapes) -> list[int]:
     """Return the likeliest shape of each place."""
-    kept: list[int] = []
-    for k in np.argsort(-likelier_logits(seen.answers), kind="stable").tolist():
-        apart = np.hypot(*(seen.shapes[kept, :2] - seen.shapes[k, :2]).T)
-        reach = SAME_PLACE * np.minimum(seen.shapes[kept, 3], seen.shapes[k, 3])
-        if not (apart < reach).any():
-            kept.append(k)
-    return kept
+
+    def are_one(k: int, others: list[int]) -> NDArray[np.bool_]:
+        apart = np.hypot(*(seen.shapes[others, :2] - seen.shapes[k, :2]).T)
+        return np.asarray(
+            apart < SAME_PLACE * np.minimum(seen.shapes[others, 3], seen.shapes[k, 3])
+        )
+
+    return likeliest_of_each_place(likelier_logits(seen.answers), are_one)
 
 
 def _size_chi2(found: SeenShapes) -> Array:

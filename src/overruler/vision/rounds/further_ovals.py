@@ -13,6 +13,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.ellipse_net import score_ovals
 from overruler.vision.learned.patches import Picture
+from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
 from overruler.vision.rounds.oval_trials import (
     AMONG_WEIGHTS,
     MIN_SCORE,
@@ -73,7 +74,12 @@ def weigh_company(trials: SizeTrials) -> SizeTrials:
     alone, at = trials.probabilities(), trials.poses[:, :2]
     apart = np.hypot(*(at[:, None] - at).transpose(2, 0, 1))
     half_width = trials.poses[:, 3]
-    first = _likeliest_of_places(alone, apart, half_width)
+
+    def claim_one_place(k: int, others: list[int]) -> NDArray[np.bool_]:
+        reach = PLACE_HALF_WIDTHS * np.minimum(half_width[others], half_width[k])
+        return np.asarray(apart[k, others] <= reach)
+
+    first = likeliest_of_each_place(alone, claim_one_place)
     others = apart > PLACE_HALF_WIDTHS * half_width[:, None]
     near = others & (apart < NEAR_HALF_LENGTHS * trials.poses[:, 2:3])
     alike = near & (trials.size[:, None] == trials.size)
@@ -81,16 +87,6 @@ def weigh_company(trials: SizeTrials) -> SizeTrials:
     log_length = np.log(trials.poses[:, 2] / USUAL_HALF_LENGTH_MM)
     features = np.column_stack([trials.features, log_length, number])
     return replace(trials, features=features, weights=AMONG_WEIGHTS)
-
-
-def _likeliest_of_places(alone: Array, apart: Array, half_width: Array) -> list[int]:
-    """Return the likeliest of the trials (N,) at each place, whatever its size."""
-    kept: list[int] = []
-    for k in np.argsort(-alone, kind="stable").tolist():
-        reach = PLACE_HALF_WIDTHS * np.minimum(half_width[kept], half_width[k])
-        if (apart[k, kept] > reach).all():
-            kept.append(k)
-    return kept
 
 
 def _joined(one: Placed, other: Placed) -> Placed:
@@ -146,13 +142,12 @@ def _corrected(pyramid: list[Picture], camera: Camera, placed: Placed, standing:
 
 def _distinct(size: NDArray[np.intp], ovals: Array, score: Array) -> list[int]:
     """Return the likeliest of the ovals (N, 5) of each place and size."""
-    kept: list[int] = []
-    for k in np.argsort(-score, kind="stable").tolist():
-        same = [j for j in kept if size[j] == size[k]]
-        apart = np.hypot(*(ovals[same, :2] - ovals[k, :2]).T)
-        if not (apart < SAME_HALF_WIDTHS * ovals[k, 3]).any():
-            kept.append(k)
-    return kept
+
+    def are_one(k: int, others: list[int]) -> NDArray[np.bool_]:
+        apart = np.hypot(*(ovals[others, :2] - ovals[k, :2]).T)
+        return np.asarray((apart < SAME_HALF_WIDTHS * ovals[k, 3]) & (size[others] == size[k]))
+
+    return likeliest_of_each_place(score, are_one)
 
 
 def _are_inside(points: Array, ovals: Array) -> NDArray[np.bool_]:

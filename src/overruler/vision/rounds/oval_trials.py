@@ -23,6 +23,7 @@ from overruler.vision.learned.ellipse_net import (
 )
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.learned.patches import Picture, photo_pyramid
+from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
 from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY
 
 MIN_NET_SCORE = 0.01
@@ -104,11 +105,11 @@ def _are_one_oval(ovals: Array, others: Array) -> NDArray[np.bool_]:
 
 def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
     """Keep the best of the candidates of each oval."""
-    kept: list[int] = []
-    for k in np.argsort(-traced.score, kind="stable"):
-        if not _are_one_oval(traced.ovals[[k]], traced.ovals[kept]).any():
-            kept.append(int(k))
-    return traced[np.array(kept, int)]
+
+    def are_one(k: int, others: list[int]) -> NDArray[np.bool_]:
+        return np.asarray(_are_one_oval(traced.ovals[[k]], traced.ovals[others])[0])
+
+    return traced[np.array(likeliest_of_each_place(traced.score, are_one), int)]
 
 
 class Placed(NamedTuple):

@@ -23,6 +23,7 @@ from overruler.vision.learned.in_play_net import (
 )
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
 from overruler.vision.learned.patches import Picture, equal_area_radius_mm
+from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
 from overruler.vision.learned.shapes_in_play import (
     CORRECTIONS,
     MIN_LOGIT,
@@ -129,11 +130,12 @@ def _log_company(size: NDArray[np.intp], ovals: Array, alone: Array) -> Array:
 
     Ovals come in units. Of the trials of one place the likeliest counts, by its probability `alone`.
     """
-    likeliest: list[int] = []
-    for k in np.argsort(-alone, kind="stable").tolist():
-        apart = np.hypot(*(ovals[likeliest, :2] - ovals[k, :2]).T)
-        if not (apart < ovals[likeliest, 3] + ovals[k, 3]).any():
-            likeliest.append(k)
+
+    def claim_one_place(k: int, others: list[int]) -> NDArray[np.bool_]:
+        apart = np.hypot(*(ovals[others, :2] - ovals[k, :2]).T)
+        return np.asarray(apart < ovals[others, 3] + ovals[k, 3])
+
+    likeliest = likeliest_of_each_place(alone, claim_one_place)
     weight = np.zeros(len(alone))
     weight[likeliest] = alone[likeliest]
     same = np.maximum(np.bincount(size, weight)[size] - alone, 0)

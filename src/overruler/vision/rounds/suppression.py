@@ -1,9 +1,11 @@
 """Non-maximum suppression of the rim networks' guesses: two bases do not stand in one place."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 from overruler.vision.learned.rim_net import RimEstimates
+from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
 
 MIN_NET_SCORE = 0.2
 """Guesses with a lower network score are not fitted."""
@@ -17,21 +19,21 @@ MAX_OVERLAP_SHARE = 0.25
 
 def suppress_overlaps(guesses: RimEstimates, radii: Array) -> list[int]:
     """Return the guesses to keep, best first, of radii in the range of `radii` (C,), ascending."""
-    kept: list[int] = []
-    smallest = radii[0] * MIN_RADIUS_RATIO
-    largest = radii[-1] * MAX_RADIUS_RATIO
-    for i in np.argsort(-guesses.score, kind="stable"):
-        has_score = guesses.score[i] >= MIN_NET_SCORE
-        has_size = smallest < guesses.radius_mm[i] < largest
-        if has_score and has_size and _is_clear(guesses, i, kept):
-            kept.append(int(i))
-    return kept
+    smallest, largest = radii[0] * MIN_RADIUS_RATIO, radii[-1] * MAX_RADIUS_RATIO
+    has_size = (smallest < guesses.radius_mm) & (guesses.radius_mm < largest)
+    usable = np.flatnonzero((guesses.score >= MIN_NET_SCORE) & has_size)
+    ours = guesses[usable]
+
+    def overlap(k: int, others: list[int]) -> NDArray[np.bool_]:
+        return _overlap(ours, k, others)
+
+    kept = likeliest_of_each_place(ours.score, overlap)
+    return [int(k) for k in usable[kept]]
 
 
-def _is_clear(guesses: RimEstimates, i: int, kept: list[int]) -> bool:
-    """Return whether guess `i` overlaps none of those kept by more than `MAX_OVERLAP_SHARE`."""
-    radius = guesses.radius_mm[i]
-    radii = guesses.radius_mm[kept]
-    distances = np.hypot(*(guesses.xy_mm[kept] - guesses.xy_mm[i]).T)
+def _overlap(guesses: RimEstimates, k: int, others: list[int]) -> NDArray[np.bool_]:
+    """Tell which of the others guess `k` overlaps by more than `MAX_OVERLAP_SHARE`."""
+    radius, radii = guesses.radius_mm[k], guesses.radius_mm[others]
+    distances = np.hypot(*(guesses.xy_mm[others] - guesses.xy_mm[k]).T)
     overlap = MAX_OVERLAP_SHARE * 2 * np.minimum(radii, radius)
-    return bool(np.all(distances > radii + radius - overlap))
+    return np.asarray(distances <= radii + radius - overlap)

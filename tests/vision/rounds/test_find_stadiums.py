@@ -1,0 +1,126 @@
+"""Bases with round ends on drawn tables: found and measured, and told apart from round bases in a row."""
+
+import numpy as np
+import pytest
+
+from overruler.bases import Base
+from overruler.detections import Detection
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.detection.detect import _suppress_overlaps
+from overruler.vision.imaging.orthophoto import rectify_photo
+from overruler.vision.learned.disc_net import Discs, find_discs
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.learned.patches import photo_pyramid
+from overruler.vision.rounds.find_stadiums import find_stadiums
+from overruler.vision.rounds.stadium_trials import (
+    NO_STADIUMS,
+    oval_starts,
+    paired_starts,
+    trace_stadiums,
+)
+from tests.vision.rounds.test_find_ovals import BOX_MM, over, table
+
+BIKE = Base.stadium(25, 70)
+HALF_SIZE = np.array([35.0, 12.5])
+PLACES = [(BIKE, 110.0, 110.0, 0.3), (BIKE, 300.0, 120.0, 2.0), (BIKE, 200.0, 270.0, 1.1)]
+ROW = [(Base.circle(25), 200.0 + 22.5 * sign, 200.0, 0.0) for sign in (-1, 1)]
+"""Two round bases as far apart as the ends of a bike's."""
+
+
+def discs_of(frame: Frame, camera: Camera) -> Discs:
+    return find_discs(rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX), camera)
+
+
+def found_on(frame: Frame, camera: Camera) -> list[Detection]:
+    return find_stadiums(frame, camera, [BIKE, Base.stadium(30, 60)], discs_of(frame, camera))
+
+
+def off_by(one: Detection, x: float, y: float) -> float:
+    return float(np.hypot(*(one.xy_mm - [x, y])))
+
+
+@pytest.mark.parametrize("tilt_deg", [4.0, 8.0])
+def test_every_stadium_is_found_once_with_its_size(tilt_deg: float) -> None:
+    camera = over(tilt_deg)
+    found = found_on(table(camera, PLACES), camera)
+    assert [one.base for one in found] == [BIKE] * len(PLACES)
+    for _, x, y, turn in PLACES:
+        one = min(found, key=lambda one: off_by(one, x, y))
+        assert off_by(one, x, y) < 0.5
+        assert abs((one.heading_deg - np.degrees(turn) + 90) % 180 - 90) < 2.0
+        assert one.heading_modulo_deg == 180.0
+
+
+def contrast_of(bases: list[tuple[Base, float, float, float]], start: list[float]) -> float:
+    camera = over(8.0)
+    starts = np.array([[*start[:2], *HALF_SIZE, start[2]]])
+    pyramid = photo_pyramid(table(camera, bases))
+    return float(trace_stadiums(pyramid, camera, np.zeros(1, int), starts).contrast[0])
+
+
+def test_round_bases_in_a_row_are_no_stadium() -> None:
+    camera = over(8.0)
+    assert found_on(table(camera, ROW), camera) == []
+    assert contrast_of(ROW, [200.0, 200.0, 0.0]) < 0.4
+    assert contrast_of(PLACES, [110.0, 110.0, 0.3]) > 0.6
+
+
+def test_a_trace_that_starts_beside_the_base_moves_to_it() -> None:
+    camera = over(8.0)
+    pyramid = photo_pyramid(table(camera, PLACES))
+    _, x, y, turn = PLACES[0]
+    start = np.array([[x + 2.0, y - 1.5, *HALF_SIZE, turn + 0.06]])
+    traced = trace_stadiums(pyramid, camera, np.zeros(1, int), start)
+    assert traced.poses[0, :2] == pytest.approx([x, y], abs=0.4)
+    assert traced.poses[0, 4] == pytest.approx(turn, abs=0.02)
+    assert trace_stadiums(pyramid, camera, np.zeros(0, int), start[:0]) is NO_STADIUMS
+
+
+def discs(rounds: list[list[float]], ovals: list[list[float]]) -> Discs:
+    return Discs(np.array(rounds, float).reshape(-1, 4), np.array(ovals, float).reshape(-1, 6))
+
+
+ENDS = [[0.0, 0.0, 13.0, 0.5], [0.0, 42.0, 16.0, 0.2]]
+MIDDLE = [1.0, 30.0, 28.0, 16.0, np.pi / 2 + 0.1, 0.4]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "ovals", "number"),
+    [
+        (ENDS, [MIDDLE], 1),
+        (ENDS, [], 0),
+        (ENDS[:1], [MIDDLE], 0),
+        (ENDS, [[40.0, *MIDDLE[1:]]], 0),
+        (ENDS, [[*MIDDLE[:4], 0.0, 0.4]], 0),
+        ([ENDS[0], [0.0, 60.0, 13.0, 0.5]], [MIDDLE], 0),
+        ([ENDS[0], [0.0, 42.0, 25.0, 0.5]], [MIDDLE], 0),
+    ],
+    ids=["both", "no oval", "one end", "oval beside", "oval across", "too far", "too large"],
+)
+def test_ends_are_paired_where_an_oval_lies_along_them(
+    rounds: list[list[float]], ovals: list[list[float]], number: int
+) -> None:
+    starts = paired_starts(discs(rounds, ovals), HALF_SIZE)
+    assert len(starts) == number
+    if number:
+        assert starts[0, :4] == pytest.approx([0, 21, 35, 12.5])
+        assert abs(starts[0, 4]) == pytest.approx(np.pi / 2)
+
+
+def test_an_oval_may_be_the_middle_or_either_end() -> None:
+    starts = oval_starts(discs([], [[10.0, 20.0, 28.0, 16.0, 0.0, 0.4]]), HALF_SIZE)
+    assert starts[:, 0] == pytest.approx([10, 17, 3, 10, 10])
+    assert starts[:, 1] == pytest.approx([20, 20, 20, 24, 16])
+
+
+def detection(base: Base, xy_mm: Array, score: float) -> Detection:
+    return Detection(base, xy_mm, 0.0, 0.0, np.eye(2) * 0.01, np.zeros((2, 15)), score, 1.0)
+
+
+def test_no_round_base_stands_in_the_end_of_a_stadium() -> None:
+    bike = detection(BIKE, np.array([200.0, 200.0]), 0.9)
+    ends = [detection(base, np.array([x, y]), 0.99) for base, x, y, _ in ROW]
+    beside = detection(Base.circle(25), np.array([200.0, 226.0]), 0.8)
+    assert _suppress_overlaps([bike, *ends, beside]) == (bike, beside)
