@@ -145,6 +145,9 @@ OVAL_SIDES_MM: tuple[tuple[float, float], ...] = (
     *((70, 105), (92, 120), (105, 170)),
 )
 """Width and length of the catalogue's oval bases. A game in `ROUND_BY_GAME_MM` has none of them."""
+OVAL_SHARES = (10.0, 5.0, 3.0, 2.0, 1.5, 0.5)
+"""How many of each are played, relative to each other: a unit of riders has five to ten of the smallest,
+an army one or two monsters. Large ovals are scenery as often: hills, craters, ponds."""
 
 _SHARED_DIAMETERS_MM = tuple(
     diameter

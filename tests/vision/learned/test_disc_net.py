@@ -9,7 +9,12 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
 from overruler.vision.detection.detect import rectify_board
 from overruler.vision.imaging.orthophoto import Orthophoto
-from overruler.vision.learned.disc_net import _first_of_each, find_discs
+from overruler.vision.learned.disc_net import (
+    MIN_CELL_SCORE,
+    MIN_FAINT_SCORE,
+    _first_of_each,
+    find_discs,
+)
 from overruler.vision.rounds.ring_filter import find_candidates
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
@@ -59,6 +64,15 @@ def test_a_second_look_makes_no_base_less_likely() -> None:
     once, twice = (find_discs(view, camera, in_play).rounds for in_play in (False, True))
     for plinth in TABLE:
         assert near(twice, plinth)[:, 3].max() >= near(once, plinth)[:, 3].max() - 1e-6
+
+
+def test_faint_candidates_are_apart_from_the_likely_ones() -> None:
+    camera = camera_over(20.0)
+    found = find_discs(seen(camera, TABLE), camera, in_play=True)
+    assert found.rounds[:, 3].min() > MIN_CELL_SCORE >= found.faint[:, 3].max()
+    assert found.faint[:, 3].min() > MIN_FAINT_SCORE
+    both = np.concatenate([found.rounds, found.faint])
+    assert _first_of_each(both[:, :2], both[:, 2], both[:, 2]) == list(range(len(both)))
 
 
 def test_of_cells_that_speak_of_one_base_the_likeliest_stays() -> None:

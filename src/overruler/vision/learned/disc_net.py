@@ -44,6 +44,11 @@ MIN_CELL_SCORE = 0.08
 """Cells below this probability are dropped, on tables in play.
 
 There all cells count, not only local maxima: in crowds one peak may stand for two bases."""
+MIN_FAINT_SCORE = 0.02
+"""Cells below this probability say nothing at all. Between the two bases of a unit may be, of which others
+are plain (`shapes_in_play`)."""
+MOST_FAINT = 4000
+"""Largest number of such cells, the likeliest."""
 SAME_CENTRE_SHARE = 0.35
 """Distance of the centres, in radii or half widths, below which two cells may speak of one base."""
 SAME_SIZE_LOG_RATIO = 0.28
@@ -71,6 +76,8 @@ class Discs(NamedTuple):
     """(N, 4): x, y and radius in mm, and the probability."""
     ovals: Array
     """(N, 6): x, y, half length and half width in mm, heading in rad, and the probability."""
+    faint: Array = np.empty((0, 4))
+    """(N, 4): on a table in play, round ones of so low a probability that they need others of their size."""
 
 
 NO_DISCS = Discs(np.empty((0, 4)), np.empty((0, 6)))
@@ -86,12 +93,13 @@ def find_discs(view: Orthophoto, camera: Camera, in_play: bool = False) -> Discs
         rounds = _decode_rounds(fine, first, round_peaks)
         return Discs(rounds, _decode_ovals(fine, first, oval_peaks))
     answer = _with_second_answer(first, infer_orthophoto(MODEL_IN_PLAY, fine, camera))
-    rounds = _decode_rounds(fine, answer, _likely_cells(answer[ROUND_CHANNEL]))
-    ovals = _decode_ovals(fine, answer, _likely_cells(answer[OVAL_CHANNEL]))
-    first_rounds = _first_of_each(rounds[:, :2], rounds[:, 2], rounds[:, 2])
-    return Discs(
-        rounds[first_rounds], ovals[_first_of_each(ovals[:, :2], ovals[:, 2], ovals[:, 3])]
-    )
+    rounds = _decode_rounds(fine, answer, _cells_above(answer[ROUND_CHANNEL], MIN_FAINT_SCORE))
+    rounds = rounds[: np.count_nonzero(rounds[:, 3] > MIN_CELL_SCORE) + MOST_FAINT]
+    rounds = rounds[_first_of_each(rounds[:, :2], rounds[:, 2], rounds[:, 2])]
+    ovals = _decode_ovals(fine, answer, _cells_above(answer[OVAL_CHANNEL], MIN_CELL_SCORE))
+    ovals = ovals[_first_of_each(ovals[:, :2], ovals[:, 2], ovals[:, 3])]
+    likely = np.count_nonzero(rounds[:, 3] > MIN_CELL_SCORE)
+    return Discs(rounds[:likely], ovals, rounds[likely:])
 
 
 def _with_second_answer(first: Floats, second: Floats) -> Floats:
@@ -127,10 +135,10 @@ def _find_peaks(logits: Floats, least: float) -> Cells:
     return _likeliest_first(score, (score >= highest_around) & (score > least))
 
 
-def _likely_cells(logits: Floats) -> Cells:
-    """Find all cells above `MIN_CELL_SCORE`."""
+def _cells_above(logits: Floats, least: float) -> Cells:
+    """Find all cells above `least`."""
     score = sigmoid(logits).astype(np.float32)
-    return _likeliest_first(score, score > MIN_CELL_SCORE)
+    return _likeliest_first(score, score > least)
 
 
 def _likeliest_first(score: Floats, is_chosen: NDArray[np.bool_]) -> Cells:

@@ -35,6 +35,15 @@ SAME_PLACE = 0.3
 """Distance of two centres, in half widths, below which candidates of one size are one."""
 SAME_SIZE = 0.15
 """Difference of the logarithms of half length or half width up to which they are of one size."""
+PLAIN_LOGIT = 3.0
+"""Log odds from which a shape is plain."""
+LEAST_UNIT = 4
+"""So many plain shapes of one size are a unit: others of it are sought where the looks from above saw
+next to nothing."""
+UNIT_SIZE = 0.12
+"""Difference of the logarithms of radii up to which a faint candidate is of a unit's size."""
+MOST_MATES = 250
+"""Largest number of such candidates, the likeliest."""
 MAX_ROUND_ASPECT = 1.4
 """Largest ratio of length to width of a round base as the network sees it: figures hide parts."""
 
@@ -71,23 +80,66 @@ NO_SHAPES = SeenShapes(np.empty((0, 5)), np.empty((0, COLUMNS)), np.empty(0))
 
 
 def find_shapes(pyramid: list[Picture], camera: Camera, discs: Discs) -> SeenShapes:
-    """Find the shapes of bases where `discs` has candidates."""
-    x, y, radius, probability = discs.rounds.T
-    rounds = np.column_stack([x, y, radius, radius, np.zeros(len(x)), probability])
-    starts = np.concatenate([rounds, discs.ovals])
+    """Find the shapes of bases where `discs` has candidates, then those of units among the faint ones."""
+    starts = np.concatenate([_as_shapes(discs.rounds), discs.ovals])
+    corrected = _correct(pyramid, camera, starts)
+    mates = _unit_mates(discs.faint, corrected)
+    if len(mates):
+        more = _correct(pyramid, camera, _as_shapes(mates))
+        corrected = Corrected(*map(np.concatenate, zip(corrected, more, strict=True)))
+    first, highest = _first_of_each(*corrected)
+    shapes = corrected.shapes[first].reshape(-1, 5)
+    once = SeenShapes(shapes, look_at_shapes(pyramid, camera, shapes), highest)
+    once = once.among(likelier_logits(once.answers) > MIN_ONE_SIDED_LOGIT)
+    seen = once._replace(answers=_with_mirrored(pyramid, camera, once.shapes, once.answers))
+    return seen.among(likelier_logits(seen.answers) > MIN_LOGIT)
+
+
+class Corrected(NamedTuple):
+    """Candidates where the network put them."""
+
+    shapes: Array
+    """(N, 5): as those of `SeenShapes`."""
+    logits: Array
+    """(N,): their log odds at the last look."""
+    from_above: Array
+    """(N,): their probability from above."""
+
+
+def _as_shapes(rounds: Array) -> Array:
+    """Return rounds (N, 4) of x, y, radius and probability as the ovals (N, 6) that they are."""
+    x, y, radius, probability = rounds.T
+    return np.column_stack([x, y, radius, radius, np.zeros(len(x)), probability])
+
+
+def _correct(pyramid: list[Picture], camera: Camera, starts: Array) -> Corrected:
+    """Correct candidates (N, 6) a few times; those that may be no bases by their size are left out."""
     shapes, from_above = starts[:, :5], starts[:, 5]
+    logits = np.empty(len(starts))
     for _ in range(CORRECTIONS):
         answers = look_at_shapes(pyramid, camera, shapes)
         shapes = corrected_shapes(camera, shapes, answers)
         logits = likelier_logits(answers)
         usual = may_be_bases(shapes)
         shapes, logits, from_above = shapes[usual], logits[usual], from_above[usual]
-    first, highest = _first_of_each(shapes, logits, from_above)
-    shapes = shapes[first].reshape(-1, 5)
-    once = SeenShapes(shapes, look_at_shapes(pyramid, camera, shapes), highest)
-    once = once.among(likelier_logits(once.answers) > MIN_ONE_SIDED_LOGIT)
-    seen = once._replace(answers=_with_mirrored(pyramid, camera, once.shapes, once.answers))
-    return seen.among(likelier_logits(seen.answers) > MIN_LOGIT)
+    return Corrected(shapes, logits, from_above)
+
+
+def _unit_mates(faint: Array, seen: Corrected) -> Array:
+    """Return those of the `faint` candidates (N, 4) that have a unit's size, apart from all plain shapes.
+
+    Bases come in units: where some are plain, others stand in poorer light or look like the board.
+    """
+    first, _ = _first_of_each(*seen)
+    plain = seen.shapes[[k for k in first if seen.logits[k] > PLAIN_LOGIT]].reshape(-1, 5)
+    if len(plain) < LEAST_UNIT:
+        return faint[:0]
+    radii = equal_area_radius_mm(plain)
+    of_size = np.abs(np.log(faint[:, 2, None] / radii)) < UNIT_SIZE
+    apart = np.hypot(*(faint[:, None, :2] - plain[:, :2]).transpose(2, 0, 1))
+    is_free = (apart > radii).all(1)
+    mates: Array = faint[(of_size.sum(1) >= LEAST_UNIT) & is_free]
+    return mates[:MOST_MATES]
 
 
 def likelier_logits(answers: Array) -> Array:

@@ -141,6 +141,11 @@ class SizeTrials:
         """Return the probability (N,) that each is a base."""
         return sigmoid(self.features @ self.weights)
 
+    def with_offset(self, log_odds: Array) -> "SizeTrials":
+        """Return these with log odds (N,) that count beside the features."""
+        features = np.column_stack([self.features, log_odds])
+        return replace(self, features=features, weights=np.append(self.weights, 1.0))
+
     def joined(self, others: "SizeTrials") -> "SizeTrials":
         """Return these and others that are weighed alike."""
         return SizeTrials(

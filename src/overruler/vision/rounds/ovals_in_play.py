@@ -7,6 +7,7 @@ such tables. It says where the base lies, how large and long it is, and how sure
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.bases import OVAL_SHARES, OVAL_SIDES_MM
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.coefficients import load_coefficients
@@ -55,7 +56,20 @@ def trials_in_play(
     """Try the half `sizes` (C, 2) on the shapes that the network sees."""
     which, size, ovals = _of_catalogue_size(seen.shapes, sizes)
     free = seen.answers[which, LOGIT]
-    return _judge(pyramid, camera, size, ovals, seen.from_above[which], free)
+    trials = _judge(pyramid, camera, size, ovals, seen.from_above[which], free)
+    return trials.with_offset(log_shares(sizes)[trials.size])
+
+
+def log_shares(sizes: Array) -> Array:
+    """Return how much commoner each of the half `sizes` (C, 2) is than the mean one, as logarithms (C,).
+
+    Where somebody chose some of the catalogue's or others, all are as common.
+    """
+    sides = 2 * sizes[:, ::-1]
+    if sides.shape != np.shape(OVAL_SIDES_MM) or not np.array_equal(sides, OVAL_SIDES_MM):
+        return np.zeros(len(sizes))
+    shares = np.array(OVAL_SHARES)
+    return np.asarray(np.log(shares / shares.mean()))
 
 
 def _of_catalogue_size(
