@@ -88,7 +88,7 @@ def _in_bytes_in_play(model: Path, pictures: Sequence[Floats]) -> None:
         return in_bytes(model, pictures, keep_first=True)
     before = _answers(model, pictures)
     in_bytes(model, pictures, keep_first=True)
-    likely = likelier_logits(before) > MIN_LOGIT
+    likely = likelier_logits(before.astype(float)) > MIN_LOGIT
     _shift_answers(model, (before - _answers(model, pictures))[likely].mean(0))
     return None
 
