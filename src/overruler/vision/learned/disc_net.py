@@ -17,18 +17,15 @@ from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats
 from overruler.vision.imaging.orthophoto import (
     Orthophoto,
-    relief_displacement_map,
     resample_orthophoto,
 )
 from overruler.vision.learned.inference import (
     OUTPUT_STRIDE_PX,
     OVERVIEW_MM_PER_PX,
     WEIGHTS,
-    infer_in_strips,
-    infer_whole_picture,
 )
 from overruler.vision.learned.logits import sigmoid
-from overruler.vision.learned.shape_net import picture_input
+from overruler.vision.learned.shape_net import infer_orthophoto
 
 MODEL = WEIGHTS / "discs.onnx"
 MODEL_IN_PLAY = WEIGHTS / "discs_in_play.onnx"
@@ -89,15 +86,13 @@ NO_DISCS = Discs(np.empty((0, 4)), np.empty((0, 6)))
 def find_discs(view: Orthophoto, camera: Camera, in_play: bool = False) -> Discs:
     """Find possible round bases and ovals in an orthophoto; those of a table `in_play` by both networks."""
     fine = resample_orthophoto(view, OVERVIEW_MM_PER_PX)
-    picture = picture_input(fine.pixels, relief_displacement_map(fine, camera))
+    first = infer_orthophoto(MODEL, fine, camera)
     if not in_play:
-        answer = infer_whole_picture(MODEL, picture)
-        round_peaks = _find_peaks(answer[ROUND_CHANNEL], MIN_ROUND_SCORE)
-        oval_peaks = _find_peaks(answer[OVAL_CHANNEL], MIN_OVAL_SCORE)
-        rounds = _decode_rounds(fine, answer, round_peaks)
-        return Discs(rounds, _decode_ovals(fine, answer, oval_peaks))
-    first, second = (infer_in_strips(network, picture) for network in (MODEL, MODEL_IN_PLAY))
-    answer = _with_second_answer(first, second)
+        round_peaks = _find_peaks(first[ROUND_CHANNEL], MIN_ROUND_SCORE)
+        oval_peaks = _find_peaks(first[OVAL_CHANNEL], MIN_OVAL_SCORE)
+        rounds = _decode_rounds(fine, first, round_peaks)
+        return Discs(rounds, _decode_ovals(fine, first, oval_peaks))
+    answer = _with_second_answer(first, infer_orthophoto(MODEL_IN_PLAY, fine, camera))
     rounds = _decode_rounds(fine, answer, _cells_above(answer[ROUND_CHANNEL], MIN_FAINT_SCORE))
     rounds = rounds[: np.count_nonzero(rounds[:, 3] > MIN_CELL_SCORE) + MOST_FAINT]
     rounds = rounds[_first_of_each(rounds[:, :2], rounds[:, 2], rounds[:, 2])]

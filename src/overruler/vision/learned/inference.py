@@ -17,7 +17,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
+    from onnxruntime import InferenceSession, RunOptions
 
 WEIGHTS = Path(__file__).with_name("weights")
 """Folder of the networks' weights (one ONNX file each) and of fitted coefficients (JSON)."""
@@ -37,9 +37,11 @@ LOG_SEVERITY_ERROR = 3
 """ONNX Runtime's level for logging errors only."""
 NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED")
 """Environment variables that keep ONNX Runtime (from 1.29 on) from telling its maker what it runs."""
-STRIP_PX, STRIP_MARGIN_PX = 320, 96
+STRIP_PX, STRIP_MARGIN_PX = 512, 96
 """Height of a strip of a large picture, and how much more the network sees beyond it, in px: multiples
-of `INPUT_MULTIPLE_PX`."""
+of `INPUT_MULTIPLE_PX`. What `shape_net` and its like say of a cell depends on 90 px around it."""
+GROW_AS_ASKED = 1
+"""ONNX Runtime's `kSameAsRequested`: how a store of memory grows."""
 LARGE_PICTURE_PX = 100_000
 """Pixels above which pictures pass the networks one at a time; a whole table has more."""
 _ONE_AT_A_TIME = Lock()
@@ -63,8 +65,19 @@ def infer_batch(network: Path, pictures: Floats) -> Floats:
     """Run a network with one input and one output on pictures (N, C, H, W)."""
     session = load_session(network)
     inputs = {session.get_inputs()[0].name: pictures}
-    outputs: list[Floats] = session.run(None, inputs)
+    is_large = pictures[0, 0].size > LARGE_PICTURE_PX
+    outputs: list[Floats] = session.run(None, inputs, _giving_back() if is_large else None)
     return outputs[0]
+
+
+@cache
+def _giving_back() -> "RunOptions":
+    """Return the options of a run that gives the memory of its intermediate results back."""
+    from onnxruntime import RunOptions
+
+    options = RunOptions()
+    options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+    return options
 
 
 def run_in_batches(path: Path, blob: Callable[[Array], Floats], candidates: Array) -> Array:
@@ -97,21 +110,21 @@ def infer_whole_picture(network: Path, picture: Floats) -> Floats:
     return output[0, :, :rows, :columns]
 
 
-def infer_in_strips(network: Path, picture: Floats) -> Floats:
-    """Run a network on a picture (C, H, W) strip by strip: a tall one takes no more memory than a strip.
+def infer_in_strips(network: Path, height: int, rows: Callable[[slice], Floats]) -> Floats:
+    """Run a network on a picture, strip by strip: a tall one takes no more memory than a strip.
 
-    Strips overlap, so that what lies beyond their borders hardly counts.
+    `rows` gives the network's input (C, h, W) of some of the picture's `height` rows. Strips overlap,
+    so that what lies beyond their borders hardly counts.
     """
-    height = picture.shape[1]
-    if height <= STRIP_PX + STRIP_MARGIN_PX:
-        return infer_whole_picture(network, picture)
+    if height <= STRIP_PX + 2 * STRIP_MARGIN_PX:
+        return infer_whole_picture(network, rows(slice(0, height)))
     answers = []
     for top in range(0, height, STRIP_PX):
         first = max(0, top - STRIP_MARGIN_PX)
-        strip = picture[:, first : top + STRIP_PX + STRIP_MARGIN_PX]
+        strip = rows(slice(first, min(top + STRIP_PX + STRIP_MARGIN_PX, height)))
         begin = (top - first) // OUTPUT_STRIDE_PX
-        rows = STRIP_PX // OUTPUT_STRIDE_PX
-        answers.append(infer_whole_picture(network, strip)[:, begin : begin + rows])
+        end = begin + STRIP_PX // OUTPUT_STRIDE_PX
+        answers.append(infer_whole_picture(network, strip)[:, begin:end])
     return np.concatenate(answers, axis=1)
 
 
@@ -156,13 +169,18 @@ def _stop_telemetry() -> None:
 
 @cache
 def _share_memory() -> None:
-    """Let all networks take their memory from one store: what one has freed serves the next."""
+    """Let all networks take their memory from one store: what one has freed serves the next.
+
+    The store grows by what is asked for, not by powers of two.
+    """
     from onnxruntime import (
         OrtAllocatorType,
+        OrtArenaCfg,
         OrtMemoryInfo,
         OrtMemType,
         create_and_register_allocator,
     )
 
     kind = OrtAllocatorType.ORT_ARENA_ALLOCATOR
-    create_and_register_allocator(OrtMemoryInfo("Cpu", kind, 0, OrtMemType.DEFAULT), None)
+    growth = OrtArenaCfg({"arena_extend_strategy": GROW_AS_ASKED})
+    create_and_register_allocator(OrtMemoryInfo("Cpu", kind, 0, OrtMemType.DEFAULT), growth)

@@ -8,6 +8,7 @@ measures the place afterwards. `docs/plates.md` describes the training.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -26,6 +27,7 @@ from overruler.vision.learned.inference import (
     OUTPUT_STRIDE_PX,
     OVERVIEW_MM_PER_PX,
     WEIGHTS,
+    infer_in_strips,
     infer_whole_picture,
 )
 from overruler.vision.learned.logits import sigmoid
@@ -119,8 +121,7 @@ def _score_cells(
     The probability is 0 in hidden cells.
     """
     view = resample_orthophoto(view, OVERVIEW_MM_PER_PX)
-    picture = picture_input(view.pixels, relief_displacement_map(view, camera))
-    (answer,) = run_shape_network(picture[None])
+    answer = infer_orthophoto(MODEL, view, camera).astype(float)
     score = sigmoid(answer[kind])
     mask = visibility_mask(view, hidden, 0)
     cells = cv2.resize(mask, score.shape[::-1], interpolation=cv2.INTER_NEAREST)
@@ -189,6 +190,16 @@ def _suppress_overlaps(guesses: Sequence[ShapeCandidate]) -> list[ShapeCandidate
 
 def _distance_mm(guess: ShapeCandidate, other: ShapeCandidate) -> float:
     return float(np.hypot(*(guess.xy_mm - other.xy_mm)))
+
+
+def infer_orthophoto(network: Path, view: Orthophoto, camera: Camera) -> Floats:
+    """Run a network of this kind on an orthophoto of its resolution; answers (K, rows, columns)."""
+    lean = relief_displacement_map(view, camera)
+
+    def some(rows: slice) -> Floats:
+        return picture_input(view.pixels[rows], lean[rows])
+
+    return infer_in_strips(network, len(view.pixels), some)
 
 
 def picture_input(pixels: NDArray[np.uint8], lean: Floats) -> Floats:

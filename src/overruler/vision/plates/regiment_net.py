@@ -18,14 +18,12 @@ from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import (
     Orthophoto,
     rectify_photo,
-    relief_displacement_map,
     visibility_mask,
 )
 from overruler.vision.learned.inference import (
     OUTPUT_STRIDE_PX,
     OVERVIEW_MM_PER_PX,
     WEIGHTS,
-    infer_whole_picture,
 )
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.shape_net import (
@@ -33,7 +31,7 @@ from overruler.vision.learned.shape_net import (
     REFERENCE_SIZE_MM,
     ShapeCandidate,
     decode_cell,
-    picture_input,
+    infer_orthophoto,
 )
 
 MODEL = WEIGHTS / "regiments.onnx"
@@ -120,8 +118,7 @@ def _may_be_plate(one: ShapeCandidate) -> bool:
 
 def look_at(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> SeenCells:
     """Return what the network says of a view of `MM_PER_PX`."""
-    picture = picture_input(view.pixels, relief_displacement_map(view, camera))
-    answer = infer_whole_picture(MODEL, picture).astype(float)
+    answer = infer_orthophoto(MODEL, view, camera).astype(float)
     score = sigmoid(answer[RECTANGLE_CHANNEL])
     mask = visibility_mask(view, hidden, 0)
     score *= cv2.resize(mask, score.shape[::-1], interpolation=cv2.INTER_NEAREST)
