@@ -1,25 +1,21 @@
 """Make a network reckon in bytes: a third to six tenths of the time, and nearly the same answers.
 
 python tools/training/quantize.py src/overruler/vision/learned/weights/discs.onnx --tables build/shapes
-python tools/training/quantize.py src/overruler/vision/learned/weights/in_play.onnx --painted 24
+python tools/training/quantize.py src/overruler/vision/learned/weights/discs_in_play.onnx --painted 24
 
 To be done after `train.py`, on the file that it wrote: discs and regiments by photos with their truth in TABLES,
-in_play and discs_in_play, after `simplify.py`, by painted tables in play. They tell how large the numbers in each layer
-get. Weights have seven bits: with eight, processors without newer instructions overflow, and answer otherwise. The last
-layer stays as it is; of networks in play the first one too. The answers of in_play are shifted to the mean of before.
+discs_in_play, after `simplify.py`, by painted tables in play. They tell how large the numbers in each layer get.
+Weights have seven bits: with eight, processors without newer instructions overflow, and answer otherwise. The last layer
+stays as it is; of discs_in_play the first one too. In bytes in_play finds fewer bases on photographs: it stays as it is.
 """
 
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import onnx
-from onnx import numpy_helper
-from onnxruntime import InferenceSession
 from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
@@ -27,19 +23,14 @@ from overruler.geometry.camera import Camera
 from overruler.vision.detection.detect import SEARCH_MARGIN_MM
 from overruler.vision.imaging.line_profiles import Floats
 from overruler.vision.imaging.orthophoto import Orthophoto, relief_displacement_map
-from overruler.vision.learned.in_play_net import COLUMNS, WIDE_PATCH
 from overruler.vision.learned.inference import (
     OVERVIEW_MM_PER_PX,
     pad_to_input_multiple,
 )
-from overruler.vision.learned.patch_net import run_patch_network
-from overruler.vision.learned.patches import patch_input
 from overruler.vision.learned.shape_net import picture_input
-from overruler.vision.learned.shapes_in_play import MIN_LOGIT, likelier_logits
 from synthetic.from_above.sheet import read_truth, traced_view
 from synthetic.tiles import library
 from training.fit_round_score import painted_table
-from training.lessons.in_play.looks import looks
 
 HEAD = ("Concat", "Flatten", "Gemm", "ReduceMean")
 """Operators behind the last convolution, which stay as they are."""
@@ -75,22 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 2
     if options.painted:
-        _in_bytes_in_play(options.model, [*in_play(options.model, options.painted)])
+        in_bytes(options.model, in_play(options.painted), keep_first=True)
         return 0
     tables = sorted(path for folder in options.tables for path in folder.glob("*.json"))
     in_bytes(options.model, from_above(tables, options.mm_per_px))
     return 0
-
-
-def _in_bytes_in_play(model: Path, pictures: Sequence[Floats]) -> None:
-    """Rewrite a network for tables in play; of likely bases it says the same as before in the mean."""
-    if not _answers_by_candidate(model):
-        return in_bytes(model, pictures, keep_first=True)
-    before = _answers(model, pictures)
-    in_bytes(model, pictures, keep_first=True)
-    likely = likelier_logits(before.astype(float)) > MIN_LOGIT
-    _shift_answers(model, (before - _answers(model, pictures))[likely].mean(0))
-    return None
 
 
 def from_above(tables: Iterable[Path], mm_per_px: float = OVERVIEW_MM_PER_PX) -> Iterator[Floats]:
@@ -106,25 +86,12 @@ def _seen_from_above(view: Orthophoto, camera: Camera) -> Floats:
     return pad_to_input_multiple(picture_input(view.pixels, relief_displacement_map(view, camera)))
 
 
-def in_play(model: Path, count: int) -> Iterator[Floats]:
-    """What a network for tables in play sees of so many painted ones: looks (7, 96, 96), or (5, H, W) from above."""
+def in_play(count: int) -> Iterator[Floats]:
+    """What the network sees (5, H, W) of so many painted tables in play."""
     tiles = library(SEED, TILES)
-    looks_at_candidates = _answers_by_candidate(model)
-    before = partial(
-        run_patch_network, mirrored=None, model=model, form=WIDE_PATCH, columns=COLUMNS
-    )
     for number in range(count):
-        if looks_at_candidates:
-            seen = looks([SEED, number], tiles, None, before)
-            yield from patch_input(seen["patches"], seen["side"], WIDE_PATCH)
-        else:
-            table = painted_table([SEED, number], tiles)
-            yield _seen_from_above(table.view, table.camera)
-
-
-def _answers_by_candidate(model: Path) -> bool:
-    (answer,) = onnx.load(model).graph.output
-    return len(answer.type.tensor_type.shape.dim) == 2
+        table = painted_table([SEED, number], tiles)
+        yield _seen_from_above(table.view, table.camera)
 
 
 def in_bytes(model: Path, pictures: Iterable[Floats], keep_first: bool = False) -> None:
@@ -141,22 +108,6 @@ def in_bytes(model: Path, pictures: Iterable[Floats], keep_first: bool = False) 
             nodes_to_exclude=[last, *kept, *([first] if keep_first else [])],
             activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8,
         )  # fmt: skip
-
-
-def _answers(model: Path, pictures: Sequence[Floats]) -> Floats:
-    """What a network says of looks (N, 11), whatever file of its name was loaded before."""
-    session = InferenceSession(str(model), providers=["CPUExecutionProvider"])
-    name = session.get_inputs()[0].name
-    return np.concatenate([session.run(None, {name: picture[None]})[0] for picture in pictures])
-
-
-def _shift_answers(model: Path, by: Floats) -> None:
-    """Add (11,) to the answers of a network, in its last layer."""
-    whole = onnx.load(model)
-    last = [node for node in whole.graph.node if node.op_type == "Gemm"][-1]
-    (bias,) = (one for one in whole.graph.initializer if one.name == last.input[2])
-    bias.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(bias) + by, bias.name))
-    onnx.save(whole, model)
 
 
 if __name__ == "__main__":
