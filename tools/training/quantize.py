@@ -5,8 +5,9 @@ python tools/training/quantize.py src/overruler/vision/learned/weights/discs_in_
 
 To be done after `train.py`, on the file that it wrote: discs and regiments by photos with their truth in TABLES,
 discs_in_play, after `simplify.py`, by painted tables in play. They tell how large the numbers in each layer get.
-Weights have seven bits: with eight, processors without newer instructions overflow, and answer otherwise. The last layer
-stays as it is; of discs_in_play the first one too. In bytes in_play finds fewer bases on photographs: it stays as it is.
+Weights have seven bits: with eight, processors without newer instructions overflow, and answer otherwise. The last
+layer stays as it is; of discs_in_play the first one too. In bytes in_play finds fewer bases on photographs, so it is
+left alone.
 """
 
 import argparse
