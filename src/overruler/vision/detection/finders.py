@@ -250,10 +250,14 @@ def _find_regiments(search: Search) -> Iterable[Detection]:
 
 
 def _find_ovals(search: Search) -> Iterable[Detection]:
-    known = search.discs.ovals
-    visible = known[are_visible(search.view, search.hidden, known[:, :2])]
+    visible = _visible(search, search.discs.ovals)
     sizes, camera = search.sizes.ovals, search.calibration.camera
     return find_ovals(search.frame, camera, sizes, visible, search.seen)
+
+
+def _visible(search: Search, candidates: Array) -> Array:
+    """Return those of the candidates (N, K), x and y first, that nothing hides."""
+    return candidates[are_visible(search.view, search.hidden, candidates[:, :2])]
 
 
 def _may_have_stadiums(search: Search) -> bool:
@@ -267,9 +271,7 @@ def _may_have_stadiums(search: Search) -> bool:
 def _find_stadiums(search: Search) -> Iterable[Detection]:
     from overruler.vision.rounds.find_stadiums import find_stadiums  # few tables have any
 
-    rounds, ovals = (
-        some[are_visible(search.view, search.hidden, some[:, :2])] for some in search.discs
-    )
+    rounds, ovals = (_visible(search, some) for some in (search.discs.rounds, search.discs.ovals))
     camera, discs = search.calibration.camera, Discs(rounds, ovals)
     return find_stadiums(search.frame, camera, search.sizes.stadiums, discs)
 
