@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.frame import Frame
+from overruler.geometry.batched.vectors import left_component, unit_vectors
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import likeliest_compatible_set, make_detection
@@ -87,9 +88,9 @@ def _are_inside(points: Array, fits: Sequence[OvalFit]) -> NDArray[np.bool_]:
     """Tell which points (N, 2) lie in one of the fitted bases."""
     is_inside = np.zeros(len(points), bool)
     for fit in fits:
-        ahead = np.array([np.cos(fit.turn_rad), np.sin(fit.turn_rad)])
+        ahead = unit_vectors(np.asarray(fit.turn_rad))
         apart = points - fit.xy_mm
-        along, across = apart @ ahead, apart @ [-ahead[1], ahead[0]]
+        along, across = apart @ ahead, left_component(apart, ahead)
         half_length, half_width = fit.base.length_mm / 2, fit.base.width_mm / 2
         is_inside |= (np.abs(along) < half_length) & (np.abs(across) < half_width)
     return is_inside

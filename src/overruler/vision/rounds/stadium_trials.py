@@ -11,9 +11,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.geometry.batched.vectors import left_component, left_normals, unit_vectors
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.disc_net import Discs
+from overruler.vision.learned.ellipse_net import (
+    CAUCHY_SCALE_SIGMA,
+    MAX_SQUARED_RESIDUAL,
+    REWEIGHTING_PASSES,
+)
 from overruler.vision.learned.patches import Picture, patch_axes_mm, ring_angles
 from overruler.vision.learned.rim_net import predict_rim_radii
 
@@ -40,12 +46,6 @@ TRACES = 4
 """Times that the ends are traced."""
 TRACE_PRIOR_SIGMA = np.array([3.0, 3.0, 0.1])
 """Prior 1 σ of one trace's step: x and y in mm, heading in rad."""
-REWEIGHTING_PASSES = 6
-"""Iterations of the robust fit of one trace."""
-CAUCHY_SCALE_SIGMA = 2.5
-"""Scale of the Cauchy weights, in σ: directions that miss the ends by more count less."""
-MAX_SQUARED_RESIDUAL = 9.0
-"""Upper limit of a direction's squared residual in the misfit, in σ²."""
 LEAST_OUTER_COSINE = -0.05
 """Directions belong to an end's half of the rim where their cosine with the way out is at least so."""
 LARGEST_INNER_COSINE = -0.4
@@ -98,8 +98,8 @@ def oval_starts(discs: Discs, half_size: Array) -> Array:
     least = LEAST_SHIFT * 2 * half_size[0]
     shift = np.maximum(half_size[0] - middles[:, 2], least)
     starts = _stadiums(middles[:, :2], half_size, middles[:, 4])
-    ahead = _unit(middles[:, 4])
-    aside = SIDE_SHIFT * 2 * half_size[1] * np.column_stack([-ahead[:, 1], ahead[:, 0]])
+    ahead = unit_vectors(middles[:, 4])
+    aside = SIDE_SHIFT * 2 * half_size[1] * left_normals(ahead)
     ahead *= shift[:, None]
     moved = np.tile(starts, (5, 1))
     moved[:, :2] += np.concatenate([0 * ahead, ahead, -ahead, aside, -aside])
@@ -129,7 +129,7 @@ def _trace_once(
     outward = unit @ patch_axes_mm(camera, ends) / ends[:, 2, None, None]
     cosine = np.einsum("nkd,nd->nk", outward, way_out)
     arm = way_out * np.tile(poses[:, 2] - poses[:, 3], 2)[:, None]
-    turning = outward[..., 1] * arm[:, :1] - outward[..., 0] * arm[:, 1:]
+    turning = left_component(outward, arm[:, None])
     design = _both_ends(np.concatenate([outward, turning[..., None]], -1))
     off_mm = _both_ends((reach - 1) * ends[:, 2:3])
     sigma_mm = _both_ends(sigma * ends[:, 2:3])
@@ -163,7 +163,7 @@ def _fit_step(
 
 def end_circles(poses: Array) -> tuple[Array, Array]:
     """Return the circles (2 N, 3) of the ends of stadiums (N, 5), and the ways out (2 N, 2)."""
-    ahead = _unit(poses[:, 4])
+    ahead = unit_vectors(poses[:, 4])
     way_out = np.concatenate([ahead, -ahead])
     reach = np.tile(poses[:, 2] - poses[:, 3], 2)[:, None]
     centres = np.tile(poses[:, :2], (2, 1)) + reach * way_out
@@ -189,9 +189,9 @@ def _middles(ovals: Array, half_size: Array) -> Array:
 def _are_supported(stadiums: Array, ovals: Array) -> NDArray[np.bool_]:
     """Tell which of the stadiums (N, 5) lie along which ovals (M, 6): (N, M)."""
     apart = ovals[:, :2] - stadiums[:, None, :2]
-    ahead = _unit(stadiums[:, 4])
+    ahead = unit_vectors(stadiums[:, 4])
     along = np.einsum("nmd,nd->nm", apart, ahead)
-    across = apart[..., 1] * ahead[:, :1] - apart[..., 0] * ahead[:, 1:]
+    across = left_component(apart, ahead[:, None])
     turn = (ovals[:, 4] - stadiums[:, None, 4] + np.pi / 2) % np.pi - np.pi / 2
     length, width = 2 * stadiums[:, 2:4].T[..., None]
     is_beside = (np.abs(along) < MIDDLE_SHIFT * length) & (
@@ -203,11 +203,6 @@ def _are_supported(stadiums: Array, ovals: Array) -> NDArray[np.bool_]:
 def _stadiums(centres: Array, half_size: Array, headings: Array) -> Array:
     sizes = np.tile(half_size, (len(centres), 1))
     return np.column_stack([centres, sizes, headings])
-
-
-def _unit(headings: Array) -> Array:
-    """Return the unit vectors (N, 2) of headings (N,)."""
-    return np.stack([np.cos(headings), np.sin(headings)], -1)
 
 
 def _lies_within(values: Array, limits: tuple[float, float]) -> NDArray[np.bool_]:
