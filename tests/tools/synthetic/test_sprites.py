@@ -11,6 +11,7 @@ from synthetic.camera import View, view_towards
 from synthetic.from_above.sheet import visible_share
 from synthetic.painted.clutter import any_clutter
 from synthetic.painted.cutouts import HIDDEN
+from synthetic.painted.dressed import dressed
 from synthetic.painted.light import Lamp
 from synthetic.painted.paint import paint
 from synthetic.painted.plates import Plate, any_base
@@ -19,6 +20,7 @@ from synthetic.painted.wardrobe import (
     FIGURE,
     ITEM,
     LARGE,
+    NEUTRAL,
     PARTS,
     Cutout,
     Wardrobe,
@@ -37,8 +39,8 @@ LAMP = Lamp(
 
 def _board(width: int, height: int) -> Picture:
     """A flat body of one part that faces the camera."""
-    picture = np.full((height, width, 4), 127, np.uint8)
-    picture[..., 0], picture[..., 1] = 1, 255
+    picture = np.full((height, width, 5), 127, np.uint8)
+    picture[..., 0], picture[..., 1], picture[..., 4] = 1, 255, NEUTRAL
     return picture
 
 
@@ -53,7 +55,18 @@ def _wardrobe() -> Wardrobe:
     rows = [slice(0, 5), slice(5, 10), slice(10, 15)]
     extents = np.tile([float(TALL_MM), WIDE_MM / 2], (3, 1))
     kinds = np.array([FIGURE, LARGE, ITEM], np.int32)
-    return Wardrobe(pictures, np.array(feet), np.array(frames), np.ones(15), rows, kinds, extents)
+    paints = np.zeros((3, PARTS + 1, 3), np.float32)
+    return Wardrobe(
+        pictures,
+        np.array(feet),
+        np.array(frames),
+        np.ones(15),
+        rows,
+        kinds,
+        extents,
+        extents,
+        paints,
+    )
 
 
 WARDROBE = _wardrobe()
@@ -118,6 +131,32 @@ def test_a_shadow_falls_away_from_the_lamp() -> None:
     assert bright == pytest.approx(1, rel=0.02)
 
 
+def test_grain_shows_as_strongly_as_is_asked() -> None:
+    view = _view()
+    dark = [picture.copy() for picture in WARDROBE.pictures]
+    for picture in dark:
+        picture[..., 4] = NEUTRAL // 2
+    post = replace(_post(np.zeros(2)), wardrobe=replace(WARDROBE, pictures=dark))
+    seen = []
+    for relief in (0.0, 0.5, 1.0):
+        photo, owners = paint(_scene([replace(post, relief=relief)], []), view, LAMP, TILES)
+        seen.append(float(photo[owners == HIDDEN].mean()))
+    # a value of half as much is 0.5 ** 2.2 of the light; at the edges the mat shows through
+    assert seen[1] / seen[0] == pytest.approx(0.5**1.1, abs=0.1)
+    assert seen[2] / seen[0] == pytest.approx(0.5**2.2, abs=0.15)
+
+
+def test_some_units_have_the_paints_of_their_texture() -> None:
+    own = np.tile(np.array([0.1, 0.2, 0.4], np.float32), (3, PARTS + 1, 1))
+    wardrobe, base = replace(WARDROBE, paints=own), any_base(np.random.default_rng(1), 0, TILES)
+    rng, count = np.random.default_rng(7), 60
+    units = [
+        dressed(rng, base, rng.random((4, 3), np.float32), wardrobe, False) for _ in range(count)
+    ]
+    like_it = [np.allclose(one.coats / one.coats[0], 1, atol=1e-4) for one in units]
+    assert 0.1 * count < sum(like_it) < 0.6 * count
+
+
 def test_scenes_have_bodies_only_out_of_a_wardrobe() -> None:
     bodies = [make_scene(np.random.default_rng(k), 90.0, TILES, WARDROBE).solids for k in range(8)]
     assert any(isinstance(body, Cutout) for some in bodies for body in some)
@@ -135,16 +174,17 @@ def test_bodies_without_a_base_are_lures() -> None:
 
 def test_a_wardrobe_comes_out_of_its_file(tmp_path: Path) -> None:
     sizes = np.array([[5, 3], [2, 4]], np.int32)
-    pixels = np.arange(23 * 4).astype(np.uint8).reshape(23, 4)
+    pixels = np.arange(23 * 5).astype(np.uint8).reshape(23, 5)
     np.savez(
         tmp_path / "some.npz", pixels=pixels.T, sizes=sizes, feet=np.ones((2, 2)),
         views=np.array([[0, 0.0, 0.0, 2.0], [1, 0.5, 1.0, 3.0]]), kinds=np.array([0, 2], np.int32),
-        extents=np.ones((2, 2)), names=np.array(["a", "b"]),
+        extents=np.ones((2, 2)), bulks=np.ones((2, 2)), names=np.array(["a", "b"]),
+        paints=np.zeros((2, PARTS + 1, 3), np.float32),
     )  # fmt: skip
     read = wardrobe_of(tmp_path / "some.npz")
     assert read is not None
     assert read.rows == [slice(0, 1), slice(1, 2)]
-    assert np.array_equal(read.pictures[1], pixels[15:].reshape(2, 4, 4))
+    assert np.array_equal(read.pictures[1], pixels[15:].reshape(2, 4, 5))
     assert read.nearest(1, np.array([0.0, 0.0, 1.0])) == 1
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from synthetic.arrays import Array, Floats, Mask, Picture
 from synthetic.camera import View, rows_columns
-from synthetic.painted.wardrobe import PARTS, Cutout
+from synthetic.painted.wardrobe import NEUTRAL, PARTS, Cutout
 
 STEEP = 0.12
 """The sine of the tilt up to which a body is taken as seen from straight above: its picture turns with it."""
@@ -22,6 +22,8 @@ MARKED = 1.15
 """Above so many σ of a noise small spots have the next part's paint: buckles, eyes, patterns."""
 SHARPER = 1.6
 """How much steeper the edge of an enlarged picture is made."""
+GAMMA, GRAINS = 2.2, (0.35, 1.4)
+"""Light is about this power of a texture's grain, and grain is taken within these: no paint shines by itself."""
 LARGE, SMOOTH_PX = 1.4, 0.6
 """Pictures that are seen larger than this are smoothed first by a blur of so many of their pixels (1 σ)."""
 SMALL = 0.75
@@ -30,6 +32,7 @@ BELOW_MM = 12.0
 """What stands farther below a plane throws no shadow on it."""
 HIDDEN = 255
 """In the map of owners: a body; 0 is the mat, k + 1 plate k."""
+_GRAINS = (np.arange(256, dtype=np.float32) / NEUTRAL).clip(*GRAINS)
 _STROKES = np.random.default_rng(5).standard_normal((160, 160)).astype(np.float32)
 _MARKS = cv2.GaussianBlur(_STROKES[::-1, ::-1], (0, 0), 0.9)
 _MARKS = np.asarray(_MARKS / _MARKS.std(), np.float32)
@@ -126,7 +129,7 @@ def _mirrored(cutout: Cutout, which: int) -> tuple[Picture, Array]:
 
 def _painted(cutout: Cutout, picture: Picture, frame: Array, light: Light) -> Floats:
     """The body's light with its cover (h, w, 4), the light multiplied by the cover."""
-    part, values = picture[..., 0], picture[..., 1:].astype(np.float32)
+    part, values = picture[..., 0], picture[..., 1:4].astype(np.float32)
     is_open = values[..., 0] / np.float32(255)
     x, y = (values[..., k] / np.float32(127.5) - 1 for k in (1, 2))
     z = np.sqrt(np.maximum(1 - x * x - y * y, 0))
@@ -136,16 +139,16 @@ def _painted(cutout: Cutout, picture: Picture, frame: Array, light: Light) -> Fl
     half = frame @ (light.towards + frame[2])
     half = half / np.linalg.norm(half)
     shine = np.maximum(x * half[0] + y * half[1] + z * half[2], 0) ** SHINE_POWER
-    coats = _coated(cutout, part, is_open)
+    coats = _coated(cutout, picture, is_open)
     seen = (part > 0).astype(np.float32)
     glow = coats * (light.sky * is_open[..., None] + light.lamp * sun[..., None])
     glow = glow + np.float32(cutout.gloss) * shine[..., None] * light.lamp
     return np.dstack([glow * seen[..., None], seen]).astype(np.float32)
 
 
-def _coated(cutout: Cutout, part: Mask, is_open: Floats) -> Floats:
+def _coated(cutout: Cutout, picture: Picture, is_open: Floats) -> Floats:
     """The paint of each pixel (h, w, 3): with highlights on open edges, and spots of another paint."""
-    side = len(_STROKES)
+    side, part = len(_STROKES), picture[..., 0]
     down, right = (997 * np.abs(cutout.foot_mm[:2])).astype(int).tolist()
     rows = (down + np.arange(part.shape[0])) % side
     columns = (right + np.arange(part.shape[1])) % side
@@ -155,6 +158,8 @@ def _coated(cutout: Cutout, part: Mask, is_open: Floats) -> Floats:
         part = np.where(marked & (part > 0), part % PARTS + 1, part)
     brushed = 1 + cutout.drybrush * np.maximum(is_open - 0.6, 0)
     tone = brushed * np.exp(np.float32(GRAIN + cutout.detail) * strokes)
+    if cutout.relief > 0:
+        tone *= (_GRAINS ** np.float32(GAMMA * cutout.relief))[picture[..., 4]]
     return np.asarray(cutout.coats[part] * tone[..., None], np.float32)
 
 

@@ -34,6 +34,10 @@ MOUNTS = (0.9, 1.35)
 """How large bodies along ovals are, against what is as large on round bases."""
 DETAILS = (0.0, 0.15, 0.3, 0.45)
 """How uneven the paint of a unit is: from plain to rich in small things."""
+RELIEFS, PLAIN_RELIEF = (0.5, 1.3), 0.3
+"""How strongly textures show on painted units; in plastic and primer only their relief does."""
+AS_MADE = 0.3
+"""The share of units in the paints of their textures: skin, leather, bronze and cloth, as artists have them."""
 WITHOUT_BASE = 0.35
 """The share of figures among those."""
 
@@ -48,6 +52,7 @@ def dressed(rng: Rng, base: Plate, paints: Floats, wardrobe: Wardrobe, plain: bo
     large = radius > LARGE_FROM_MM and unit.random() < LARGE_SHARE
     body = _of_unit(rng, unit, wardrobe, LARGE if large else FIGURE)
     coats, gloss = _scheme(unit, paints)
+    coats = _as_made(unit, wardrobe, body, coats)
     if plain:
         coats = np.tile(base.rim * np.float32(rng.uniform(0.7, 1.2)), (PARTS + 1, 1))
         gloss = float(unit.choice([0.0, 0.1]))
@@ -64,6 +69,7 @@ def dressed(rng: Rng, base: Plate, paints: Floats, wardrobe: Wardrobe, plain: bo
         float(unit.choice([0.0, unit.uniform(0, 3)])),
         0.0 if plain else float(unit.choice(DETAILS)),
         bool(rng.random() < 0.5),
+        PLAIN_RELIEF if plain else float(unit.uniform(*RELIEFS)),
     )
 
 
@@ -81,9 +87,11 @@ def small_one(rng: Rng, foot: Array, radius: float, paints: Floats, wardrobe: Wa
     unit = _rng_of(paints)
     body = _of_unit(rng, unit, wardrobe, FIGURE)
     coats, gloss = _scheme(unit, paints)
+    coats = _as_made(unit, wardrobe, body, coats)
     size = _size(rng, wardrobe, body, radius, large=False)
     turn = float(rng.uniform(0, 6.3))
-    return Cutout(wardrobe, body, foot, size, turn, coats, gloss, 0.5, float(unit.choice(DETAILS)))
+    detail, relief = float(unit.choice(DETAILS)), float(unit.uniform(*RELIEFS))
+    return Cutout(wardrobe, body, foot, size, turn, coats, gloss, 0.5, detail, relief=relief)
 
 
 def loose_one(rng: Rng, at: Array, wardrobe: Wardrobe) -> Cutout:
@@ -96,7 +104,10 @@ def loose_one(rng: Rng, at: Array, wardrobe: Wardrobe) -> Cutout:
     if rng.random() < 0.5:
         coats[rng.random(PARTS + 1) < 0.4] = any_colour(rng)
     size = float(rng.uniform(*LOOSE_SIZES))
-    return Cutout(wardrobe, body, foot, size, turn, coats, float(rng.choice([0, 0.4])))
+    coats = _as_made(rng, wardrobe, body, coats)
+    relief = float(rng.uniform(*RELIEFS))
+    gloss = float(rng.choice([0, 0.4]))
+    return Cutout(wardrobe, body, foot, size, turn, coats, gloss, relief=relief)
 
 
 def _rng_of(paints: Floats) -> Rng:
@@ -112,17 +123,26 @@ def _of_unit(rng: Rng, unit: Rng, wardrobe: Wardrobe, kind: int) -> int:
     return int(makes[int(rng.integers(count))])
 
 
+def _as_made(rng: Rng, wardrobe: Wardrobe, body: int, coats: Floats) -> Floats:
+    """The paints of the body's own texture, in some shade, for a share of units; else the coats."""
+    shade = np.exp(rng.normal(0, 0.12, 3) + rng.normal(0, 0.3))
+    own = wardrobe.paints[body]
+    if rng.random() > AS_MADE or not own.any():
+        return coats
+    return np.asarray(own * shade, np.float32)
+
+
 def _size(rng: Rng, wardrobe: Wardrobe, body: int, radius: float, large: bool) -> float:
     if large:
         return _large_size(rng, wardrobe, body, radius)
-    high, reach = wardrobe.extents_mm[body].tolist()
+    high, reach = wardrobe.bulks_mm[body].tolist()
     low, most = OUT_RADII[int(rng.choice(len(OUT_RADII), p=OUT_SHARES))]
     tall, out = radius * rng.uniform(*TALL_RADII) / high, radius * rng.uniform(low, most) / reach
     return float(min(tall, out))
 
 
 def _large_size(rng: Rng, wardrobe: Wardrobe, body: int, radius: float) -> float:
-    high, reach = wardrobe.extents_mm[body].tolist()
+    high, reach = wardrobe.bulks_mm[body].tolist()
     return float(min(radius * rng.uniform(*LONG_RADII) / reach, radius * HIGHEST_RADII / high))
 
 

@@ -15,6 +15,8 @@ FIGURE, LARGE, ITEM = 0, 1, 2
 """Kinds of bodies: on foot; long ones along x; what lies about without a base."""
 PARTS = 6
 """Areas of a body that are painted alike."""
+NEUTRAL = 128
+"""The grain of what is as light as its surroundings, and of bodies without a texture."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +24,8 @@ class Wardrobe:
     """Pictures of bodies from several sides."""
 
     pictures: list[Picture]
-    """(h, w, 4) each: part (0 where nothing is seen), openness to the sky, facing to the right and up."""
+    """(h, w, 5) each: part (0 where nothing is seen), openness to the sky, facing to the right and up, and grain: how
+    light its texture is against its surroundings, as a ratio of sRGB values to `NEUTRAL`."""
     feet: Array
     """(K, 2): x and y of the foot point in each picture."""
     frames: Array
@@ -34,6 +37,10 @@ class Wardrobe:
     kinds: NDArray[np.int32]
     extents_mm: Array
     """(B, 2): each body's height and its reach around its foot."""
+    bulks_mm: Array
+    """(B, 2): the same without what it holds: so large a body is for its base."""
+    paints: Floats
+    """(B, PARTS + 1, 3): the paint of each part as its texture has it; 0 for bodies without a texture."""
 
     def nearest(self, body: int, towards: Array) -> int:
         """The picture of a body from a direction (3,) in its frame."""
@@ -54,13 +61,17 @@ def _read(path: Path) -> Wardrobe:
         pixels = np.ascontiguousarray(file["pixels"].T)
         sizes, views = file["sizes"], file["views"]
         feet, kinds, extents = file["feet"], file["kinds"], file["extents"]
+        bulks, paints = file["bulks"], file["paints"]
     ends = np.cumsum(sizes.prod(1))
     pieces = np.split(pixels, ends[:-1])
-    pictures = [piece.reshape(*size, 4) for piece, size in zip(pieces, sizes.tolist(), strict=True)]
+    pictures = [
+        piece.reshape(*size, pixels.shape[1])
+        for piece, size in zip(pieces, sizes.tolist(), strict=True)
+    ]
     first = np.searchsorted(views[:, 0], np.arange(len(kinds) + 1)).tolist()
     rows = [slice(start, end) for start, end in pairwise(first)]
     frames = np.array([view_frame(tilt, turn) for tilt, turn in views[:, 1:3].tolist()])
-    return Wardrobe(pictures, feet, frames, views[:, 3], rows, kinds, extents)
+    return Wardrobe(pictures, feet, frames, views[:, 3], rows, kinds, extents, bulks, paints)
 
 
 def view_frame(tilt_rad: float, turn_rad: float) -> Array:
@@ -89,6 +100,8 @@ class Cutout:
     detail: float = 0.0
     """1 σ of the logarithm of brightness from spot to spot: 0 for plastic and primer."""
     mirrored: bool = False
+    relief: float = 0.0
+    """How strongly its texture's grain shows: 1 as in the texture."""
 
     @property
     def extent_mm(self) -> tuple[float, float]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from synthetic.arrays import Array, Floats, Ints, Picture, Rng
-from synthetic.painted.wardrobe import view_frame
+from synthetic.painted.wardrobe import NEUTRAL, view_frame
 from synthetic.sprites.shapes import Shape
 from synthetic.things.materials import Material, Part
 from synthetic.things.mesh import Mesh
@@ -17,33 +19,62 @@ TURNS = 6
 """Headings from which a body is drawn; from straight above one is enough."""
 SIDE_PX = (76, 108, 76)
 """The longest side of a picture, for each kind of body: large ones are shown large."""
+WEAPONS = 1.8
+"""How much longer a picture may be for what a body holds."""
 SKY_RAYS = 24
 """Ways in which a point looks for the sky; more change a picture by less than the sensor's noise."""
 GROUND_LIGHT = 0.35
 """What the ground sends back of the sky's light."""
+BEHIND_MM = 0.02
+"""Rays go on so far before and behind what they met."""
+STEPS = (1, 16, 8, 8, 8)
+"""To what multiples layers are rounded in the file: finer ones are as large as their noise, and fill it."""
+HOLES = 6
+"""So many holes of textures a ray goes through."""
+AROUND_PX = 5.0
+"""How wide the surroundings are against which a texture is light or dark (1 σ): a limb's width."""
 Sprite = tuple[Picture, Array]
-"""Parts, openness and facing (h, w, 4), and the foot point's place (2,): x and y in pixels."""
+"""Parts, openness, facing and grain (h, w, 5), and the foot point's place (2,): x and y in pixels."""
 
 
 def draw_views(shape: Shape, px_per_mm: float, rng: Rng) -> Iterator[tuple[float, float, Sprite]]:
     """Yield tilt and turn in radians, and the picture."""
-    points = shape.triangles
-    mesh = Mesh(points, np.zeros_like(points), np.zeros((*points.shape[:2], 2)))
-    solid = Solid([Part(mesh, Material((1, 1, 1)))])
+    solid, dense = _solid(shape.triangles), _solid(shape.triangles[_dense(shape)])
     for tilt_deg in TILTS_DEG:
         for k in range(TURNS if tilt_deg else 1):
             tilt, turn = float(np.radians(tilt_deg)), 2 * np.pi * k / TURNS
-            yield tilt, turn, _draw(solid, shape, view_frame(tilt, turn), px_per_mm, rng)
+            yield tilt, turn, _draw(solid, dense, shape, view_frame(tilt, turn), px_per_mm, rng)
+
+
+def _solid(triangles: Array) -> Solid:
+    mesh = Mesh(triangles, np.zeros_like(triangles), np.zeros((*triangles.shape[:2], 2)))
+    return Solid([Part(mesh, Material((1, 1, 1)))])
+
+
+def _dense(shape: Shape) -> NDArray[np.bool_]:
+    """The triangles (T,) without holes; all, where each has some."""
+    if shape.skin is None:
+        return np.ones(len(shape.triangles), bool)
+    dense = np.array([bool(sheet[..., 2].all()) for sheet in shape.skin.sheets])[shape.skin.sheet]
+    return np.asarray(dense if dense.any() else ~dense)
 
 
 def scale_for(shape: Shape, kind: int) -> float:
-    """Pixels per mm by which the longest side of a body of a kind fills a picture."""
-    points = shape.triangles.reshape(-1, 3)
+    """Pixels per mm by which the longest side of a body of a kind fills a picture, and long weapons not too much."""
+    body, everything = _longest(shape.bulk), _longest(shape.triangles)
+    return min(SIDE_PX[kind] / body, WEAPONS * SIDE_PX[kind] / everything)
+
+
+def _longest(triangles: Array) -> float:
+    """The longest side in a picture from any side."""
+    points = triangles.reshape(-1, 3)
     tall, wide = float(points[:, 2].max()), 2 * float(np.linalg.norm(points[:, :2], axis=1).max())
-    return SIDE_PX[kind] / max(tall, wide)
+    return max(tall, wide)
 
 
-def _draw(solid: Solid, shape: Shape, frame: Array, px_per_mm: float, rng: Rng) -> Sprite:
+def _draw(
+    solid: Solid, dense: Solid, shape: Shape, frame: Array, px_per_mm: float, rng: Rng
+) -> Sprite:
     right, up, towards = frame
     across, along = (shape.triangles.reshape(-1, 3) @ way for way in (right, up))
     low = np.floor(np.array([across.min(), along.min()]) * px_per_mm) - 1
@@ -51,20 +82,54 @@ def _draw(solid: Solid, shape: Shape, frame: Array, px_per_mm: float, rng: Rng) 
     x, y = np.meshgrid(np.arange(size[0]) + low[0], np.arange(size[1]) + low[1])
     place = (x.ravel()[:, None] * right + y.ravel()[:, None] * up) / px_per_mm
     start = np.asarray(place + 500 * towards, np.float32)
-    hits = solid.meet(start, np.tile(np.asarray(-towards, np.float32), (len(start), 1)))
-    seen = hits.triangle >= 0
-    picture = np.zeros((len(start), 4), np.uint8)
-    facing = hits.face[seen] / np.maximum(
-        np.linalg.norm(hits.face[seen], axis=1, keepdims=True), 1e-12
-    )
-    facing *= np.where(facing @ towards < 0, -1, 1)[:, None]
-    spot = start[seen] - hits.reach[seen] * towards + 0.02 * facing
-    picture[seen, 0] = shape.parts[hits.triangle[seen]]
-    picture[seen, 1] = 255 * _openness(solid, spot, facing, rng)
-    picture[seen, 2] = 127.5 + 127 * (facing @ right)
-    picture[seen, 3] = 127.5 + 127 * (facing @ up)
-    upright = picture.reshape(size[1], size[0], 4)[::-1]
-    return np.ascontiguousarray(upright), np.array([-low[0], size[1] - 1 + low[1]])
+    skin, spots, facing = _met(solid, shape, start, towards)
+    seen = skin[:, 0] > 0
+    picture = np.zeros((len(start), 5), np.uint8)
+    picture[:, 0] = skin[:, 0]
+    picture[seen, 1] = 255 * _openness(dense, spots[seen], facing[seen], rng)
+    picture[seen, 2] = 127.5 + 127 * (facing[seen] @ right)
+    picture[seen, 3] = 127.5 + 127 * (facing[seen] @ up)
+    upright = picture.reshape(size[1], size[0], 5)
+    upright[..., 4] = _grain(skin.reshape(size[1], size[0], 3))
+    return np.ascontiguousarray(upright[::-1]), np.array([-low[0], size[1] - 1 + low[1]])
+
+
+def _met(solid: Solid, shape: Shape, start: Floats, towards: Array) -> tuple[Picture, Array, Array]:
+    """What rays from (N, 3) meet: part (0: nothing), lightness and cover; the place just before it; how it faces."""
+    skin, spots, facing = np.zeros((len(start), 3), np.uint8), start.copy(), np.zeros(start.shape)
+    rest = np.arange(len(start))
+    for _ in range(HOLES):
+        hits = solid.meet(spots[rest], np.tile(np.asarray(-towards, np.float32), (len(rest), 1)))
+        met = hits.triangle >= 0
+        rest, hits = rest[met], hits[met]
+        normal = hits.face / np.maximum(np.linalg.norm(hits.face, axis=1, keepdims=True), 1e-12)
+        facing[rest] = normal * np.where(normal @ towards < 0, -1, 1)[:, None]
+        spots[rest] -= (hits.reach * towards).astype(np.float32)
+        shares = np.hstack([1 - hits.u - hits.v, hits.u, hits.v])
+        found = _skin_at(shape, hits.triangle, shares)
+        whole = found[:, 2] > 0
+        skin[rest[whole]] = found[whole]
+        rest = rest[~whole]
+        spots[rest] -= (BEHIND_MM * towards).astype(np.float32)
+    return skin, spots + BEHIND_MM * facing, facing
+
+
+def _skin_at(shape: Shape, triangle: Ints, shares: Array) -> Picture:
+    if shape.skin is not None:
+        return shape.skin.at(triangle, shares)
+    plain = np.full((len(triangle), 3), NEUTRAL, np.uint8)
+    plain[:, 0] = shape.parts[triangle]
+    return plain
+
+
+def _grain(skin: Picture) -> Picture:
+    """How light textures are (h, w) against their surroundings, as `Wardrobe` has it."""
+    seen = (skin[..., 0] > 0).astype(np.float32)
+    light = np.maximum(skin[..., 1].astype(np.float32), 1) * seen
+    total, count = (cv2.GaussianBlur(layer, (0, 0), AROUND_PX) for layer in (light, seen))
+    around = total / np.maximum(count, 1e-6)
+    ratio = np.where(seen > 0, light / np.maximum(around, 1), 1)
+    return np.asarray((NEUTRAL * ratio).round().clip(1, 255), np.uint8)
 
 
 def _openness(solid: Solid, spots: Array, facing: Array, rng: Rng) -> Floats:
@@ -81,6 +146,10 @@ def _openness(solid: Solid, spots: Array, facing: Array, rng: Rng) -> Floats:
 
 def packed(sprites: list[Sprite]) -> tuple[Picture, Ints, Array]:
     """All pixels in a row (N, 4), each picture's height and width (K, 2), and feet (K, 2)."""
-    pixels = np.concatenate([picture.reshape(-1, 4) for picture, _ in sprites])
+    pixels = np.concatenate([picture.reshape(-1, picture.shape[-1]) for picture, _ in sprites])
+    seen = pixels[:, 0] > 0
+    for layer, step in enumerate(STEPS):
+        rounded = (pixels[seen, layer].astype(int) + step // 2) // step * step
+        pixels[seen, layer] = np.minimum(rounded, 255)
     sizes = np.array([picture.shape[:2] for picture, _ in sprites])
     return pixels, sizes, np.array([foot for _, foot in sprites])

@@ -1,18 +1,47 @@
 """A body of triangles with its parts, and what is done to it before it is drawn."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthetic.arrays import Array, Rng
+from synthetic.arrays import Array, Floats, Ints, Picture, Rng
 from synthetic.painted.wardrobe import PARTS
 
 FACING_WEIGHT = 0.35
 """How much the way that a triangle faces counts in its part, against its place in heights of the body."""
 ROUNDS = 12
 """Rounds in which triangles are shared out among parts; the parts of figures no longer change by then."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Skin:
+    """The textures of a body."""
+
+    uv: Array
+    """(T, 3, 2): where each corner lies in its texture, 0 to 1; others repeat it."""
+    sheet: Ints
+    """(T,): which texture."""
+    sheets: list[Picture]
+    """(h, w, 3) each: part, lightness, and 0 where there is a hole."""
+    paints: Floats
+    """(PARTS + 1, 3): the mean colour of each part, blue green red, as light; the first is not used."""
+
+    def at(self, triangle: Ints, shares: Array) -> Picture:
+        """Part, lightness and cover (N, 3) on triangles (N,), given each corner's share (N, 3)."""
+        places = np.einsum("nk,nkj->nj", shares, self.uv[triangle]) % 1
+        found = np.zeros((len(triangle), 3), np.uint8)
+        for k, sheet in enumerate(self.sheets):
+            here = self.sheet[triangle] == k
+            found[here] = sheet[texels(sheet.shape, places[here])]
+        return found
+
+
+def texels(shape: Sequence[int], places: Array) -> tuple[Ints, Ints]:
+    """Rows and columns of places (N, 2) in a texture that repeats."""
+    columns, rows = np.floor(places % 1 * [shape[1], shape[0]]).astype(np.intp).T
+    return np.minimum(rows, shape[0] - 1), np.minimum(columns, shape[1] - 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,15 +52,24 @@ class Shape:
     """(T, 3, 3)."""
     parts: NDArray[np.uint8]
     """(T,): 1 to `PARTS`."""
+    skin: Skin | None = None
+    """Its textures; where there are some, they have the parts."""
+    held: NDArray[np.bool_] | None = None
+    """(T,): what it holds in its hands. It counts for nothing in how large the body is."""
 
     def mapped(self, matrix: Array, shift: Sequence[float] = (0, 0, 0)) -> "Shape":
         """Under a linear map (3, 3) and a shift."""
-        return Shape(self.triangles @ matrix.T + np.asarray(shift, float), self.parts)
+        return replace(self, triangles=self.triangles @ matrix.T + np.asarray(shift, float))
+
+    @property
+    def bulk(self) -> Array:
+        """The triangles (N, 3, 3) without what it holds."""
+        return self.triangles if self.held is None else self.triangles[~self.held]
 
     @property
     def size(self) -> Array:
         """Its extent (3,)."""
-        return np.asarray(np.ptp(self.triangles, (0, 1)))
+        return np.asarray(np.ptp(self.bulk, (0, 1)))
 
 
 def plain_shape(triangles: Array, seed: int) -> Shape:
@@ -58,17 +96,19 @@ def clusters(features: Array, count: int, rng: Rng) -> NDArray[np.uint8]:
 
 
 def stood(shape: Shape, height: float, feet_share: float = 0.15) -> Shape:
-    """So tall, standing on z = 0, the middle of its feet over the origin."""
-    scaled = shape.triangles * (height / max(float(shape.size[2]), 1e-9))
-    low = scaled[..., 2].min()
-    feet = scaled.reshape(-1, 3)
+    """So tall, standing on z = 0, the middle of its feet over the origin; what it holds ends at the ground."""
+    share = height / max(float(shape.size[2]), 1e-9)
+    feet = share * shape.bulk.reshape(-1, 3)
+    low = feet[:, 2].min()
     feet = feet[feet[:, 2] < low + feet_share * height]
     middle = (feet[:, :2].min(0) + feet[:, :2].max(0)) / 2
-    return Shape(scaled - [*middle, low], shape.parts)
+    placed = share * shape.triangles - [*middle, low]
+    placed[..., 2] = np.maximum(placed[..., 2], 0)
+    return replace(shape, triangles=placed)
 
 
 def joined(shapes: Sequence[Shape]) -> Shape:
-    """Several bodies as one."""
+    """Several bodies without textures as one."""
     return Shape(
         np.concatenate([one.triangles for one in shapes]),
         np.concatenate([one.parts for one in shapes]),
@@ -85,7 +125,7 @@ def bent(shape: Shape, rng: Rng) -> Shape:
     x, y = points[..., 0] * stout[0], points[..., 1] * stout[1]
     points[..., 0] = c * x - s * y + lean[0] * points[..., 2]
     points[..., 1] = s * x + c * y + lean[1] * points[..., 2]
-    return Shape(points, shape.parts)
+    return replace(shape, triangles=points)
 
 
 def winged(shape: Shape, rng: Rng) -> Shape:
