@@ -62,7 +62,7 @@ def _archive(folder: Path) -> Path:
     """A man who holds a spear, and a leaf with a hole."""
     held = '<props><prop actor="spear.xml" attachpoint="weapon_R"/></props>'
     moves = '<animations><animation file="turn.dae" name="Walk"/></animations>'
-    files = {
+    files: dict[str, str | bytes] = {
         "art/actors/man.xml": _actor(_variant("man", "two") + held + moves),
         "art/actors/spear.xml": _actor(_variant("plain", "two")),
         "art/actors/leaf.xml": _actor(_variant("plain", "hole"), "basic_trans.xml"),

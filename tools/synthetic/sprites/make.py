@@ -126,8 +126,9 @@ def _bodies(folder: Path, rng: Rng) -> Iterator[Named]:
     figures = [*_printed(folder), *_rigged(folder, rng)]
     for k, (name, shape) in enumerate(figures):
         yield name, FIGURE, shape
-        change = (bent, winged, bannered)[k % 3]
-        yield f"{name} {change.__name__}", FIGURE, change(bent(shape, rng), rng)
+        if k % 2:
+            change = (bent, winged, bannered)[k // 2 % 3]
+            yield f"{name} {change.__name__}", FIGURE, change(bent(shape, rng), rng)
     beasts = [*_beasts(folder)]
     for name, shape in beasts:
         yield name, LARGE, shape
