@@ -33,7 +33,7 @@ LOW, LOW_TILT_RAD = 0.4, 1.12
 """The share of photos taken from low beside the table, and their greatest tilt."""
 PHOTOS_MM = (0.6, 2.2)
 """A pixel of the photos."""
-UNITS, COUNTS = (0, 1, 2, 3, 4, 5), (1, 13)
+UNITS, COUNTS = (0, 1, 2, 3, 4, 5, 6), (2, 18)
 """How many units are added to a table, and how many bases each may have."""
 OVALS, RECTANGLES = 0.46, 0.06
 """The shares of units on oval and on rectangular bases; the others stand on round ones."""
@@ -41,7 +41,7 @@ OVALS_OFTEN = (0.34, 0.18, 0.16, 0.14, 0.1, 0.08)
 """How common each size of oval is."""
 LONE, RANKED, TRAYS = 0.2, 0.45, 0.22
 """The shares of units of one base, of others in ranks, and of those on a movement tray."""
-BARE, MOUNTED = 0.06, 0.6
+BARE, MOUNTED = 0.06, 0.75
 """The share of bases without a figure, and of ovals the share with a mounted one."""
 CONTACT_STEPS, OVERLAP_MM = 7, 0.1
 """Halvings that find where two bases touch, and how deep they may lie within each other."""
@@ -119,12 +119,11 @@ def crowded_scene(
     if rng.random() < EDGES:
         prints.append(_edge(rng, reach_mm))
     for _ in range(int(rng.choice(UNITS))):
-        unit = _unit(rng, reach_mm, scene.tile, tiles, wardrobe)
-        if all(is_free(one, plates) for one in unit.plates):
-            plates += unit.plates
-            sizes += [_size(unit, plate) for plate in unit.plates]
-            solids += unit.solids
-            prints += unit.prints
+        unit = _unit(rng, reach_mm, plates, scene.tile, tiles, wardrobe)
+        plates += unit.plates
+        sizes += [_size(unit, plate) for plate in unit.plates]
+        solids += unit.solids
+        prints += unit.prints
     if rng.random() < HOUSES:
         house = _house(rng, reach_mm, scene.tile, tiles)
         if is_free(house, plates):
@@ -184,8 +183,14 @@ def _house(rng: Rng, reach: float, mat: int, tiles: Sequence[Picture]) -> Plate:
 
 
 def _unit(
-    rng: Rng, reach_mm: float, mat: int, tiles: Sequence[Picture], wardrobe: Wardrobe | None
+    rng: Rng,
+    reach_mm: float,
+    there: Sequence[Plate],
+    mat: int,
+    tiles: Sequence[Picture],
+    wardrobe: Wardrobe | None,
 ) -> Unit:
+    """Bases of one make where no other plate is."""
     style, half, base_kind = _style(rng, mat, tiles)
     place = replace(style, center_mm=rng.uniform(-0.8, 0.8, 2) * reach_mm)
     if rng.random() < LONE:
@@ -194,6 +199,7 @@ def _unit(
         plates = list(_ranks(rng, place, half, reach_mm))
     else:
         plates = _blob(rng, place, reach_mm)
+    plates = [plate for plate in plates if is_free(plate, there)]
     paints = palette(rng)
     solids = [solid for plate in plates for solid in _figure(rng, plate, half, paints, wardrobe)]
     prints: list[Print] = []

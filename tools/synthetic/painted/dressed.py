@@ -10,7 +10,7 @@ from synthetic.painted.plates import Plate
 from synthetic.painted.wardrobe import FIGURE, ITEM, LARGE, PARTS, Cutout, Wardrobe
 from synthetic.things.figures import any_colour
 
-DRESSED = 0.7
+DRESSED = 0.88
 """The share of figures that are bodies out of the wardrobe, where there is one."""
 PRIMED, DARK, METAL, BONE = 0.1, 0.3, 0.14, 0.1
 """The shares of units in one coat of primer, in dark paint, in metal, in bone and skin; others have any colours."""

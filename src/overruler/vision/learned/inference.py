@@ -100,6 +100,10 @@ def _batch_threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(PARALLEL_BATCHES)
 
 
+if hasattr(os, "register_at_fork"):  # not on Windows, which copies no process; a copy has no threads
+    os.register_at_fork(after_in_child=_batch_threads.cache_clear)
+
+
 def infer_whole_picture(network: Path, picture: Floats) -> Floats:
     """Run a network on a picture (C, H, W) of any size; answers (K, rows, columns) by cell."""
     height, width = picture.shape[1:]

@@ -51,7 +51,7 @@ DRAWN_SHARE, DRAWN_LOG, DRAWN_ASPECT_LOG = 1.0, 0.75, 0.9
 """Up to here the network says where the base lies."""
 LEAST_VISIBLE, HIDDEN_VISIBLE = 0.2, 0.08
 """Bases of which more is seen count; where less than the second is seen there is none."""
-DISTANCES_MM, LOW, LOW_TILT_RAD = (250.0, 2200.0), 0.45, 1.1
+DISTANCES_MM, LOW, LOW_TILT_RAD = (250.0, 2200.0), 0.8, 1.1
 """How far the camera stands, the share of photos from low, and their greatest tilt."""
 REACHES_MM, PHOTOS_MM, MOST_PX = (60.0, 220.0), (0.3, 2.0), 420
 """How far a piece of a table reaches, a pixel of its photo, and the photo's side at most."""

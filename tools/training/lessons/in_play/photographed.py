@@ -39,7 +39,7 @@ COVER_NODES = 5
 """Places along a side that shape what is covered."""
 BLURRED = 0.3
 """The share of patches out of focus."""
-BLUR_PX = (0.4, 1.6)
+BLUR_PX = (0.4, 2.4)
 """1 σ of that blur."""
 SHARPENED = 0.3
 """The share of patches sharpened as phones do."""
@@ -47,11 +47,11 @@ SHARPENED_PX = (0.6, 1.4)
 """1 σ of the blur whose difference is added."""
 SHARPENING = 1.5
 """How many times it is added at most."""
-KERNEL_PX = 9
+KERNEL_PX = 15
 """Side of the kernel that blurs."""
 SMALL = 0.15
 """The share of patches of a photo of fewer pixels."""
-SMALL_PX = (40, 56, 72)
+SMALL_PX = (28, 40, 56, 72)
 """Sides of a patch there."""
 NOISY = 0.5
 """The share of patches with noise in each pixel."""
