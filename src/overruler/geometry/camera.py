@@ -216,12 +216,11 @@ class Camera:
         """Return the mm in a pixel (...,) at points (..., 3): a geometric mean over directions."""
         pose = self.T_camera_board
         camera_points = np.asarray(xyz_mm, float) @ pose.rotation.T + pose.translation_mm
-        z = camera_points[..., 2]
-        a, b, d = self._distortion_jacobian(camera_points[..., 0] / z, camera_points[..., 1] / z)
-        # the area of a pixel by the determinants of focal lengths, distortion and central projection
-        focal = self.matrix[0, 0] * self.matrix[1, 1]
-        onto_plane = camera_points @ pose.rotation[:, 2] / z**3
-        return np.asarray(1 / np.sqrt(np.abs(focal * (a * d - b * b) * onto_plane)))
+        _, _, d_pixel_d_camera = self._pixel_by_camera_point_jacobian(camera_points)
+        d_pixel_d_board = d_pixel_d_camera @ pose.rotation[:, :2]
+        a, b = d_pixel_d_board[..., 0, 0], d_pixel_d_board[..., 0, 1]
+        c, d = d_pixel_d_board[..., 1, 0], d_pixel_d_board[..., 1, 1]
+        return np.asarray(1 / np.sqrt(np.abs(a * d - b * c)))
 
 
 def _rotation_jacobian(rotated: Array) -> Array:

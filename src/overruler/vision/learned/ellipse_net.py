@@ -169,7 +169,6 @@ def fit_ellipses(reach: Array, sigma: Array, spread: Array = FREE_PRIOR_SIGMA) -
     The fit is least squares with Cauchy weights. `spread` (5,) is the prior σ of the deviations.
     """
     jacobian = deviation_jacobian()
-    squares = jacobian[:, :, None] * jacobian[:, None]
     prior = np.diag((SIGMA_INFLATION / spread) ** 2)
     deviation = np.zeros((len(reach), 5))
     information = np.tile(prior, (len(reach), 1, 1))
@@ -177,8 +176,8 @@ def fit_ellipses(reach: Array, sigma: Array, spread: Array = FREE_PRIOR_SIGMA) -
         residual = reach - 1 - deviation @ jacobian.T
         cauchy = 1 + (residual / (CAUCHY_SCALE_SIGMA * sigma)) ** 2
         weight = 1 / sigma**2 / cauchy
-        information = np.tensordot(weight, squares, 1) + prior
-        pull = (weight * (reach - 1)) @ jacobian
+        information = np.einsum("nk,ki,kj->nij", weight, jacobian, jacobian) + prior
+        pull = np.einsum("nk,ki->ni", weight * (reach - 1), jacobian)
         deviation = np.linalg.solve(information, pull[..., None])[..., 0]
     covariance = np.linalg.inv(information) * SIGMA_INFLATION**2
     return EllipseDeviations(np.asarray(deviation, float), np.asarray(covariance, float))

@@ -79,7 +79,7 @@ def shape_matrices_mm(shapes: Array) -> Array:
     cosine, sine = np.cos(shapes[:, 4]), np.sin(shapes[:, 4])
     along, across = np.stack([cosine, sine], -1), np.stack([-sine, cosine], -1)
     turn = np.stack([along, across], 1)
-    return np.asarray(np.swapaxes(turn * shapes[:, 2:4, None], 1, 2) @ turn)
+    return np.asarray(np.einsum("nki,nk,nkj->nij", turn, shapes[:, 2:4], turn))
 
 
 def equal_area_radius_mm(shapes: Array) -> Array:
@@ -266,8 +266,9 @@ def ring_maps(camera: Camera, shapes: Array) -> Floats:
     angle = ring_angles()
     directions = np.stack([np.cos(angle), np.sin(angle)], -1)
     unit = reach[:, None, None] * directions
-    axes = patch_axes_mm(camera, shapes)
-    offsets = unit @ axes[:, None]  # much quicker than einsum
+    axes = patch_axes_mm(camera, shapes)[:, None, None]
+    rightwards, upwards = unit[..., :1] * axes[..., 0, :], unit[..., 1:] * axes[..., 1, :]
+    offsets = rightwards + upwards  # quicker than einsum
     at = _project_to_photo(camera, shapes[:, None, None, :2] + offsets)
     fine: Floats = _interpolation_weights(RING_ROW_COUNT) @ np.moveaxis(at, -1, 0)
     return np.moveaxis(fine, 0, -1)  # u and v stay apart in memory

@@ -116,7 +116,7 @@ def _suppress_duplicates(guesses: RimEstimates, least: float) -> None:
     likely = np.flatnonzero(guesses.score > least)
     circles, score = _to_circles(guesses[likely]), guesses.score[likely]
     are_duplicates = _are_duplicates(circles)
-    best = likeliest_of_each_place(score, lambda k, others: are_duplicates[k, others])
+    best = likeliest_of_each_place(score, lambda k, others: are_duplicates[others, k])
     guesses.score[likely] = 0.0
     guesses.score[likely[best]] = score[best]
 
@@ -230,7 +230,6 @@ def fit_circles(reach: Array, sigma: Array, prior: Array) -> tuple[Array, Array]
     angle = ring_angles()
     ones = np.ones(RING_ANGLE_COUNT)
     jacobian = np.stack([np.cos(angle), np.sin(angle), ones], -1)
-    squares = jacobian[:, :, None] * jacobian[:, None]
     circle = np.tile([0.0, 0.0, 1.0], (len(reach), 1))
     inflation = np.array([CENTRE_SIGMA_INFLATION, CENTRE_SIGMA_INFLATION, RADIUS_SIGMA_INFLATION])
     prior_weight = (inflation / prior) ** 2
@@ -239,10 +238,10 @@ def fit_circles(reach: Array, sigma: Array, prior: Array) -> tuple[Array, Array]
         residual = reach - _circle_reach(circle, angle)
         cauchy = 1 + (residual / (_CAUCHY_SCALE_SIGMA * sigma)) ** 2
         weight = 1 / sigma**2 / cauchy
-        seen = np.tensordot(weight, squares, 1)
+        seen = np.einsum("nk,ki,kj->nij", weight, jacobian, jacobian)
         information = seen + prior_weight[:, :, None] * np.eye(3)
         towards_prior = prior_weight * ([0, 0, 1] - circle)
-        pull = (weight * residual) @ jacobian + towards_prior
+        pull = np.einsum("nk,ki->ni", weight * residual, jacobian) + towards_prior
         step = np.linalg.solve(information, pull[..., None])
         circle = circle + step[..., 0]
     covariance = np.linalg.inv(information)
