@@ -13,6 +13,7 @@ from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.disc_net import Discs, find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.patches import photo_pyramid
+from overruler.vision.rounds import stadium_trials
 from overruler.vision.rounds.find_stadiums import find_stadiums
 from overruler.vision.rounds.stadium_trials import (
     NO_STADIUMS,
@@ -60,11 +61,25 @@ def contrast_of(bases: list[tuple[Base, float, float, float]], start: list[float
     return float(trace_stadiums(pyramid, camera, np.zeros(1, int), starts).contrast[0])
 
 
-def test_round_bases_in_a_row_are_no_stadium() -> None:
+def test_round_bases_in_a_row_are_no_stadium(monkeypatch: pytest.MonkeyPatch) -> None:
     camera = over(8.0)
     assert found_on(table(camera, ROW), camera) == []
+    monkeypatch.setattr(stadium_trials, "HOPEFUL_LOGIT", -np.inf)
     assert contrast_of(ROW, [200.0, 200.0, 0.0]) < 0.4
     assert contrast_of(PLACES, [110.0, 110.0, 0.3]) > 0.6
+
+
+def test_where_nothing_looks_like_a_stadium_it_is_not_traced_on() -> None:
+    camera = over(8.0)
+    start = np.array([[200.0, 200.0, *HALF_SIZE, 0.0]])
+    pyramid, size = photo_pyramid(table(camera, ROW)), np.zeros(1, int)
+    assert trace_stadiums(pyramid, camera, size, start) is NO_STADIUMS
+    on_both = np.array([[*PLACES[0][1:3], *HALF_SIZE, PLACES[0][3]], start[0]])
+    pyramid = photo_pyramid(
+        table(camera, PLACES + [(base, x, 350.0, 0.0) for base, x, _, _ in ROW])
+    )
+    on_both[1, 1] = 350.0
+    assert len(trace_stadiums(pyramid, camera, np.zeros(2, int), on_both).size) == 2
 
 
 def test_a_trace_that_starts_beside_the_base_moves_to_it() -> None:
@@ -94,10 +109,15 @@ MIDDLE = [1.0, 30.0, 28.0, 16.0, np.pi / 2 + 0.1, 0.4]
         (ENDS[:1], [MIDDLE], 0),
         (ENDS, [[40.0, *MIDDLE[1:]]], 0),
         (ENDS, [[*MIDDLE[:4], 0.0, 0.4]], 0),
+        ([[*ENDS[0][:3], 0.8], ENDS[1]], [MIDDLE], 1),
+        ([[*ENDS[0][:3], 0.8], ENDS[1]], [[*MIDDLE[:5], 0.05]], 0),
         ([ENDS[0], [0.0, 60.0, 13.0, 0.5]], [MIDDLE], 0),
         ([ENDS[0], [0.0, 42.0, 25.0, 0.5]], [MIDDLE], 0),
     ],
-    ids=["both", "no oval", "one end", "oval beside", "oval across", "too far", "too large"],
+    ids=[
+        *("both", "no oval", "one end", "oval beside", "oval across"),
+        *("an end likelier than the oval", "one far likelier", "too far", "too large"),
+    ],
 )
 def test_ends_are_paired_where_an_oval_lies_along_them(
     rounds: list[list[float]], ovals: list[list[float]], number: int

@@ -115,21 +115,18 @@ def _suppress_duplicates(guesses: RimEstimates, least: float) -> None:
     """Set the score of all but the best estimate of each circle to 0, among those above `least`."""
     likely = np.flatnonzero(guesses.score > least)
     circles, score = _to_circles(guesses[likely]), guesses.score[likely]
-
-    def are_one(k: int, others: list[int]) -> NDArray[np.bool_]:
-        return _are_duplicates(circles[others], circles[k])
-
-    best = likeliest_of_each_place(score, are_one)
+    are_duplicates = _are_duplicates(circles)
+    best = likeliest_of_each_place(score, lambda k, others: are_duplicates[others, k])
     guesses.score[likely] = 0.0
     guesses.score[likely[best]] = score[best]
 
 
-def _are_duplicates(circles: Array, circle: Array) -> NDArray[np.bool_]:
-    """Tell which of the circles (N, 3) are the same as one circle (3,)."""
-    apart, radii = circles[:, :2] - circle[:2], circles[:, 2]
-    smaller = np.minimum(radii, circle[2])
-    near = np.hypot(*apart.T) < DUPLICATE_DISTANCE_RADII * smaller
-    log_ratio = np.log(radii / circle[2])
+def _are_duplicates(circles: Array) -> NDArray[np.bool_]:
+    """Tell which of the circles (N, 3) are the same (N, N)."""
+    x, y, radii = circles.T
+    apart = np.hypot(x[:, None] - x, y[:, None] - y)
+    near = apart < DUPLICATE_DISTANCE_RADII * np.minimum(radii[:, None], radii)
+    log_ratio = np.log(radii[:, None] / radii)
     return np.asarray(near & (np.abs(log_ratio) < DUPLICATE_LOG_RADIUS))
 
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from overruler.vision.pairing.crossing import find_crossing
 from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.least_cost import assign_at_least_cost
 from overruler.vision.pairing.on_tops import MIN_PAIR_LOG_RATIO, join_on_tops
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
@@ -119,7 +119,7 @@ def join_photo(
     ratios = np.full((len(found), len(sightings)), IMPOSSIBLE)
     for i, j in find_crossing([one.sightings[0] for one in found], sightings):
         ratios[i, j] = found[i].log_ratio(sightings[j], density)
-    rows, columns = linear_sum_assignment(-np.maximum(ratios, MIN_LOG_RATIO))
+    rows, columns = assign_at_least_cost(-np.maximum(ratios, MIN_LOG_RATIO))
     joined, taken = list(found), set()
     for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
         if ratios[i, j] > MIN_LOG_RATIO:

@@ -23,7 +23,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.pairing.bare_ground import MIN_BARE_SHARE, bare_share, is_bare
 from overruler.vision.pairing.hypotheses import largest_sigma_mm
 from overruler.vision.pairing.second_look import Expected, look_again
-from overruler.vision.pairing.sighting import SeenPhoto, Sighting, is_same_spot
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting, are_one_spot
 
 MIN_MOVED_SCORE = 0.98
 """Least score of a base far from its old place, or where its old place is hidden; and at its place in
@@ -117,10 +117,11 @@ def _find_strays(findings: Sequence[Finding], photo: SeenPhoto) -> list[_Stray]:
     own = [(k, one) for k, each in enumerate(findings) for one in each.sightings]
     own = [(k, one) for k, one in own if one.photo is photo]
     strays = [_Stray(k, findings[k].base, one) for k, one in own if len(findings[k].photos) == 1]
+    known = [(one.place_at(0.0), one.detection.base.width_mm) for _, one in own]
     for detection in photo.detections:
-        sighting = Sighting(photo, detection)
-        if not any(is_same_spot(sighting, one) for _, one in own):
-            strays.append(_Stray(None, detection.base, sighting))
+        spot = photo.place_of(detection, 0.0), detection.base.width_mm
+        if not any(are_one_spot(*spot, *one) for one in known):
+            strays.append(_Stray(None, detection.base, Sighting(photo, detection)))
     return strays
 
 

@@ -238,9 +238,14 @@ class Sighting:
 
 def is_same_spot(one: Sighting, other: Sighting) -> bool:
     """Whether two sightings in one photo are of the same spot of the picture."""
-    apart_mm = float(np.hypot(*(one.place_at(0.0) - other.place_at(0.0))))
-    width = min(one.detection.base.width_mm, other.detection.base.width_mm)
-    return apart_mm < SAME_PLACE_SHARE * width
+    spot = one.place_at(0.0), one.detection.base.width_mm
+    return are_one_spot(*spot, other.place_at(0.0), other.detection.base.width_mm)
+
+
+def are_one_spot(place_mm: Array, width_mm: float, other_mm: Array, other_width_mm: float) -> bool:
+    """Whether two bases in one photo, by places (2,) at one height and widths, are of one spot."""
+    apart_mm = float(np.hypot(*(place_mm - other_mm)))
+    return apart_mm < SAME_PLACE_SHARE * min(width_mm, other_width_mm)
 
 
 def _usual_colour(frame: Frame, calibration: Calibration) -> Floats:

@@ -29,14 +29,13 @@ from overruler.vision.rounds.stadium_trials import (
     oval_starts,
     paired_starts,
     trace_stadiums,
+    traced_logits,
 )
 
-TRACED_WEIGHTS = np.array([-23.2, 4.95, 7.8])
-"""Weights of the log odds by the trace alone: constant, negative misfit, and contrast. Fitted likewise."""
 LEAST_TRACED_LOGIT = -3.0
 """Least log odds of a trace whose outline is fitted."""
 SCORE_WEIGHTS = np.array([-36.9, 4.5, 7.4, 0.47, 23.7])
-"""Weights of the log odds: as above, then the less likely end's log odds, and the share of the outline
+"""Weights of the log odds: as `TRACED_WEIGHTS`, then the less likely end's log odds, and the share of the outline
 that is seen.
 
 Fitted by logistic regression to 86 traces on stadiums and 384 on other things, on 19 rendered tables;
@@ -101,20 +100,14 @@ def _trace_likely(
 ) -> Stadiums:
     """Trace stadiums (N, 5) of known size (N,); return those likely enough to be fitted, one of each place."""
     traced = trace_stadiums(pyramid, camera, size, starts)
-    likely = traced[_traced_logits(traced) > LEAST_TRACED_LOGIT]
+    likely = traced[traced_logits(traced) > LEAST_TRACED_LOGIT]
 
     def are_one(k: int, others: list[int]) -> NDArray[np.bool_]:
         apart = np.hypot(*(likely.poses[others, :2] - likely.poses[k, :2]).T)
         is_near = apart < SAME_PLACE_HALF_WIDTHS * likely.poses[k, 3]
         return np.asarray(is_near & (likely.size[others] == likely.size[k]))
 
-    return likely[likeliest_of_each_place(_traced_logits(likely), are_one)]
-
-
-def _traced_logits(traced: Stadiums) -> Array:
-    """Return the log odds (N,) by the traces alone."""
-    features = [np.ones(len(traced.size)), -traced.misfit, traced.contrast]
-    return np.asarray(TRACED_WEIGHTS @ features)
+    return likely[likeliest_of_each_place(traced_logits(likely), are_one)]
 
 
 def _fit_outlines(

@@ -105,11 +105,9 @@ def _are_one_oval(ovals: Array, others: Array) -> NDArray[np.bool_]:
 
 def _suppress_overlaps(traced: TracedOvals) -> TracedOvals:
     """Keep the best of the candidates of each oval."""
-
-    def are_one(k: int, others: list[int]) -> NDArray[np.bool_]:
-        return np.asarray(_are_one_oval(traced.ovals[[k]], traced.ovals[others])[0])
-
-    return traced[np.array(likeliest_of_each_place(traced.score, are_one), int)]
+    are_one = _are_one_oval(traced.ovals, traced.ovals)
+    best = likeliest_of_each_place(traced.score, lambda k, others: are_one[k, others])
+    return traced[np.array(best, int)]
 
 
 class Placed(NamedTuple):

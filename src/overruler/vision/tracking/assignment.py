@@ -8,6 +8,7 @@ import numpy as np
 from overruler.bases import Base
 from overruler.geometry.batched.vectors import distance
 from overruler.geometry.pose import Array
+from overruler.vision.pairing.least_cost import assign_at_least_cost
 
 DISTANCE_SCALE_MM = 150.0
 """Distance between where a piece was last seen and where it is found that costs about 1.7, in mm."""
@@ -55,8 +56,6 @@ def assign_pieces(
     """Pairs of indices into `missing` and `found` at the least cost; `looks` (M, F) are 0 to 1."""
     if not missing or not found:
         return []
-    from scipy.optimize import linear_sum_assignment  # slow to load; photos do not need it
-
     apart_mm = np.array([[distance(one.last_mm, xy) for _, xy in found] for one in missing])
     same_size = np.array([[one.has_size_of(base) for base, _ in found] for one in missing])
     at_home = same_size & np.array([[one.stood_at(xy) for _, xy in found] for one in missing])
@@ -66,6 +65,6 @@ def assign_pieces(
     possible = same_size & (at_home | ~at_home.any(0))
     cost = np.where(possible, cost, FORBIDDEN_COST)
     cost[at_home] = 0.0
-    rows, columns = linear_sum_assignment(cost)
+    rows, columns = assign_at_least_cost(cost)
     chosen = zip(rows.tolist(), columns.tolist(), strict=True)
     return [(i, j) for i, j in chosen if cost[i, j] < MAX_PAIR_COST]
