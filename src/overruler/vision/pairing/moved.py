@@ -37,6 +37,9 @@ MIN_OLD_SCORE = 0.95
 """Least score of a base at its old place in each photo, where the photo that shows it elsewhere covers it."""
 MIN_SURE_PHOTOS = 2
 """Least number of such photos."""
+MIN_SETTLED_SHARE = 0.5
+"""Least share of the bases that all other photos show which a photo shows in their places, where an
+overlap alone tells a move: a camera that is off moves all bases."""
 MIN_PART_SHARE = 0.4
 """Least share of an old place that shows its ground, where figures may lean over it. Bases that were
 there, hidden in part, had up to 0.36 on ten rendered tables."""
@@ -97,11 +100,14 @@ def find_moves(findings: Sequence[Finding], photos: Sequence[SeenPhoto]) -> list
     discs_mm = np.array([[*one.xyz_mm[:2], one.base.length_mm / 2] for one in findings])
     pairs: list[tuple[float, int, _Stray, Sighting]] = []
     for photo in photos:
-        strays = _find_strays(findings, photo)
+        strays, is_settled = (
+            _find_strays(findings, photo),
+            _is_settled(findings, photo, len(photos)),
+        )
         for stays, here in enumerate(findings):
             if not _may_lack(here, photo):
                 continue
-            change = _Change(here, photo, photos, discs_mm)
+            change = _Change(here, photo, photos, discs_mm, is_settled)
             for stray in strays:
                 seen = change.find_at(stray)
                 if seen is not None:
@@ -127,6 +133,13 @@ def _find_strays(findings: Sequence[Finding], photo: SeenPhoto) -> list[_Stray]:
     return strays
 
 
+def _is_settled(findings: Sequence[Finding], photo: SeenPhoto, count: int) -> bool:
+    """Whether one of `count` photos shows most bases where all others see them."""
+    asked = [one for one in findings if photo.shows(one.xyz_mm)]
+    asked = [one for one in asked if len(one.photos - {photo.index}) >= max(count - 1, 1)]
+    return sum(photo.index in one.photos for one in asked) >= MIN_SETTLED_SHARE * len(asked)
+
+
 def _may_lack(here: Finding, photo: SeenPhoto) -> bool:
     """Whether a photo may show elsewhere what others, or the first of two that sees it well, show here."""
     if photo.index in here.photos or not photo.shows(here.xyz_mm):
@@ -146,6 +159,8 @@ class _Change:
     """All photos."""
     discs_mm: Array
     """(N, 3): centres and radii of all findings."""
+    is_settled: bool
+    """Whether the photo shows most bases in their places."""
 
     @property
     def agreeing(self) -> list[SeenPhoto]:
@@ -204,7 +219,7 @@ class _Change:
 
     def _is_replaced(self, seen: Sighting, bare_share: float) -> bool:
         """Whether what the photo shows overlaps the old place: two bases cannot, so it is the same one."""
-        if self.apart_mm(seen) >= self.here.base.width_mm:
+        if not self.is_settled or self.apart_mm(seen) >= self.here.base.width_mm:
             return False
         return bare_share >= MIN_PART_SHARE or (seen.is_plate and self._are_others_sure())
 
