@@ -49,9 +49,12 @@ def cut_out_square(photo: SeenPhoto, steps_mm: Array, xyz_mm: Array) -> GroundSq
     return GroundSquare(lab - photo.usual_lab, inside, patch.mm_per_px, step_mm)
 
 
-def smooth_squares(one: GroundSquare, other: GroundSquare) -> tuple[Floats, Floats]:
-    """The colours (N, N, 3) of two squares, as blurred as the coarser photo."""
-    blur_steps = max(MIN_BLUR_MM, one.mm_per_px, other.mm_per_px) / one.mm_per_step
+def smooth_squares(
+    one: GroundSquare, other: GroundSquare, least_mm: float = 0.0
+) -> tuple[Floats, Floats]:
+    """The colours (N, N, 3) of two squares, as blurred as the coarser photo, by `least_mm` at least."""
+    blur_mm = max(MIN_BLUR_MM, least_mm, one.mm_per_px, other.mm_per_px)
+    blur_steps = blur_mm / one.mm_per_step
     smooth = [cv2.GaussianBlur(each.lab, (0, 0), blur_steps) for each in (one, other)]
     return np.asarray(smooth[0], np.float32), np.asarray(smooth[1], np.float32)
 

@@ -7,7 +7,8 @@ crescents count that they do not share.
 
 Where all photos are sure of a base, and one shows it on ground that another shows bare, it came from near
 by: even if figures lean over its old place, and a plate, which is told by its print, even if the photo
-hides that place.
+hides that place. Where the two places overlap and the photo is sure of the base, a part of the crescent
+suffices: two bases cannot overlap. Two plates that overlap need no ground.
 
 One photo may misread the size of the base that moved, or take it for a misplaced one: all that it found
 and that is no other base counts, measured again with the size that the others know.
@@ -28,12 +29,17 @@ from overruler.vision.pairing.sighting import SeenPhoto, Sighting, are_one_spot
 MIN_MOVED_SCORE = 0.98
 """Least score of a base far from its old place, or where its old place is hidden; and at its place in
 a single other photo."""
+MIN_PLATE_SCORE = 0.9
+"""The same of a plate near its old place that is hidden, where other photos show bare ground."""
 MIN_NEAR_SCORE = 0.6
 """Least score of a base near its old place, where both places are bare."""
 MIN_OLD_SCORE = 0.95
 """Least score of a base at its old place in each photo, where the photo that shows it elsewhere covers it."""
 MIN_SURE_PHOTOS = 2
 """Least number of such photos."""
+MIN_SETTLED_SHARE = 0.5
+"""Least share of the bases that all other photos show which a photo shows in their places, where an
+overlap alone tells a move: a camera that is off moves all bases."""
 MIN_PART_SHARE = 0.4
 """Least share of an old place that shows its ground, where figures may lean over it. Bases that were
 there, hidden in part, had up to 0.36 on ten rendered tables."""
@@ -94,11 +100,14 @@ def find_moves(findings: Sequence[Finding], photos: Sequence[SeenPhoto]) -> list
     discs_mm = np.array([[*one.xyz_mm[:2], one.base.length_mm / 2] for one in findings])
     pairs: list[tuple[float, int, _Stray, Sighting]] = []
     for photo in photos:
-        strays = _find_strays(findings, photo)
+        strays, is_settled = (
+            _find_strays(findings, photo),
+            _is_settled(findings, photo, len(photos)),
+        )
         for stays, here in enumerate(findings):
             if not _may_lack(here, photo):
                 continue
-            change = _Change(here, photo, photos, discs_mm)
+            change = _Change(here, photo, photos, discs_mm, is_settled)
             for stray in strays:
                 seen = change.find_at(stray)
                 if seen is not None:
@@ -125,6 +134,13 @@ def _find_strays(findings: Sequence[Finding], photo: SeenPhoto) -> list[_Stray]:
     return strays
 
 
+def _is_settled(findings: Sequence[Finding], photo: SeenPhoto, count: int) -> bool:
+    """Whether one of `count` photos shows most bases where all others see them."""
+    asked = [one for one in findings if photo.shows(one.xyz_mm)]
+    asked = [one for one in asked if len(one.photos - {photo.index}) >= max(count - 1, 1)]
+    return sum(photo.index in one.photos for one in asked) >= MIN_SETTLED_SHARE * len(asked)
+
+
 def _may_lack(here: Finding, photo: SeenPhoto) -> bool:
     """Whether a photo may show elsewhere what others, or the first of two that sees it well, show here."""
     if photo.index in here.photos or not photo.shows(here.xyz_mm):
@@ -144,6 +160,8 @@ class _Change:
     """All photos."""
     discs_mm: Array
     """(N, 3): centres and radii of all findings."""
+    is_settled: bool
+    """Whether the photo shows most bases in their places."""
 
     @property
     def agreeing(self) -> list[SeenPhoto]:
@@ -167,7 +185,7 @@ class _Change:
             if again is None:
                 return None
             seen = again
-        return seen if self._is_move(seen, share >= MIN_BARE_SHARE) else None
+        return seen if self._is_move(seen, share) else None
 
     def _may_be_same(self, stray: _Stray) -> bool:
         base = self.here.base
@@ -186,18 +204,25 @@ class _Change:
         score = max(again.detection.score, seen.detection.score)
         return again.with_detection(replace(again.detection, score=score))
 
-    def _is_move(self, seen: Sighting, has_left: bool) -> bool:
+    def _is_move(self, seen: Sighting, bare_share: float) -> bool:
+        """Whether it moved; its old place is bare in the photo by a share."""
         apart_mm, score = self.apart_mm(seen), seen.detection.score
-        is_sure = score >= MIN_MOVED_SCORE
+        is_sure, has_left = score >= MIN_MOVED_SCORE, bare_share >= MIN_BARE_SHARE
         if score < MIN_NEAR_SCORE or not self._is_surely_apart(seen):
             return False
         if apart_mm > MAX_NEAR_MOVE_MM and not (is_sure and has_left):
             return False
+        if is_sure and self._is_replaced(seen, bare_share):
+            return True
         if not has_left:
-            return is_sure and self._did_appear(seen)
-        if is_sure and apart_mm < self.here.base.width_mm:
-            return True  # two bases cannot overlap, so it is the same one
+            return self._did_appear(seen)
         return any(self._is_there_bare(seen, photo) for photo in self.agreeing)
+
+    def _is_replaced(self, seen: Sighting, bare_share: float) -> bool:
+        """Whether what the photo shows overlaps the old place: two bases cannot, so it is the same one."""
+        if not self.is_settled or self.apart_mm(seen) >= self.here.base.width_mm:
+            return False
+        return bare_share >= MIN_PART_SHARE or (seen.is_plate and self._are_others_sure())
 
     def _is_surely_apart(self, seen: Sighting) -> bool:
         """Whether the two places differ by more than errors of fits."""
@@ -206,14 +231,19 @@ class _Change:
         return self.apart_mm(seen) > max(MIN_STEP_MM, MIN_STEP_SIGMAS * sigma_mm)
 
     def _did_appear(self, seen: Sighting) -> bool:
-        """Whether all other photos, at least two, are sure of the base, and one shows bare ground there."""
+        """Whether all other photos are sure of the base in its place, and one shows bare ground there."""
         others = [photo for photo in self.photos if photo is not self.photo]
-        if len(self.here.photos) < max(len(others), MIN_SURE_PHOTOS):
-            return False
-        if min(one.detection.score for one in self.here.sightings) < MIN_OLD_SCORE:
+        if seen.detection.score < (MIN_PLATE_SCORE if seen.is_plate else MIN_MOVED_SCORE):
             return False
         is_clear = self.apart_mm(seen) > self.here.base.width_mm
-        return is_clear and any(self._is_there_bare(seen, photo) for photo in others)
+        is_likely = is_clear and self._are_others_sure()
+        return is_likely and any(self._is_there_bare(seen, photo) for photo in others)
+
+    def _are_others_sure(self) -> bool:
+        """Whether all other photos, at least two, are sure of the base in its place."""
+        if len(self.here.photos) < max(len(self.photos) - 1, MIN_SURE_PHOTOS):
+            return False
+        return min(one.detection.score for one in self.here.sightings) >= MIN_OLD_SCORE
 
     def _bare_share_here(self, seen: Sighting) -> float:
         """The share of the base's place where the photo shows its ground; 0 where it hides that."""
