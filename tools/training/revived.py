@@ -10,6 +10,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from training.lite import Lite
+
 KINDS: dict[type[nn.Module], str] = {
     nn.Conv2d: "Conv",
     nn.ConvTranspose2d: "ConvTranspose",
@@ -23,7 +25,8 @@ def revive(net: nn.Module, path: Path, pictures: Tensor) -> None:
 
     ValueError where the file is of another network.
     """
-    stored, layers, norms = _weights(path), _layers(net), _norms(net)
+    layers, norms = _layers(net), _norms(net)
+    stored = _split_first(_weights(path), layers)
     if [tuple(layer.weight.shape) for layer in layers] != [
         tuple(weight.shape) for weight, _ in stored
     ]:
@@ -32,13 +35,11 @@ def revive(net: nn.Module, path: Path, pictures: Tensor) -> None:
         for layer, (weight, bias) in zip(layers, stored, strict=True):
             layer.weight.copy_(weight)
             norm = norms.get(layer)
-            if norm is None:
-                assert layer.bias is not None
-                layer.bias.copy_(bias)
-            else:
+            if norm is not None:
                 _set(norm, bias, torch.zeros_like(bias), torch.ones_like(bias))
-        for layer, said in _said(net, list(norms), pictures).items():
-            norm = norms[layer]
+            elif layer.bias is not None:
+                layer.bias.copy_(bias)
+        for norm, said in _heard(net, list(norms.values()), pictures).items():
             _set(
                 norm,
                 norm.bias.clone(),
@@ -73,22 +74,37 @@ def _weights(path: Path) -> list[tuple[Tensor, Tensor]]:
     return [(held[node.input[1]], held[node.input[2]]) for node in nodes]
 
 
+def _split_first(
+    stored: list[tuple[Tensor, Tensor]], layers: list[nn.Module]
+) -> list[tuple[Tensor, Tensor]]:
+    """The same with the first layer in two, where the network has one for colours and one for what comes aside."""
+    (weight, bias), rest = stored[0], stored[1:]
+    colours = layers[0].weight.shape[1]
+    if len(stored) == len(layers) or weight.shape[1] <= colours:
+        return stored
+    return [(weight[:, :colours], bias), (weight[:, colours:], bias), *rest]
+
+
 def _norms(net: nn.Module) -> dict[nn.Conv2d, nn.BatchNorm2d]:
     """The normalisation right behind each convolution that has one."""
     groups = [list(group) for group in net.modules() if isinstance(group, nn.Sequential)]
     pairs = [pair for group in groups for pair in pairwise(group)]
+    pairs += [(one.colours, one.start[0]) for one in net.modules() if isinstance(one, Lite)]
     return {a: b for a, b in pairs if isinstance(a, nn.Conv2d) and isinstance(b, nn.BatchNorm2d)}
 
 
-def _said(net: nn.Module, layers: list[nn.Conv2d], pictures: Tensor) -> dict[nn.Conv2d, Tensor]:
-    """What each convolution says of the pictures."""
-    said: dict[nn.Conv2d, Tensor] = {}
+def _heard(
+    net: nn.Module, norms: list[nn.BatchNorm2d], pictures: Tensor
+) -> dict[nn.BatchNorm2d, Tensor]:
+    """What each normalisation hears of the pictures."""
+    heard: dict[nn.BatchNorm2d, Tensor] = {}
     hooks = [
-        layer.register_forward_hook(lambda one, _, out: said.update({one: out})) for layer in layers
+        norm.register_forward_pre_hook(lambda one, given: heard.update({one: given[0]}))
+        for norm in norms
     ]
     net.eval()
     with torch.inference_mode():
         net(pictures)
     for hook in hooks:
         hook.remove()
-    return {layer: out.clone() for layer, out in said.items()}
+    return {norm: given.clone() for norm, given in heard.items()}

@@ -47,6 +47,20 @@ def test_a_revived_network_says_what_its_file_says_while_it_is_taught_too(
             )
 
 
+def test_a_revived_network_whose_file_joins_its_first_two_layers_says_the_same() -> None:
+    from overruler.vision.learned import in_play_net, inference
+    from training.lessons.in_play.network import InPlayNet
+    from training.revived import revive
+
+    pictures = np.random.default_rng(0).normal(size=(8, *InPlayNet.shape)).astype(np.float32)
+    net = InPlayNet()
+    revive(net, in_play_net.MODEL, torch.from_numpy(pictures))
+    said = inference.infer_batch(in_play_net.MODEL, pictures)
+    with torch.inference_mode():
+        assert net.eval()(torch.from_numpy(pictures)).numpy() == pytest.approx(said, abs=1e-4)
+    assert said.std() > 1
+
+
 def test_the_file_of_another_network_is_refused(tmp_path: Path) -> None:
     from overruler.vision.learned.shape_net import MODEL
     from training.lessons.shapes.network import OverviewNet

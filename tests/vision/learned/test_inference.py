@@ -124,3 +124,29 @@ def _both_ways(model: Path, height: int) -> tuple[Floats, Floats]:
     strips = infer_in_strips(model, height, lambda rows: picture[:, rows])
     assert strips.shape == whole.shape
     return whole, strips
+
+
+COPIED = """
+import os, signal
+import numpy as np
+from overruler.vision.learned import patch_net
+from overruler.vision.learned.inference import BATCH_SIZE, run_in_batches
+
+def answers():
+    pictures = np.random.default_rng(7).normal(size=(BATCH_SIZE, 7, 64, 64)).astype(np.float32)
+    return run_in_batches(patch_net.PATCH_MODEL, lambda rows: pictures[: len(rows)], np.zeros((2 * BATCH_SIZE, 3)))
+
+expected = answers()
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    os._exit(0 if np.array_equal(answers(), expected) else 1)
+raise SystemExit(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is copied here")
+def test_a_copied_process_runs_batches_too() -> None:
+    """It has none of the threads of the first one: lessons are drawn by such processes."""
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", COPIED], timeout=120)
+    assert run.returncode == 0

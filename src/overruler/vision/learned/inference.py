@@ -100,7 +100,9 @@ def _batch_threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(PARALLEL_BATCHES)
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows, which copies no process; a copy has no threads
+if hasattr(
+    os, "register_at_fork"
+):  # not on Windows, which copies no process; a copy has no threads
     os.register_at_fork(after_in_child=_batch_threads.cache_clear)
 
 

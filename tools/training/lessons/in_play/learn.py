@@ -40,9 +40,9 @@ from training.lessons.in_play.photographed import photographed
 from training.lite import LITE0
 from training.loop import Interface
 
-TABLES = 100
+TABLES = 50
 """Tables that one process keeps at a time."""
-RENEWED = 2
+RENEWED = 1
 """One in so many batches comes with a new table."""
 TRUNK_RATE = 0.6
 """How fast the weights of photographs learn, as a share of the others: they forget photographs later."""
