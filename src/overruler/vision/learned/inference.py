@@ -100,9 +100,8 @@ def _batch_threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(PARALLEL_BATCHES)
 
 
-if hasattr(
-    os, "register_at_fork"
-):  # not on Windows, which copies no process; a copy has no threads
+# A copied process has none of the threads. Windows copies no process.
+if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_batch_threads.cache_clear)
 
 

@@ -100,10 +100,8 @@ def find_moves(findings: Sequence[Finding], photos: Sequence[SeenPhoto]) -> list
     discs_mm = np.array([[*one.xyz_mm[:2], one.base.length_mm / 2] for one in findings])
     pairs: list[tuple[float, int, _Stray, Sighting]] = []
     for photo in photos:
-        strays, is_settled = (
-            _find_strays(findings, photo),
-            _is_settled(findings, photo, len(photos)),
-        )
+        strays = _find_strays(findings, photo)
+        is_settled = _is_settled(findings, photo, len(photos))
         for stays, here in enumerate(findings):
             if not _may_lack(here, photo):
                 continue
