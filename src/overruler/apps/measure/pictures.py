@@ -28,6 +28,8 @@ def read_pictures(options: MeasureOptions, progress: Callable[[str], None]) -> P
     """Read the photos and films of the options, and find the board in them where none is named."""
     from concurrent.futures import ThreadPoolExecutor
 
+    # imported here and not in the threads, which would wait for the imports below
+    import overruler.sources.photo
     from overruler.sources.picture_kind import is_film_file
 
     paths = (options.photo, *options.more)
