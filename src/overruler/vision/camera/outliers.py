@@ -1,6 +1,8 @@
 """Outlier rejection: a marker that was moved, or is none, is left out of the bundle adjustment."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from heapq import nlargest
+from typing import Protocol
 
 import numpy as np
 
@@ -29,6 +31,8 @@ MIN_STRETCH = 0.01
 """Smallest stretch of a picture that is told from a lens's own, as a share."""
 MIN_EVIDENCE_GAIN = 10.0
 """What the log evidence of a stretched picture must be ahead."""
+SKETCH_ROUNDS, MAX_STRETCHES = 12, 3
+"""Rounds after which stretches are compared, and how many of them are then solved to the end."""
 MAX_STRETCH_GROUPS = 24
 """Most observations by which stretches are tried; the one that fits best is then fitted to all."""
 MIN_MARKERS_FOR_STRETCH = 3
@@ -36,8 +40,16 @@ MIN_MARKERS_FOR_STRETCH = 3
 
 Solver = Callable[[Sequence[Observation]], Solution]
 """Solves for the state from some observations."""
-PriorSolver = Callable[[Sequence[Observation], LensPrior], Solution]
-"""Solves for the state from some observations under a prior of the lens."""
+
+
+class PriorSolver(Protocol):
+    """Solves for the state from some observations under a prior of the lens, in so many rounds."""
+
+    def __call__(
+        self, groups: Sequence[Observation], prior: LensPrior, rounds: int = ..., /
+    ) -> Solution: ...
+
+
 InlierFit = tuple[Solution, list[int]]
 """The solution by the inliers, and their indices."""
 
@@ -72,8 +84,9 @@ def fit_stretched(
     if sum(group.is_marker for group in groups) < MIN_MARKERS_FOR_STRETCH:
         return None
     some = [groups[k] for k in choose_spread(groups, MAX_STRETCH_GROUPS)]
-    fits = [(_try_solve(_with_prior(solve, prior), some), prior) for prior in stretched]
-    solved = [(solution, prior) for solution, prior in fits if solution is not None]
+    sketches = _solve_each(some, lambda *known: solve(*known, SKETCH_ROUNDS), stretched)
+    leading = [prior for _, prior in nlargest(MAX_STRETCHES, sketches, _evidence_of_stretch)]
+    solved = _solve_each(some, solve, leading)
     if not solved:
         return None
     solution, prior = max(solved, key=_evidence_of_stretch)
@@ -81,10 +94,20 @@ def fit_stretched(
     if abs(np.log(fy / fx)) < MIN_STRETCH:
         return None
     best = fit_without_outliers(groups, _with_prior(solve, prior))
-    gain = best[0].log_evidence - fit[0].log_evidence
+    is_likelier = best[0].log_evidence > fit[0].log_evidence + MIN_EVIDENCE_GAIN
     fits_well = best[0].unit_weight_sigma <= OUTLIER_SEARCH_SIGMA
-    is_better = fits_well and len(best[1]) >= len(fit[1]) and gain > MIN_EVIDENCE_GAIN
+    is_better = fits_well and len(best[1]) >= len(fit[1]) and is_likelier
     return (best, prior) if is_better else None
+
+
+def _solve_each(
+    groups: Sequence[Observation],
+    solve: Callable[[Sequence[Observation], LensPrior], Solution],
+    priors: Iterable[LensPrior],
+) -> list[tuple[Solution, LensPrior]]:
+    """The solutions under those of the priors that have one."""
+    fits = [(_try_solve(_with_prior(solve, prior), groups), prior) for prior in priors]
+    return [(solution, prior) for solution, prior in fits if solution is not None]
 
 
 def _evidence_of_stretch(fit: tuple[Solution, LensPrior]) -> float:
@@ -94,7 +117,9 @@ def _evidence_of_stretch(fit: tuple[Solution, LensPrior]) -> float:
     return solution.log_evidence - (0.0 if is_resized else MIN_EVIDENCE_GAIN)
 
 
-def _with_prior(solve: PriorSolver, prior: LensPrior) -> Solver:
+def _with_prior(
+    solve: Callable[[Sequence[Observation], LensPrior], Solution], prior: LensPrior
+) -> Solver:
     return lambda some: solve(some, prior)
 
 
