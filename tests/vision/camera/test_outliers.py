@@ -89,7 +89,7 @@ WHOLE, CUT = (
 def test_a_picture_is_taken_as_cut_where_its_lens_is_strained_and_that_explains_it(
     strain: float, whole: float, cut: float, taken: LensPrior
 ) -> None:
-    def solve(groups: Sequence[Observation], prior: LensPrior) -> Solution:
+    def solve(groups: Sequence[Observation], prior: LensPrior, rounds: int) -> Solution:
         return replace(
             Oracle(1.0, {}, 0.0 if prior.assumes_cropped else strain)(groups),
             log_evidence=cut if prior.assumes_cropped else whole,
@@ -102,7 +102,7 @@ def test_a_picture_is_taken_as_cut_where_its_lens_is_strained_and_that_explains_
 
 
 def test_a_picture_is_taken_as_cut_where_all_markers_agree_then() -> None:
-    def solve(groups: Sequence[Observation], prior: LensPrior) -> Solution:
+    def solve(groups: Sequence[Observation], prior: LensPrior, rounds: int) -> Solution:
         return Oracle(
             1.0 if prior.assumes_cropped else 3.0, {2: 1.0}, 0.0 if prior.assumes_cropped else 4.0
         )(groups)
@@ -111,8 +111,10 @@ def test_a_picture_is_taken_as_cut_where_all_markers_agree_then() -> None:
         fit_choosing_prior(things(4), solve, WHOLE, CUT)[1] is WHOLE
     )  # without the third marker the lens is as expected
 
-    def strained(groups: Sequence[Observation], prior: LensPrior) -> Solution:
-        return replace(solve(groups, prior), lens_pull_sigmas=0.5 if prior.assumes_cropped else 4.0)
+    def strained(groups: Sequence[Observation], prior: LensPrior, rounds: int) -> Solution:
+        return replace(
+            solve(groups, prior, rounds), lens_pull_sigmas=0.5 if prior.assumes_cropped else 4.0
+        )
 
     (_, kept), prior = fit_choosing_prior(things(4), strained, WHOLE, CUT)
     assert (prior, kept) == (CUT, [0, 1, 2, 3])

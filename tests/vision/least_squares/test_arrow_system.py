@@ -21,7 +21,7 @@ def both(seed: int) -> tuple[ArrowSystem, Array, Array, list[tuple[int | None, A
         rows[:, :SHARED] = shared
         if group is not None:
             rows[:, SHARED + OWN * group :][:, :OWN] = own
-        system.observe(group, shared, own, residual)
+        system.observe(group, np.concatenate([shared, own], 1), residual)
         dense, gradient = dense + rows.T @ rows, gradient + rows.T @ residual
         seen.append((group, rows, residual))
     prior, pull = np.diag(random.uniform(1, 2, SHARED)), random.normal(size=SHARED)
@@ -36,6 +36,14 @@ def test_the_step_is_that_of_all_parameters_together(damping: float) -> None:
     step = -np.linalg.solve(dense + damping * np.diag(np.diag(dense)), gradient)
     assert system.damped_step(damping, system) == pytest.approx(step)
     assert system.gradient == pytest.approx(gradient)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.3])
+def test_the_expected_decrease_is_that_of_the_quadratic_cost(damping: float) -> None:
+    system, dense, gradient, _ = both(4)
+    step = system.damped_step(damping, system)
+    expected = -2 * gradient @ step - step @ dense @ step
+    assert system.expected_decrease(step, damping) == pytest.approx(expected)
 
 
 def test_covariance_and_volume_are_those_of_all_parameters_together() -> None:

@@ -42,6 +42,14 @@ MARKER_GROWTH_SIGMA_PX = 0.025
 """Prior σ of the growth of markers, at a scale of shapes of 1."""
 BOW_SIGMA_SHARE = 5e-4
 """Prior σ of each of the bow's heights, as a share of the table's width or height."""
+ROUNDS = 40
+"""Most steps towards a solution."""
+FIRST_DAMPING, LEAST_DAMPING, LARGEST_DAMPING = 1e-3, 1e-12, 1e9
+"""Damping of the first step, bounds of it, as shares of each parameter's information."""
+STRONGEST_RELIEF = 0.1
+"""Smallest factor of the damping after a step that did what was expected."""
+CONVERGENCE_SHARE, CONVERGED_DAMPING = 1e-6, 1e-3
+"""A solution is one where a step below this damping lowers the cost by less than this share."""
 
 
 class NormalEquations(NamedTuple):
@@ -91,24 +99,31 @@ class BundleAdjustment:
         self._prior_root = whitening_matrix(prior.covariance)
         self._whiteners = [whitening_matrix(group.covariance(scales)) for group in groups]
 
-    def solve(self, state: State, rounds: int = 40) -> Solution:
-        """Minimize the cost from `state` by the Levenberg-Marquardt method."""
-        damping, equations = 1e-3, self._normal_equations(state)
+    def solve(self, state: State, rounds: int = ROUNDS) -> Solution:
+        """Minimize the cost from `state` by the Levenberg-Marquardt method.
+
+        The damping follows how far each step did what its linear model expected (Nielsen 1999).
+        """
+        damping, growth, equations = FIRST_DAMPING, 2.0, self._normal_equations(state)
+        if not np.isfinite(equations.cost):
+            rounds = 0  # an impossible state tells no way out
         for _ in range(rounds):
-            trial = state.moved(equations.system.damped_step(damping, equations.system))
-            trial_equations = self._normal_equations(trial)
-            if not trial_equations.cost <= equations.cost:
-                damping *= 10
-                if damping > 1e9:
+            step = equations.system.damped_step(damping, equations.system)
+            trial = state.moved(step)
+            decrease = equations.cost - self._cost(trial)
+            if not decrease >= 0:
+                damping, growth = damping * growth, 2 * growth
+                if damping > LARGEST_DAMPING:
                     break
                 continue
-            decrease = equations.cost - trial_equations.cost
-            small = decrease < 1e-6 * (1 + equations.cost)
-            converged = small and damping < 1e-3
-            state, equations = trial, trial_equations
-            damping = max(damping / 10, 1e-12)
+            small = decrease < CONVERGENCE_SHARE * (1 + equations.cost)
+            converged = small and damping < CONVERGED_DAMPING
+            expected = equations.system.expected_decrease(step, damping)
+            state, equations = trial, self._normal_equations(trial)
             if converged:
                 break
+            relief = 1 - (2 * decrease / expected - 1) ** 3 if expected > 0 else 2.0
+            damping, growth = max(damping * max(relief, STRONGEST_RELIEF), LEAST_DAMPING), 2.0
         return self._build_solution(state, equations)
 
     def states_without(self, state: State) -> Iterator[State]:
@@ -215,8 +230,7 @@ class BundleAdjustment:
         """Reprojection residuals along the normals, and their Jacobian."""
         points, by_place = state.points_on_board(self._group, self._xyz)
         projected, by_point, by_camera = state.camera.project_with_jacobians(points)
-        residual = ((self._xy - projected) * self._normal).sum(1)
-        residual += self._shift * state.edge_shift_px - self._growth * state.marker_growth_px
+        residual = self._residual(state, projected)
         shared = np.zeros((len(points), PLACES_START))
         shared[:, :CAMERA_SIZE] = -(self._normal[:, :, None] * by_camera).sum(1)
         shared[:, EDGE_SHIFT_INDEX] = self._shift
@@ -234,11 +248,28 @@ class BundleAdjustment:
         """The normal equations; the cost is infinite if a point lies behind the camera."""
         if not self._is_possible(state):
             return NormalEquations(np.inf, ArrowSystem.unit(*_sizes(state)))
-        cost, data = self._accumulate_data(state, self.linearization(state))
+        chi_square, data = self._accumulate_data(state, self.linearization(state))
         prior, deviation = self.prior_information(state), self.prior_deviation(state)
         return NormalEquations(
-            cost + float(deviation @ prior @ deviation), data.with_prior(prior, prior @ deviation)
+            chi_square + float(deviation @ prior @ deviation),
+            data.with_prior(prior, prior @ deviation),
         )
+
+    def _cost(self, state: State) -> float:
+        """The cost alone: it takes a fifth of the time of the equations. Infinite as theirs."""
+        if not self._is_possible(state):
+            return np.inf
+        points, _ = state.points_on_board(self._group, self._xyz)
+        residual = self._residual(state, state.camera.project(points))
+        parts = zip(self._whiteners, self._slices, strict=True)
+        chi_square = sum(float(r @ r) for r in (whiten @ residual[part] for whiten, part in parts))
+        deviation = self.prior_deviation(state)
+        return chi_square + float(deviation @ self.prior_information(state) @ deviation)
+
+    def _residual(self, state: State, projected: Array) -> Array:
+        """(N,): how far the points were seen from where they are `projected` (N, 2), in px."""
+        along: Array = ((self._xy - projected) * self._normal).sum(1)
+        return along + self._shift * state.edge_shift_px - self._growth * state.marker_growth_px
 
     def _is_possible(self, state: State) -> bool:
         points, _ = state.points_on_board(self._group, self._xyz)
@@ -249,10 +280,13 @@ class BundleAdjustment:
     def _accumulate_data(self, state: State, linear: Linearization) -> tuple[float, ArrowSystem]:
         """Sum the observations one by one: small products start no threads."""
         chi_square, system = 0.0, ArrowSystem.empty(*_sizes(state))
+        is_free = state.places is not None
+        columns = [linear.residual[:, None], linear.shared, *([linear.own] if is_free else [])]
+        whole = np.concatenate(columns, axis=1)
         for k, (whitener, part) in enumerate(zip(self._whiteners, self._slices, strict=True)):
-            r, shared = whitener @ linear.residual[part], whitener @ linear.shared[part]
-            chi_square += float(r @ r)
-            system.observe(state.own_index(k), shared, whitener @ linear.own[part], r)
+            r, jacobian = np.split(whitener @ whole[part], [1], axis=1)
+            chi_square += float(r[:, 0] @ r[:, 0])
+            system.observe(state.own_index(k), jacobian, r[:, 0])
         return chi_square, system
 
     def _build_solution(self, state: State, equations: NormalEquations) -> Solution:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from heapq import nlargest
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
-from overruler.vision.camera.bundle_adjustment import BundleAdjustment
+from overruler.vision.camera.bundle_adjustment import ROUNDS, BundleAdjustment
 from overruler.vision.camera.final_fit import (
     ABORT_RMS_FACTOR,
     MAX_RMS_PX,
@@ -57,6 +58,8 @@ from overruler.vision.markers.unreadable import explain_unreadable
 
 RESTART_SIGMA = 2.0
 """Standard deviation of unit weight above which the second pose of a plane is tried as well."""
+RESTART_ROUNDS, MAX_RESTARTS = 16, 2
+"""Rounds after which other starts are compared, and how many of them are then solved to the end."""
 FEW_OBSERVATIONS = 4
 """So few markers or points may fit that pose nearly as well: three had a unit weight of 1.6 there."""
 SUSPICIOUS_SIGMA = 1.1
@@ -160,7 +163,7 @@ def _fit_inliers(
 ) -> tuple[InlierFit, LensPrior]:
     """Fit the inliers as in a whole picture, a cropped or a stretched one; also the prior used."""
     if prior.common is not None:  # by other photos of its size, so it is whole
-        return fit_without_outliers(groups, lambda some: solve(some, prior)), prior
+        return fit_without_outliers(groups, lambda some: solve(some, prior, ROUNDS)), prior
     size_px = frame.size_px
     fit, chosen = fit_choosing_prior(groups, solve, prior, cropped_prior(prior, size_px))
     is_odd = chosen.assumes_cropped
@@ -226,25 +229,35 @@ def _too_few_markers_message(frame: Frame, count: int, board: Board) -> str:
     return f"{found}; {remedy}"
 
 
-def _solve_known_layout(groups: Sequence[Observation], prior: LensPrior) -> Solution:
-    """Solve from an initial pose, then once more with the noise of the markers' heights."""
+def _solve_known_layout(groups: Sequence[Observation], prior: LensPrior, rounds: int) -> Solution:
+    """Solve from an initial pose, then once more with the noise of the markers' heights.
+
+    Fewer `rounds` end the first of the two, and nothing else is tried.
+    """
     xyz = np.concatenate([group.xyz_mm for group in groups])
     xy = prior.undistort_pixels(np.concatenate([group.xy_px for group in groups]))
     good = np.isfinite(xy).all(1)
     camera = prior.camera_at(pose_from_points(xyz[good], xy[good], prior.matrix))
     bundle = BundleAdjustment(groups, prior)
-    best = bundle.solve(State(camera, 0.0))
+    best = bundle.solve(State(camera, 0.0), rounds)
+    if rounds < ROUNDS:
+        return best
     starts: list[Camera] = []
     if len(groups) <= FEW_OBSERVATIONS and best.unit_weight_sigma > SUSPICIOUS_SIGMA:
         starts = [mirrored_camera(camera, xyz.mean(0))]
     if best.unit_weight_sigma > RESTART_SIGMA:
         starts = alternative_cameras(camera, xyz.mean(0))
-    solutions = [best, *(bundle.solve(State(start, 0.0)) for start in starts)]
-    best = max(solutions, key=lambda solution: solution.log_evidence)
+    begun = [bundle.solve(State(start, 0.0), RESTART_ROUNDS) for start in starts]
+    leading = nlargest(MAX_RESTARTS, begun, key=_log_evidence)
+    best = max([best, *(bundle.solve(one.state) for one in leading)], key=_log_evidence)
     if best.rms_px > ABORT_RMS_FACTOR * MAX_RMS_PX:
         return best
     groups = add_height_uncertainty(groups, best.state.camera)
     return BundleAdjustment(groups, prior).solve(best.state)
+
+
+def _log_evidence(solution: Solution) -> float:
+    return solution.log_evidence
 
 
 def _find_hidden_markers(
@@ -279,9 +292,9 @@ def _calibrate_free_markers(
     groups = [printed_marker_observation(marker, board) for marker in seen]
     corners_px = {id(group): marker.corners_px for group, marker in zip(groups, seen, strict=True)}
 
-    def solve(some: Sequence[Observation], prior: LensPrior) -> Solution:
+    def solve(some: Sequence[Observation], prior: LensPrior, rounds: int) -> Solution:
         squares_px = np.stack([corners_px[id(group)] for group in some])
-        return _solve_free_markers(some, squares_px, board.marker_mm, prior)
+        return _solve_free_markers(some, squares_px, board.marker_mm, prior, rounds)
 
     (first, kept), prior = _fit_inliers(frame, groups, solve, prior)
     square_mm = printed_corners_mm(board)
@@ -293,8 +306,12 @@ def _calibrate_free_markers(
 
 
 def _solve_free_markers(
-    groups: Sequence[Observation], corners_px: Array, side_mm: float, prior: LensPrior
+    groups: Sequence[Observation],
+    corners_px: Array,
+    side_mm: float,
+    prior: LensPrior,
+    rounds: int,
 ) -> Solution:
     flat_px = prior.undistort_pixels(corners_px)
     pose, places = pose_from_free_squares(flat_px, side_mm, prior.matrix)
-    return BundleAdjustment(groups, prior).solve(State(prior.camera_at(pose), 0.0, places))
+    return BundleAdjustment(groups, prior).solve(State(prior.camera_at(pose), 0.0, places), rounds)

@@ -1,10 +1,12 @@
 """Outlier rejection: a marker that was moved, or is none, is left out of the bundle adjustment."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from heapq import nlargest
 
 import numpy as np
 
 from overruler.errors import CannotMeasure
+from overruler.vision.camera.bundle_adjustment import ROUNDS
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.observations import Observation, choose_spread
 from overruler.vision.camera.state import Solution
@@ -29,6 +31,8 @@ MIN_STRETCH = 0.01
 """Smallest stretch of a picture that is told from a lens's own, as a share."""
 MIN_EVIDENCE_GAIN = 10.0
 """What the log evidence of a stretched picture must be ahead."""
+SKETCH_ROUNDS, MAX_STRETCHES = 12, 3
+"""Rounds after which stretches are compared, and how many of them are then solved to the end."""
 MAX_STRETCH_GROUPS = 24
 """Most observations by which stretches are tried; the one that fits best is then fitted to all."""
 MIN_MARKERS_FOR_STRETCH = 3
@@ -36,8 +40,10 @@ MIN_MARKERS_FOR_STRETCH = 3
 
 Solver = Callable[[Sequence[Observation]], Solution]
 """Solves for the state from some observations."""
-PriorSolver = Callable[[Sequence[Observation], LensPrior], Solution]
-"""Solves for the state from some observations under a prior of the lens."""
+
+
+PriorSolver = Callable[[Sequence[Observation], LensPrior, int], Solution]
+"""Solves for the state from some observations under a prior of the lens, in so many rounds."""
 InlierFit = tuple[Solution, list[int]]
 """The solution by the inliers, and their indices."""
 
@@ -49,10 +55,10 @@ def fit_choosing_prior(
     cropped: LensPrior,
 ) -> tuple[InlierFit, LensPrior]:
     """Fit the inliers under `prior`, or `cropped` if the photo shows it; also return the prior used."""
-    fit = fit_without_outliers(groups, lambda some: solve(some, prior))
+    fit = fit_without_outliers(groups, _with_prior(solve, prior))
     if fit[0].lens_pull_sigmas <= CROPPED_LENS_PULL:
         return fit, prior
-    other = fit_without_outliers(groups, lambda some: solve(some, cropped))
+    other = fit_without_outliers(groups, _with_prior(solve, cropped))
     return (other, cropped) if _merit(other) > _merit(fit) else (fit, prior)
 
 
@@ -72,8 +78,9 @@ def fit_stretched(
     if sum(group.is_marker for group in groups) < MIN_MARKERS_FOR_STRETCH:
         return None
     some = [groups[k] for k in choose_spread(groups, MAX_STRETCH_GROUPS)]
-    fits = [(_try_solve(_with_prior(solve, prior), some), prior) for prior in stretched]
-    solved = [(solution, prior) for solution, prior in fits if solution is not None]
+    sketches = _solve_each(some, solve, stretched, SKETCH_ROUNDS)
+    leading = [prior for _, prior in nlargest(MAX_STRETCHES, sketches, _evidence_of_stretch)]
+    solved = _solve_each(some, solve, leading)
     if not solved:
         return None
     solution, prior = max(solved, key=_evidence_of_stretch)
@@ -81,10 +88,21 @@ def fit_stretched(
     if abs(np.log(fy / fx)) < MIN_STRETCH:
         return None
     best = fit_without_outliers(groups, _with_prior(solve, prior))
-    gain = best[0].log_evidence - fit[0].log_evidence
+    is_likelier = best[0].log_evidence > fit[0].log_evidence + MIN_EVIDENCE_GAIN
     fits_well = best[0].unit_weight_sigma <= OUTLIER_SEARCH_SIGMA
-    is_better = fits_well and len(best[1]) >= len(fit[1]) and gain > MIN_EVIDENCE_GAIN
+    is_better = fits_well and len(best[1]) >= len(fit[1]) and is_likelier
     return (best, prior) if is_better else None
+
+
+def _solve_each(
+    groups: Sequence[Observation],
+    solve: PriorSolver,
+    priors: Iterable[LensPrior],
+    rounds: int = ROUNDS,
+) -> list[tuple[Solution, LensPrior]]:
+    """The solutions under those of the priors that have one."""
+    fits = [(_try_solve(_with_prior(solve, prior, rounds), groups), prior) for prior in priors]
+    return [(solution, prior) for solution, prior in fits if solution is not None]
 
 
 def _evidence_of_stretch(fit: tuple[Solution, LensPrior]) -> float:
@@ -94,8 +112,8 @@ def _evidence_of_stretch(fit: tuple[Solution, LensPrior]) -> float:
     return solution.log_evidence - (0.0 if is_resized else MIN_EVIDENCE_GAIN)
 
 
-def _with_prior(solve: PriorSolver, prior: LensPrior) -> Solver:
-    return lambda some: solve(some, prior)
+def _with_prior(solve: PriorSolver, prior: LensPrior, rounds: int = ROUNDS) -> Solver:
+    return lambda some: solve(some, prior, rounds)
 
 
 def _merit(fit: InlierFit) -> tuple[int, float]:

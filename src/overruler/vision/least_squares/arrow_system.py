@@ -44,14 +44,16 @@ class ArrowSystem(NamedTuple):
         system.shared[...], system.own[...] = np.eye(shared), np.eye(own)
         return system
 
-    def observe(self, group: int | None, shared: Array, own: Array, residual: Array) -> None:
-        """Add whitened residuals (K,) with Jacobians (K, S) and, of a group, (K, O)."""
-        self.shared[...] += shared.T @ shared
-        self.shared_gradient[...] += shared.T @ residual
+    def observe(self, group: int | None, jacobian: Array, residual: Array) -> None:
+        """Add whitened residuals (K,) with their Jacobian (K, S), or (K, S + O) by a group's own, too."""
+        count = len(self.shared)
+        information, gradient = jacobian.T @ jacobian, jacobian.T @ residual
+        self.shared[...] += information[:count, :count]
+        self.shared_gradient[...] += gradient[:count]
         if group is not None:
-            self.cross[group] += shared.T @ own
-            self.own[group] += own.T @ own
-            self.own_gradient[group] += own.T @ residual
+            self.cross[group] += information[:count, count:]
+            self.own[group] += information[count:, count:]
+            self.own_gradient[group] += gradient[count:]
 
     def without(self, group: int | None, shared: Array, residual: Array) -> "ArrowSystem":
         """The system without these whitened residuals (K,), all that there are of the group."""
@@ -103,3 +105,9 @@ class ArrowSystem(NamedTuple):
         step = -np.linalg.solve(reduced + damping * np.eye(len(scale)), gradient) / scale
         own_step = -(gain[..., -1] + gain[..., :-1] @ step)
         return np.concatenate([step, own_step.ravel()])
+
+    def expected_decrease(self, step: Array, damping: float) -> float:
+        """By how much a `damped_step` of this system lowers the cost, if residuals are linear."""
+        own = np.diagonal(self.own, axis1=1, axis2=2)
+        scale = np.concatenate([np.diag(self.shared), own.ravel()])
+        return float(damping * (step * step) @ scale - self.gradient @ step)
