@@ -417,6 +417,18 @@ def test_what_is_no_photo_is_said_to_be_none(page: "Page", tmp_path: Path) -> No
     page.wait_for_selector("#start-said:has-text('SVG')")
 
 
+@pytest.mark.parametrize("side", ["", "3", "4000"])
+def test_a_marker_s_side_that_cannot_be_is_asked_for_where_it_is_typed(
+    page: "Page", photos: Path, side: str
+) -> None:
+    page.select_option("#table", "(markers anywhere)")
+    page.fill("#marker", side)
+    page.set_input_files("#choose", photos / "bare.jpg")
+    page.wait_for_selector("#start-said:has-text('black square')")
+    assert page.evaluate("document.activeElement.id") == "marker"
+    assert page.is_visible("#start")
+
+
 def test_everything_can_be_done_by_keyboard_and_has_a_name(page: "Page", opened: Opened) -> None:
     opened("legion")
     page.focus("#mode-list")

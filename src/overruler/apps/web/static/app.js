@@ -89,6 +89,11 @@ async function taken(input) {
 async function received(file) {
   if (file.size > known.most_bytes)
     return void (find("start-said").textContent = `The photo is larger than ${known.most_bytes / 1e6} MB: choose it as the camera saved it.`);
+  const side = find("marker");
+  if (find("table").value === ANYWHERE && !side.checkValidity()) {
+    side.focus();
+    return void (find("start-said").textContent = `Measure the side of a marker's black square, and type it: ${side.min} to ${side.max} mm.`);
+  }
   find("start-said").textContent = "";
   const asked = wish();
   const recognised = find("table").value === RECOGNISED;
