@@ -38,9 +38,7 @@ def _jumps(pixels: NDArray[np.uint8], unit_px: tuple[int, int]) -> NDArray[np.fl
     # (lower - upper) - ((upper - above) + (below - lower)) / 2, twice
     jumps = 3 * cv2.subtract(lower, upper, dtype=cv2.CV_16S)
     jumps += cv2.subtract(above, below, dtype=cv2.CV_16S)
-    means = cv2.resize(
-        jumps.astype(np.float32), (columns, len(rows)), interpolation=cv2.INTER_AREA
-    )
+    means = cv2.resize(jumps.astype(np.float32), (columns, len(rows)), interpolation=cv2.INTER_AREA)
     return np.asarray(means / 2, np.float32)
 
 

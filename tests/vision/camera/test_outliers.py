@@ -46,7 +46,7 @@ class Oracle:
             0,
         )
 
-    def __call__(self, groups: Sequence[Observation]) -> Solution:
+    def __call__(self, groups: Sequence[Observation], rounds: int) -> Solution:
         self.calls += 1
         names = [int(group.xyz_mm[0, 0]) for group in groups]
         missing = sorted(set(range(self.count)) - set(names))
@@ -91,7 +91,7 @@ def test_a_picture_is_taken_as_cut_where_its_lens_is_strained_and_that_explains_
 ) -> None:
     def solve(groups: Sequence[Observation], prior: LensPrior, rounds: int) -> Solution:
         return replace(
-            Oracle(1.0, {}, 0.0 if prior.assumes_cropped else strain)(groups),
+            Oracle(1.0, {}, 0.0 if prior.assumes_cropped else strain)(groups, rounds),
             log_evidence=cut if prior.assumes_cropped else whole,
         )
 
@@ -105,7 +105,7 @@ def test_a_picture_is_taken_as_cut_where_all_markers_agree_then() -> None:
     def solve(groups: Sequence[Observation], prior: LensPrior, rounds: int) -> Solution:
         return Oracle(
             1.0 if prior.assumes_cropped else 3.0, {2: 1.0}, 0.0 if prior.assumes_cropped else 4.0
-        )(groups)
+        )(groups, rounds)
 
     assert (
         fit_choosing_prior(things(4), solve, WHOLE, CUT)[1] is WHOLE
@@ -127,7 +127,7 @@ def test_where_no_one_is_clearly_to_blame_all_are_kept(without: Mapping[int, flo
 
 def test_one_after_the_other_may_go() -> None:
     class Two(Oracle):
-        def __call__(self, groups: Sequence[Observation]) -> Solution:
+        def __call__(self, groups: Sequence[Observation], rounds: int) -> Solution:
             names = {int(group.xyz_mm[0, 0]) for group in groups}
             sigma = 1.0 + 4.0 * (1 in names) + 10.0 * (6 in names)
             return Solution(

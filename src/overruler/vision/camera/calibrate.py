@@ -47,6 +47,7 @@ from overruler.vision.camera.outliers import (
     fit_choosing_prior,
     fit_stretched,
     fit_without_outliers,
+    with_prior,
 )
 from overruler.vision.camera.problems import missing_marker_ids
 from overruler.vision.camera.state import Solution, State
@@ -163,7 +164,7 @@ def _fit_inliers(
 ) -> tuple[InlierFit, LensPrior]:
     """Fit the inliers as in a whole picture, a cropped or a stretched one; also the prior used."""
     if prior.common is not None:  # by other photos of its size, so it is whole
-        return fit_without_outliers(groups, lambda some: solve(some, prior, ROUNDS)), prior
+        return fit_without_outliers(groups, with_prior(solve, prior)), prior
     size_px = frame.size_px
     fit, chosen = fit_choosing_prior(groups, solve, prior, cropped_prior(prior, size_px))
     is_odd = chosen.assumes_cropped
