@@ -36,9 +36,10 @@ def _jumps(pixels: NDArray[np.uint8], unit_px: tuple[int, int]) -> NDArray[np.fl
         return np.empty((0, 0, 3), np.float32)
     above, upper, lower, below = (pixels[rows + step, : columns * width] for step in (-2, -1, 0, 1))
     # (lower - upper) - ((upper - above) + (below - lower)) / 2, twice
-    jumps = 3 * cv2.subtract(lower, upper, dtype=cv2.CV_16S)
-    jumps += cv2.subtract(above, below, dtype=cv2.CV_16S)
-    means = cv2.resize(jumps.astype(np.float32), (columns, len(rows)), interpolation=cv2.INTER_AREA)
+    across = cv2.subtract(lower, upper, dtype=cv2.CV_16S)
+    beside = cv2.subtract(above, below, dtype=cv2.CV_16S)
+    jumps = np.asarray(3 * across + beside, np.float32)
+    means = cv2.resize(jumps, (columns, len(rows)), interpolation=cv2.INTER_AREA)
     return np.asarray(means / 2, np.float32)
 
 
