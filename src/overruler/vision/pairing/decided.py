@@ -11,6 +11,7 @@ from overruler.vision.pairing.hypotheses import Hypothesis, largest_sigma_mm
 from overruler.vision.pairing.levels import FREE_SIGMA_MM, Level, level_under
 from overruler.vision.pairing.moved import Finding
 from overruler.vision.pairing.sighting import Sighting
+from overruler.vision.plates.told_places import SeenPlace
 
 MIN_LEVEL_PROBABILITY = 0.5
 """Least probability of a top on which bases may stand."""
@@ -34,6 +35,10 @@ class Decided:
     is_raised: bool
     sizes: Mapping[Base, float] = field(default_factory=dict)
     """The sizes that it may have, with their probabilities, the likeliest first."""
+    looks: Mapping[int, SeenPlace] = field(default_factory=dict)
+    """What photos, by their indices, say of the place of a base in rank and file."""
+    told_heading_deg: float | None = None
+    """The heading of a base that no photo found by itself."""
 
     @classmethod
     def of(cls, one: Hypothesis, levels: Sequence[Level]) -> "Decided":
@@ -69,10 +74,12 @@ class Decided:
     @property
     def heading_deg(self) -> float:
         """The heading by its surest sighting."""
+        if self.told_heading_deg is not None:
+            return self.told_heading_deg
         return max(self.sightings, key=lambda one: one.detection.score).detection.heading_deg
 
     def as_finding(self) -> Finding:
-        return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm)
+        return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm, self.looks)
 
     def with_sizes(self, sizes: Mapping[Base, float]) -> "Decided":
         return replace(self, base=next(iter(sizes)), sizes=sizes)

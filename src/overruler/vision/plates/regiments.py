@@ -82,7 +82,7 @@ class Fitted(NamedTuple):
 
 def find_regiments(frame: Frame, camera: Camera, cells: SeenCells) -> list[Detection]:
     """Return the rectangular bases among what the network sees, the surest first."""
-    hypotheses = _rate(measure_hypotheses(frame, camera, cells))
+    hypotheses = rate(measure_hypotheses(frame, camera, cells))
     scores = [one.score for one in hypotheses]
     chosen = likeliest_compatible_set(hypotheses, scores, MIN_RIVAL_SCORE)
     standing = [hypotheses[k] for k in chosen]
@@ -116,14 +116,14 @@ def measure_hypotheses(frame: Frame, camera: Camera, cells: SeenCells) -> list[F
     """Return the likely sizes at all guesses, and beside likely ones, with the evidence for each."""
 
     def fit_all(poses: Iterable[tuple[ShapeCandidate, BasePose]]) -> list[Fitted]:
-        fits = [_fit(frame, camera, guess, pose) for guess, pose in poses]
+        fits = [fit_at_guess(frame, camera, guess, pose) for guess, pose in poses]
         return [one for one in fits if one is not None]
 
     def fit_guesses(guesses: Sequence[ShapeCandidate]) -> list[Fitted]:
         return fit_all((guess, pose) for guess in guesses for pose in likely_poses(guess))
 
     found = fit_guesses(cells.guesses[:PROBED_GUESSES])
-    if not any(one.score >= PROMISING_SCORE for one in _rate(found)):
+    if not any(one.score >= PROMISING_SCORE for one in rate(found)):
         return []
     found += fit_guesses(cells.guesses[PROBED_GUESSES:])
     for _ in range(GROWTH_ROUNDS):
@@ -135,7 +135,7 @@ def measure_hypotheses(frame: Frame, camera: Camera, cells: SeenCells) -> list[F
     return found
 
 
-def _rate(found: Sequence[Fitted]) -> list[RectangleHypothesis]:
+def rate(found: Sequence[Fitted]) -> list[RectangleHypothesis]:
     """Return the hypotheses with their probabilities."""
     if not found:
         return []
@@ -151,7 +151,7 @@ def places_of(hypotheses: Sequence[RectangleHypothesis]) -> Places:
     return Places(xy, turns, np.array([size_mm(one.base) for one in hypotheses]))
 
 
-def _fit(frame: Frame, camera: Camera, guess: ShapeCandidate, pose: BasePose) -> Fitted | None:
+def fit_at_guess(frame: Frame, camera: Camera, guess: ShapeCandidate, pose: BasePose) -> Fitted | None:
     """Return the hypothesis near a pose, by what the network guesses there."""
     fit = fit_pose(frame, camera, pose, _side_nats, SIDES_MODEL)
     if fit is None:
@@ -192,7 +192,7 @@ def _poses_of_size(guess: ShapeCandidate, base: Base) -> Iterator[BasePose]:
 
 def _poses_beside_likely(found: Sequence[Fitted]) -> list[BasePose]:
     """Return the places in contact with likely bases where none of their size was fitted yet."""
-    rated = _rate(found)
+    rated = rate(found)
     likely = [one for one in rated if one.score >= GROWTH_SCORE]
     new: list[BasePose] = []
     for one in sorted(likely, key=lambda one: -one.score):

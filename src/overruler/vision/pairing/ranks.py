@@ -1,0 +1,166 @@
+"""Bases in rank and file, by all photos together.
+
+Each photo is asked for every such base that any photo found. Beside the likely ones further bases of
+their size are asked for: figures hide some in every photo, but not the same sides in all of them.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+
+from overruler.bases import Base
+from overruler.detections import Detection
+from overruler.geometry.pose import Array
+from overruler.vision.contours.overlap_choice import bases_overlap
+from overruler.vision.detection.finders import is_plate
+from overruler.vision.detection.raised_plane import RaisedPlane
+from overruler.vision.learned.logits import sigmoid
+from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.rank_evidence import MIN_LOOKS, rank_log_odds
+from overruler.vision.pairing.second_look import SAME_LEVEL_MM
+from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting
+from overruler.vision.plates.rectangle_fit import BasePose, size_mm
+from overruler.vision.plates.regiments import TAKEN_SHARE
+from overruler.vision.plates.sides import half_extents, side_normals
+from overruler.vision.plates.told_places import SeenPlace, look_at_places
+
+GROWTH_PROBABILITY = 0.5
+"""Beside a base of this probability others are asked for."""
+GROWTH_ROUNDS = 6
+"""Most times over that this is done: a unit whose middle is known has seldom more files beside it."""
+MIN_PROBABILITY = 0.6
+"""Least probability of a base that no photo found by itself."""
+
+Looks = dict[int, tuple[SeenPlace, Detection | None]]
+"""What each photo, by its index, says of one place."""
+
+
+def is_in_ranks(base: Base) -> bool:
+    """Whether a base is one as regiments have: a rectangle that is no ship's plate."""
+    return base.shape == "rectangle" and not is_plate(base)
+
+
+def complete_ranks(photos: Sequence[SeenPhoto], findings: Sequence[Decided]) -> list[Decided]:
+    """The findings with what all photos say of those in rank and file, and with what stands beside them."""
+    if not any(is_in_ranks(one.base) for one in findings):
+        return list(findings)
+    others = [one for one in findings if not is_in_ranks(one.base)]
+    ranks = [one for one in findings if is_in_ranks(one.base)]
+    asked = _ask_all(photos, ranks)
+    done = [_with_looks(one, looks, photos) for one, looks in zip(ranks, asked, strict=True)]
+    tried = [_pose_of(one) for one in done]
+    newest = done
+    for _ in range(GROWTH_ROUNDS):
+        cells = _cells_beside(newest, [_pose_of(one) for one in done if _is_likely(one)], tried)
+        tried += [_pose_of(one) for one in cells]
+        asked = _ask_all(photos, cells)
+        new = [_with_looks(one, looks, photos) for one, looks in zip(cells, asked, strict=True)]
+        newest = [one for one in new if one.sightings and _probability(one) >= MIN_PROBABILITY]
+        if not newest:
+            break
+        done += newest
+    return [*others, *done]
+
+
+def _ask_all(photos: Sequence[SeenPhoto], ranks: Sequence[Decided]) -> list[Looks]:
+    """What the photos say of each base."""
+    with ThreadPoolExecutor(PHOTOS_AT_A_TIME) as pool:
+        answers = list(pool.map(lambda photo: _ask(photo, ranks), photos))
+    return [
+        {photo.index: some[k] for photo, some in zip(photos, answers, strict=True) if k in some}
+        for k in range(len(ranks))
+    ]
+
+
+def _ask(
+    photo: SeenPhoto, ranks: Sequence[Decided]
+) -> dict[int, tuple[SeenPlace, Detection | None]]:
+    """What one photo says of the bases that it shows, by their numbers."""
+    shown = [k for k, one in enumerate(ranks) if photo.shows(one.xyz_mm)]
+    said: dict[int, tuple[SeenPlace, Detection | None]] = {}
+    for level in _split_levels(ranks, shown):
+        z_mm = float(np.mean([ranks[k].xyz_mm[2] for k in level]))
+        calibration = photo.calibration
+        plane = RaisedPlane.of(calibration, np.array([0.0, 0.0, z_mm]), calibration.board_mm)
+        poses = [_pose_of(ranks[k]) for k in level]
+        looks = look_at_places(photo.frame, plane.calibration.camera, poses)
+        for k, (place, base) in zip(level, looks, strict=True):
+            said[k] = place, None if base is None else _on_plane(plane, base, z_mm)
+    return said
+
+
+def _on_plane(plane: RaisedPlane, base: Detection, z_mm: float) -> Detection:
+    found = plane.to_board_frame(base)
+    return replace(found, standing_on="", sigma_z_mm=0.0) if z_mm else found
+
+
+def _split_levels(ranks: Sequence[Decided], shown: Sequence[int]) -> list[list[int]]:
+    """Numbers of the bases at about one height, the lowest first."""
+    levels: list[list[int]] = []
+    for k in sorted(shown, key=lambda k: float(ranks[k].xyz_mm[2])):
+        lowest = ranks[levels[-1][0]].xyz_mm[2] if levels else -np.inf
+        if ranks[k].xyz_mm[2] - lowest < SAME_LEVEL_MM:
+            levels[-1].append(k)
+        else:
+            levels.append([k])
+    return levels
+
+
+def _with_looks(one: Decided, looks: Looks, photos: Sequence[SeenPhoto]) -> Decided:
+    """A base with what photos say of its place, and with the sightings of those that lacked it."""
+    if len(looks) < MIN_LOOKS:
+        return one
+    own = {each.photo.index for each in one.sightings if each.detection.base == one.base}
+    kept = [each for each in one.sightings if each.photo.index in own]
+    for photo in photos:
+        _, base = looks.get(photo.index, (None, None))
+        if base is not None and photo.index not in own:
+            kept.append(Sighting(photo, base, again=True))
+    said = {index: place for index, (place, _) in looks.items()}
+    return replace(one, sightings=tuple(kept), looks=said)
+
+
+def _probability(one: Decided) -> float:
+    if len(one.looks) < MIN_LOOKS:
+        return max((each.detection.score for each in one.sightings), default=0.0)
+    return float(sigmoid(np.asarray(rank_log_odds([*one.looks.values()]))))
+
+
+def _is_likely(one: Decided) -> bool:
+    return _probability(one) >= GROWTH_PROBABILITY
+
+
+def _pose_of(one: Decided) -> BasePose:
+    return BasePose(one.base, one.xyz_mm[:2], float(np.radians(one.heading_deg)))
+
+
+def _cells_beside(
+    ranks: Sequence[Decided], standing: Sequence[BasePose], tried: Sequence[BasePose]
+) -> list[Decided]:
+    """The places in contact with likely bases where none stands and none was asked for."""
+    cells: list[Decided] = []
+    for one in ranks:
+        if not _is_likely(one):
+            continue
+        pose = _pose_of(one)
+        for step in 2 * half_extents(size_mm(one.base))[:, None] * side_normals(pose.turn_rad):
+            cell = BasePose(one.base, pose.xy_mm + step, pose.turn_rad)
+            known = [*tried, *(_pose_of(other) for other in cells)]
+            if not _is_tried(cell, known) and not any(bases_overlap(cell, at) for at in standing):
+                cells.append(_cell(one, cell.xy_mm))
+    return cells
+
+
+def _is_tried(cell: BasePose, poses: Sequence[BasePose]) -> bool:
+    limit_mm = TAKEN_SHARE * cell.base.width_mm
+    same = [pose.xy_mm for pose in poses if pose.base == cell.base]
+    return any(np.hypot(*(xy_mm - cell.xy_mm)) < limit_mm for xy_mm in same)
+
+
+def _cell(beside: Decided, xy_mm: Array) -> Decided:
+    """A place beside a base, as if one like it stood there."""
+    xyz_mm = np.array([*xy_mm, beside.xyz_mm[2]])
+    told = beside.heading_deg
+    return replace(beside, sightings=(), xyz_mm=xyz_mm, told_heading_deg=told, looks={})
