@@ -10,8 +10,8 @@ from overruler.geometry.pose import Array
 from overruler.vision.pairing.hypotheses import Hypothesis, largest_sigma_mm
 from overruler.vision.pairing.levels import FREE_SIGMA_MM, Level, level_under
 from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.rank_evidence import RankEvidence
 from overruler.vision.pairing.sighting import Sighting
-from overruler.vision.plates.told_places import SeenPlace
 
 MIN_LEVEL_PROBABILITY = 0.5
 """Least probability of a top on which bases may stand."""
@@ -35,8 +35,8 @@ class Decided:
     is_raised: bool
     sizes: Mapping[Base, float] = field(default_factory=dict)
     """The sizes that it may have, with their probabilities, the likeliest first."""
-    looks: Mapping[int, SeenPlace] = field(default_factory=dict)
-    """What photos, by their indices, say of the place of a base in rank and file."""
+    ranks: RankEvidence | None = None
+    """What all photos say of a base in rank and file."""
     told_heading_deg: float | None = None
     """The heading of a base that no photo found by itself."""
 
@@ -79,7 +79,7 @@ class Decided:
         return max(self.sightings, key=lambda one: one.detection.score).detection.heading_deg
 
     def as_finding(self) -> Finding:
-        return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm, self.looks)
+        return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm, self.ranks)
 
     def with_sizes(self, sizes: Mapping[Base, float]) -> "Decided":
         return replace(self, base=next(iter(sizes)), sizes=sizes)

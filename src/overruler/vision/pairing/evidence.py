@@ -1,6 +1,7 @@
 """How likely a finding is a piece, by all photos: those that see it, and those that should but do not.
 
-A photo that shows bare ground in its place refutes it. So do photos that all show one flat print.
+A photo that shows bare ground in its place refutes it. So do photos that all show one flat print, but
+in rank and file: cards do not lie side by side.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,6 @@ from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.pairing.bare_ground import is_bare
 from overruler.vision.pairing.flat_print import correlate_from_all_sides
 from overruler.vision.pairing.moved import Finding
-from overruler.vision.pairing.rank_evidence import MIN_LOOKS, rank_log_odds
 from overruler.vision.pairing.sighting import SeenPhoto
 
 MAX_LOGIT = 5.0
@@ -47,10 +47,11 @@ def piece_probability(
     finding: Finding, photos: Sequence[SeenPhoto], distrust_nats: float = 0.0
 ) -> float:
     """The probability that a finding is a piece, by P photos; `distrust_nats` lower its log odds."""
-    looks = [finding.looks[photo.index] for photo in photos if photo.index in finding.looks]
-    if len(looks) >= MIN_LOOKS:
-        odds = np.clip(rank_log_odds(looks), -MAX_LOGIT, MAX_LOGIT)
-        return float(sigmoid(np.asarray(odds + _flat_nats(finding, photos))))
+    if finding.ranks is not None:
+        odds = finding.ranks.log_odds({photo.index for photo in photos})
+        if odds is not None:
+            flat = 0.0 if finding.ranks.is_in_contact else _flat_nats(finding, photos)
+            return float(sigmoid(np.asarray(odds + flat)))
     scores = np.array([one.detection.score for one in finding.sightings])
     logits = np.sort(probability_to_logit(scores, MAX_LOGIT))[::-1]
     least, most = AGREEING_NATS

@@ -14,8 +14,8 @@ One photo may misread the size of the base that moved, or take it for a misplace
 and that is no other base counts, measured again with the size that the others know.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,9 +23,9 @@ from overruler.bases import Base
 from overruler.geometry.pose import Array
 from overruler.vision.pairing.bare_ground import MIN_BARE_SHARE, bare_share, is_bare
 from overruler.vision.pairing.hypotheses import largest_sigma_mm
+from overruler.vision.pairing.rank_evidence import RankEvidence
 from overruler.vision.pairing.second_look import Expected, look_again
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting, are_one_spot
-from overruler.vision.plates.told_places import SeenPlace
 
 MIN_MOVED_SCORE = 0.98
 """Least score of a base far from its old place, or where its old place is hidden; and at its place in
@@ -68,8 +68,8 @@ class Finding:
     sightings: tuple[Sighting, ...]
     sigma_mm: float = 1.0
     """1 σ of its place."""
-    looks: Mapping[int, SeenPlace] = field(default_factory=dict)
-    """What photos, by their indices, say of the place of a base in rank and file."""
+    ranks: RankEvidence | None = None
+    """What all photos say of a base in rank and file."""
 
     @property
     def photos(self) -> set[int]:

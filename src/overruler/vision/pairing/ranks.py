@@ -18,9 +18,10 @@ from overruler.vision.detection.finders import is_plate
 from overruler.vision.detection.raised_plane import RaisedPlane
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.pairing.decided import Decided
-from overruler.vision.pairing.rank_evidence import MIN_LOOKS, rank_log_odds
+from overruler.vision.pairing.rank_evidence import MIN_LOOKS, RankEvidence
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting
+from overruler.vision.plates.neighbours import Places, Relations
 from overruler.vision.plates.rectangle_fit import BasePose, size_mm
 from overruler.vision.plates.regiments import TAKEN_SHARE
 from overruler.vision.plates.sides import half_extents, side_normals
@@ -61,7 +62,32 @@ def complete_ranks(photos: Sequence[SeenPhoto], findings: Sequence[Decided]) -> 
         if not newest:
             break
         done += newest
-    return [*others, *done]
+    return [*others, *_note_contacts(done)]
+
+
+def _note_contacts(ranks: Sequence[Decided]) -> list[Decided]:
+    """The bases, with whether another likely one of their size stands in contact with them."""
+    likely = [one for one in ranks if _is_likely(one)]
+    noted = []
+    for one in ranks:
+        if one.ranks is not None:
+            touches = any(_touch(one, other) for other in likely if other is not one)
+            one = replace(one, ranks=replace(one.ranks, is_in_contact=touches))
+        noted.append(one)
+    return noted
+
+
+def _touch(one: Decided, other: Decided) -> bool:
+    """Whether two bases of one size stand side by side."""
+    if one.base != other.base or abs(one.xyz_mm[2] - other.xyz_mm[2]) > SAME_LEVEL_MM:
+        return False
+    poses = _pose_of(one), _pose_of(other)
+    places = Places(
+        np.array([pose.xy_mm for pose in poses]),
+        np.array([pose.turn_rad for pose in poses]),
+        np.array([size_mm(pose.base) for pose in poses]),
+    )
+    return bool(Relations.of(places).touching.any())
 
 
 def _ask_all(photos: Sequence[SeenPhoto], ranks: Sequence[Decided]) -> list[Looks]:
@@ -119,13 +145,14 @@ def _with_looks(one: Decided, looks: Looks, photos: Sequence[SeenPhoto]) -> Deci
         if base is not None and photo.index not in own:
             kept.append(Sighting(photo, base, again=True))
     said = {index: place for index, (place, _) in looks.items()}
-    return replace(one, sightings=tuple(kept), looks=said)
+    return replace(one, sightings=tuple(kept), ranks=RankEvidence(said))
 
 
 def _probability(one: Decided) -> float:
-    if len(one.looks) < MIN_LOOKS:
+    odds = None if one.ranks is None else one.ranks.log_odds(one.ranks.seen.keys())
+    if odds is None:
         return max((each.detection.score for each in one.sightings), default=0.0)
-    return float(sigmoid(np.asarray(rank_log_odds([*one.looks.values()]))))
+    return float(sigmoid(np.asarray(odds)))
 
 
 def _is_likely(one: Decided) -> bool:
@@ -163,4 +190,4 @@ def _cell(beside: Decided, xy_mm: Array) -> Decided:
     """A place beside a base, as if one like it stood there."""
     xyz_mm = np.array([*xy_mm, beside.xyz_mm[2]])
     told = beside.heading_deg
-    return replace(beside, sightings=(), xyz_mm=xyz_mm, told_heading_deg=told, looks={})
+    return replace(beside, sightings=(), xyz_mm=xyz_mm, told_heading_deg=told, ranks=None)

@@ -41,6 +41,8 @@ class SeenPlace(NamedTuple):
 
     network_logit: float
     """Log odds of a middle there."""
+    mm_per_px: float
+    """The photo's resolution."""
     stretch_nats: Array
     """(4, STRETCHES): evidence of each stretch of its sides, clipped; 0 where none is found there."""
 
@@ -60,14 +62,15 @@ def look_at_places(
     ]
     scores = iter(one.score for one in rate([fit for fit in fits if fit is not None]))
     looks: list[tuple[SeenPlace, Detection | None]] = []
-    for guess, fit in zip(guesses, fits, strict=True):
+    for pose, guess, fit in zip(poses, guesses, fits, strict=True):
+        mm_per_px = float(camera.mm_per_px(np.array([*pose.xy_mm, 0.0])))
         logit = float(probability_to_logit(guess.score, MAX_NETWORK_LOGIT))
         nats, base = np.zeros((4, STRETCHES_PER_SIDE)), None
         if fit is not None:
             one = fit.hypothesis
             nats = np.clip(one.stretch_nats, -MAX_STRETCH_NATS, MAX_STRETCH_NATS)
             base = make_rectangle_detection(frame, camera, one, next(scores), (), SIDES_MODEL)
-        looks.append((SeenPlace(logit, nats), base))
+        looks.append((SeenPlace(logit, mm_per_px, nats), base))
     return looks
 
 
