@@ -24,12 +24,14 @@ from overruler.vision.pairing.levels import (
     Level,
     join_levels,
     measure_levels,
+    without_floating,
 )
 from overruler.vision.pairing.merge import do_overlap, merge_repeated
-from overruler.vision.pairing.moved import Move, find_moves
+from overruler.vision.pairing.moved import Finding, Move, find_moves
 from overruler.vision.pairing.ranks import complete_ranks
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
 from overruler.vision.pairing.shapes import settle_shape
+from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting, is_same_spot
 from overruler.vision.pairing.size_by_place import weigh_by_places
 from overruler.vision.pairing.sizes import weigh_sizes
@@ -99,13 +101,16 @@ def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
     board_mm = photos[0].calibration.board_mm
     hypotheses = associate(photos, board_mm)
     levels = measure_levels(join_levels(photos), hypotheses)
-    findings = [Decided.of(settle_shape(one), levels) for one in hypotheses]
+    hypotheses = without_floating(map(settle_shape, hypotheses), levels)
+    findings = [Decided.of(one, levels) for one in hypotheses]
     findings = merge_repeated(_decide_sizes(findings, radii_mm, photos))
     findings = _look_again_everywhere(photos, findings)
     findings = complete_ranks(photos, findings)
     findings = merge_repeated(findings)
-    moves = find_moves([one.as_finding() for one in findings], photos)
-    kept, moved = _drop_false(findings, moves, photos)
+    plain = [one.as_finding() for one in findings]
+    sight = Sight.of(plain, photos)
+    moves = find_moves(plain, photos)
+    kept, moved = _drop_false(findings, plain, moves, photos, sight)
     return _fit_table(kept, moved, levels, photos)
 
 
@@ -175,21 +180,24 @@ def _decide_sizes(
 
 
 def _drop_false(
-    findings: Sequence[Decided], moves: Sequence[Move], photos: Sequence[SeenPhoto]
+    findings: Sequence[Decided],
+    plain: Sequence[Finding],
+    moves: Sequence[Move],
+    photos: Sequence[SeenPhoto],
+    sight: Sight,
 ) -> tuple[list[tuple[Decided, float]], list[tuple[int, Sighting]]]:
     """The findings that are likely pieces, with their probabilities; and the moved sightings."""
     strays = {move.strays for move in moves}
     kept: list[tuple[Decided, float]] = []
     number: dict[int, int] = {}
     likely: dict[int, float] = {}
-    plain = [one.as_finding() for one in findings]
     distrust = Distrust.of(plain, photos)
     for k in range(len(findings)):
         if k in strays:
             continue
         without = [move.sighting.photo.index for move in moves if move.stays == k]
         asked = [photo for photo in photos if photo.index not in without]
-        likely[k] = piece_probability(plain[k], asked, distrust.nats_against(plain[k]))
+        likely[k] = piece_probability(plain[k], asked, sight, distrust.nats_against(plain[k]))
     for k in sorted(likely, key=lambda k: -likely[k]):
         if likely[k] < MIN_PROBABILITY:
             break

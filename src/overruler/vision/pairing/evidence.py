@@ -12,6 +12,7 @@ from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.pairing.bare_ground import is_bare
 from overruler.vision.pairing.flat_print import correlate_from_all_sides
 from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto
 
 MAX_LOGIT = 5.0
@@ -23,12 +24,6 @@ other gave it less than 0.5; where the surer one gave 0.95 or more, 16 of 17."""
 EVEN_LOGIT = 0.7
 """Log odds of a score that speaks neither for nor against, where another photo sees a base: false
 findings look a little like bases from other sides too."""
-SILENT_NATS = -1.6
-"""Log-likelihood ratio of a photo that sees nothing there: of pieces one in six is hidden or missed,
-of false findings four in five are nothing in another photo."""
-BARE_NATS = -4.0
-"""The same of a photo that shows bare ground there. One such photo alone does not outweigh a sure one:
-of two photos between which a base was moved, each shows bare ground in the other's place."""
 FLAT_CORRELATIONS = (0.86, 0.96)
 """Least correlation of a disc in any two photos that speaks against a figure on it, and one that surely
 does. On seven rendered tables 38 of 66 false findings had 0.9 or more, 3 of 217 bases had."""
@@ -44,9 +39,12 @@ took the oval for a circle or for another oval."""
 
 
 def piece_probability(
-    finding: Finding, photos: Sequence[SeenPhoto], distrust_nats: float = 0.0
+    finding: Finding, photos: Sequence[SeenPhoto], sight: Sight, distrust_nats: float = 0.0
 ) -> float:
-    """The probability that a finding is a piece, by P photos; `distrust_nats` lower its log odds."""
+    """The probability that a finding is a piece, by P photos; `distrust_nats` lower its log odds.
+
+    `sight` says how much a photo that does not see it counts.
+    """
     if finding.ranks is not None:
         odds = finding.ranks.log_odds({photo.index for photo in photos})
         if odds is not None:
@@ -58,7 +56,7 @@ def piece_probability(
     if finding.xyz_mm[2]:  # looked for on the board, a raised base has a low score
         least = 0.0
     agreeing = np.clip(logits[1:] - EVEN_LOGIT, least, most).sum()
-    silent = sum(_silent_nats(finding, photo) for photo in photos)
+    silent = sum(_silent_nats(finding, photo, sight) for photo in photos)
     total = float(logits[0]) + agreeing + silent + _flat_nats(finding, photos)
     return float(sigmoid(np.asarray(total - distrust_nats)))
 
@@ -72,7 +70,7 @@ def _flat_nats(finding: Finding, photos: Sequence[SeenPhoto]) -> float:
     return nats * float(np.clip((alike - least) / (most - least), 0.0, 1.0))
 
 
-def _silent_nats(finding: Finding, photo: SeenPhoto) -> float:
+def _silent_nats(finding: Finding, photo: SeenPhoto, sight: Sight) -> float:
     """The log-likelihood ratio of a photo that does not see the finding; 0 of one that does."""
     if photo.index in finding.photos or not photo.shows(finding.xyz_mm):
         return 0.0
@@ -80,8 +78,8 @@ def _silent_nats(finding: Finding, photo: SeenPhoto) -> float:
         return 0.0
     beside = (one.photo for one in finding.sightings)
     if any(is_bare(photo, finding.base, finding.xyz_mm, each) for each in beside):
-        return BARE_NATS
-    return SILENT_NATS
+        return sight.bare_nats(finding, photo)
+    return sight.silent_nats(finding, photo)
 
 
 def _shows_something(finding: Finding, photo: SeenPhoto) -> bool:

@@ -48,6 +48,8 @@ MIN_STEP_SIGMAS = 6.0
 """Least distance of a move, in σ of the places."""
 MIN_STEP_MM = 3.0
 """The same in mm."""
+COVERING_SHARE = 0.6
+"""A base that a photo shows nearer than this share of its width to an old place is that base, or hides it."""
 MAX_MOVE_MM = 400.0
 """Largest move that is recognized as one."""
 MAX_NEAR_MOVE_MM = 100.0
@@ -106,7 +108,7 @@ def find_moves(findings: Sequence[Finding], photos: Sequence[SeenPhoto]) -> list
         strays = _find_strays(findings, photo)
         is_settled = _is_settled(findings, photo, len(photos))
         for stays, here in enumerate(findings):
-            if not _may_lack(here, photo):
+            if not _may_lack(here, photo) or _is_covered(here, findings, photo):
                 continue
             change = _Change(here, photo, photos, discs_mm, is_settled)
             for stray in strays:
@@ -149,6 +151,19 @@ def _may_lack(here: Finding, photo: SeenPhoto) -> bool:
     is_first = min(here.photos) < photo.index
     is_sure = here.sightings[0].detection.score >= MIN_MOVED_SCORE
     return len(here.photos) > 1 or (is_first and is_sure)
+
+
+def _is_covered(here: Finding, findings: Sequence[Finding], photo: SeenPhoto) -> bool:
+    """Whether the photo shows a base that overlaps the place, which others measured a little aside."""
+    z_mm = float(here.xyz_mm[2])
+    for one in findings:
+        for seen in one.sightings:
+            if seen.photo is photo and seen.detection.score >= MIN_NEAR_SCORE:
+                width_mm = min(one.base.width_mm, here.base.width_mm)
+                apart_mm = float(np.hypot(*(seen.place_at(z_mm) - here.xyz_mm[:2])))
+                if apart_mm < COVERING_SHARE * width_mm:
+                    return True
+    return False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,17 +14,17 @@ from overruler.vision.plates.told_places import SeenPlace
 
 MIN_LOOKS = 2
 """Photos that show a place, at least, for which it is judged by all of them."""
-CONSTANT = -2.62
+CONSTANT = -2.5
 """Log odds of a base where the photos say nothing. This and the three weights were fitted by logistic
 regression to 176 bases of four rendered tables, 273 empty places beside them and, with a weight of 0.03,
 places halfway between two bases: by all three photos and by any two. On each of the tables, with weights
-fitted on the others, 24 of 696 bases had less than 0.6, most of them by the two coarser photos alone, and
+fitted on the others, 23 of 696 bases had less than 0.6, most of them by the two coarser photos alone, and
 2 of 1092 empty places had more."""
 WEIGHT_OF_NETWORK = 1.38
 """Weight of the photos' mean log odds of a middle there."""
-WEIGHT_OF_SIDES = 0.36
+WEIGHT_OF_SIDES = 0.35
 """Weight of the evidence of all sides, in nats."""
-WEIGHT_OF_WORST_SIDE = 0.70
+WEIGHT_OF_WORST_SIDE = 0.73
 """Weight of the side with the least evidence."""
 SHARP_MM_PER_PX = 1.0
 """Resolution up to which a photo's log odds count in full; a coarser one's count by its information."""

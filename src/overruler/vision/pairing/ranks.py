@@ -31,8 +31,8 @@ GROWTH_PROBABILITY = 0.5
 """Beside a base of this probability others are asked for."""
 GROWTH_ROUNDS = 6
 """Most times over that this is done: a unit whose middle is known has seldom more files beside it."""
-MIN_PROBABILITY = 0.6
-"""Least probability of a base that no photo found by itself."""
+MIN_PROBABILITY = 0.9
+"""Least probability of a base that no photo found by itself: many places are asked for."""
 
 Looks = dict[int, tuple[SeenPlace, Detection | None]]
 """What each photo, by its index, says of one place."""

@@ -27,6 +27,7 @@ from overruler.vision.plates.coarse_grid import PosePosterior
 from overruler.vision.plates.lattice import settle_places, settle_turns
 from overruler.vision.plates.neighbours import Places, settled_scores
 from overruler.vision.plates.rectangle_fit import (
+    MIN_SIDE_NATS,
     BasePose,
     RectangleHypothesis,
     find_alternatives,
@@ -151,9 +152,15 @@ def places_of(hypotheses: Sequence[RectangleHypothesis]) -> Places:
     return Places(xy, turns, np.array([size_mm(one.base) for one in hypotheses]))
 
 
-def fit_at_guess(frame: Frame, camera: Camera, guess: ShapeCandidate, pose: BasePose) -> Fitted | None:
+def fit_at_guess(
+    frame: Frame,
+    camera: Camera,
+    guess: ShapeCandidate,
+    pose: BasePose,
+    least_nats: float = MIN_SIDE_NATS,
+) -> Fitted | None:
     """Return the hypothesis near a pose, by what the network guesses there."""
-    fit = fit_pose(frame, camera, pose, _side_nats, SIDES_MODEL)
+    fit = fit_pose(frame, camera, pose, _side_nats, SIDES_MODEL, least_nats)
     if fit is None:
         return None
     logit = float(probability_to_logit(guess.score, MAX_LOGIT))

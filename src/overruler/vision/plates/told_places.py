@@ -15,7 +15,8 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.logits import probability_to_logit
-from overruler.vision.plates.rectangle_fit import BasePose, make_rectangle_detection
+from overruler.vision.learned.shape_net import ShapeCandidate
+from overruler.vision.plates.rectangle_fit import MIN_SIDE_NATS, BasePose, make_rectangle_detection
 from overruler.vision.plates.regiment_net import MM_PER_PX, look_at
 from overruler.vision.plates.regiments import (
     MAX_STRETCH_NATS,
@@ -32,6 +33,8 @@ REACH_SHARE = 0.125
 """Farthest from its place that a fit is of the same base, in widths of the base, ..."""
 LEAST_REACH_MM = 4.0
 """... or this many mm, whichever is more."""
+VISIBLE_SCORE = 0.5
+"""Probability of a middle from which on it is in sight."""
 MAX_NETWORK_LOGIT = 4.6
 """Largest log odds with which the network says that a middle is there, or is not."""
 
@@ -57,7 +60,7 @@ def look_at_places(
     cells = look_at(rectify_photo(frame.pixels, camera, _box_about(poses), MM_PER_PX), camera)
     guesses = [cells.guess_near(pose.xy_mm) for pose in poses]
     fits = [
-        _within_reach(fit_at_guess(frame, camera, guess, pose), pose)
+        _if_of_base(fit_at_guess(frame, camera, guess, pose, -np.inf), guess, pose)
         for guess, pose in zip(guesses, poses, strict=True)
     ]
     scores = iter(one.score for one in rate([fit for fit in fits if fit is not None]))
@@ -69,16 +72,24 @@ def look_at_places(
         if fit is not None:
             one = fit.hypothesis
             nats = np.clip(one.stretch_nats, -MAX_STRETCH_NATS, MAX_STRETCH_NATS)
-            base = make_rectangle_detection(frame, camera, one, next(scores), (), SIDES_MODEL)
+            score = next(scores)
+            if one.stretch_nats.sum() > MIN_SIDE_NATS:
+                base = make_rectangle_detection(frame, camera, one, score, (), SIDES_MODEL)
         looks.append((SeenPlace(logit, mm_per_px, nats), base))
     return looks
 
 
-def _within_reach(fit: Fitted | None, pose: BasePose) -> Fitted | None:
-    """Return a fit that is of the base at a pose."""
+def _if_of_base(fit: Fitted | None, guess: ShapeCandidate, pose: BasePose) -> Fitted | None:
+    """Return a fit that is of the base at a pose.
+
+    Sides without evidence speak against a base where the network sees a middle; else they are hidden.
+    """
     if fit is None:
         return None
-    apart_mm = float(np.hypot(*(fit.hypothesis.xy_mm - pose.xy_mm)))
+    one = fit.hypothesis
+    if one.stretch_nats.sum() <= MIN_SIDE_NATS and guess.score < VISIBLE_SCORE:
+        return None
+    apart_mm = float(np.hypot(*(one.xy_mm - pose.xy_mm)))
     reach_mm = max(REACH_SHARE * pose.base.width_mm, LEAST_REACH_MM)
     return fit if apart_mm < reach_mm else None
 
