@@ -15,6 +15,7 @@ from overruler.vision.pairing.evidence import piece_probability
 from overruler.vision.pairing.hypotheses import Hypothesis
 from overruler.vision.pairing.rank_evidence import RankEvidence
 from overruler.vision.pairing.ranks import complete_ranks
+from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.plates.rectangle_fit import BasePose
 from overruler.vision.plates.told_places import SeenPlace
@@ -101,7 +102,7 @@ def test_what_one_photo_takes_for_a_base_goes_where_no_photo_shows_its_sides(
     there = found_by_one()
     gone = replace(there, xyz_mm=there.xyz_mm + [0.0, 100.0, 0.0])
     seen, unseen = complete_ranks(PHOTOS, [there, gone])[:2]
-    likely = [piece_probability(one.as_finding(), PHOTOS) for one in (seen, unseen)]
+    likely = [piece_probability(one.as_finding(), PHOTOS, Sight({})) for one in (seen, unseen)]
     assert likely[0] > 0.95
     assert likely[1] < 0.1
 

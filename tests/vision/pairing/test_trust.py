@@ -58,6 +58,14 @@ def test_what_a_photo_is_sure_of_says_nothing_of_its_weak_findings() -> None:
     assert nats_against_alone(0.99, 0) == 0
 
 
+def test_weak_findings_take_no_trust_from_what_the_photo_is_sure_of() -> None:
+    told = findings(0.6, 3)
+    (sure,) = told[-1].sightings
+    sure = sure.with_detection(replace(sure.detection, score=0.995))
+    told[-1] = replace(told[-1], sightings=(sure,))
+    assert Distrust.of(told, PHOTOS).nats_against(told[-1]) == 0
+
+
 @settings(max_examples=25)
 @given(st.floats(0.1, 0.9), st.integers(0, 28))
 def test_each_confirmed_base_adds_trust(score: float, confirmed: int) -> None:

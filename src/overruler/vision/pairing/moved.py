@@ -248,7 +248,8 @@ class _Change:
         """Whether it moved; its old place is bare in the photo by a share."""
         apart_mm, score = self.apart_mm(seen), seen.detection.score
         is_sure, has_left = score >= MIN_MOVED_SCORE, bare_share >= MIN_BARE_SHARE
-        if score < MIN_NEAR_SCORE or not self._is_surely_apart(seen):
+        least = MIN_NEAR_SCORE if self.scatter == 1 else MIN_MOVED_SCORE
+        if score < least or not self._is_surely_apart(seen):
             return False
         if apart_mm > MAX_NEAR_MOVE_MM and not (is_sure and has_left):
             return False

@@ -49,6 +49,7 @@ class Sight:
     """What photos, by their indices, see of the bases of which other photos are sure."""
 
     asked: Mapping[int, Sequence[_Asked]]
+    """Those bases in each photo; of photos without any what is usual holds."""
 
     @classmethod
     def of(cls, findings: Sequence[Finding], photos: Sequence[SeenPhoto]) -> "Sight":
@@ -56,13 +57,13 @@ class Sight:
 
     def silent_nats(self, finding: Finding, photo: SeenPhoto) -> float:
         """The log-likelihood ratio of a base that a photo does not see, by the other bases."""
-        rest = [one.is_silent for one in self.asked[photo.index] if one.finding is not finding]
+        rest = [one.is_silent for one in self.asked.get(photo.index, ()) if one.finding is not finding]
         share = _usual_share(rest, USUAL_SILENT)
         return float(np.clip(np.log(share / SILENT_OF_FALSE), SILENT_NATS, 0.0))
 
     def bare_nats(self, finding: Finding, photo: SeenPhoto) -> float:
         """The same of a base in whose place a photo shows bare ground."""
-        rest = [one.is_bare for one in self.asked[photo.index] if one.finding is not finding]
+        rest = [one.is_bare for one in self.asked.get(photo.index, ()) if one.finding is not finding]
         share = _usual_share(rest, USUAL_BARE)
         return float(np.clip(np.log(share / BARE_OF_FALSE), BARE_NATS, 0.0))
 
