@@ -48,7 +48,7 @@ def piece_probability(
     if finding.ranks is not None:
         odds = finding.ranks.log_odds({photo.index for photo in photos})
         if odds is not None:
-            flat = 0.0 if finding.ranks.is_in_contact else _flat_nats(finding, photos)
+            flat = 0.0 if finding.ranks.is_in_unit else _flat_nats(finding, photos)
             return float(sigmoid(np.asarray(odds + flat)))
     scores = np.array([one.detection.score for one in finding.sightings])
     logits = np.sort(probability_to_logit(scores, MAX_LOGIT))[::-1]

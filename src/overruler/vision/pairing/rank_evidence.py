@@ -28,6 +28,9 @@ WEIGHT_OF_WORST_SIDE = 0.73
 """Weight of the side with the least evidence."""
 SHARP_MM_PER_PX = 1.0
 """Resolution up to which a photo's log odds count in full; a coarser one's count by its information."""
+FEW_NATS = -4.0
+"""What is added to the log odds on a table without regiments: cards, walls and boxes have corners, too. On
+22 rendered tables without any seven such things had 1.9 to 7.1, where flat ones did not count."""
 MAX_LOG_ODDS = 8.0
 """Largest log odds of a base, either way."""
 
@@ -38,8 +41,10 @@ class RankEvidence:
 
     seen: Mapping[int, SeenPlace]
     """By the photos' indices."""
-    is_in_contact: bool = False
-    """Whether another base of its unit stands beside it."""
+    is_in_unit: bool = False
+    """Whether others of its size stand in contact with it, in rank and file."""
+    is_among_few: bool = False
+    """Whether the table has few such bases."""
 
     def log_odds(self, photos: Collection[int]) -> float | None:
         """The log odds of a base, by these photos; None where too few of them show the place."""
@@ -51,5 +56,6 @@ class RankEvidence:
         nats = np.sum([place.stretch_nats for place in asked], 0)
         sides = np.clip(nats, -MAX_STRETCH_NATS, MAX_STRETCH_NATS).sum(1)
         seen = WEIGHT_OF_SIDES * sides.sum() + WEIGHT_OF_WORST_SIDE * sides.min()
-        total = CONSTANT + WEIGHT_OF_NETWORK * float(network) + float(seen)
+        prior = CONSTANT + (FEW_NATS if self.is_among_few else 0.0)
+        total = prior + WEIGHT_OF_NETWORK * float(network) + float(seen)
         return float(np.clip(total, -MAX_LOG_ODDS, MAX_LOG_ODDS))

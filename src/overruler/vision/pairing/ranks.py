@@ -14,14 +14,15 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import bases_overlap
-from overruler.vision.detection.finders import is_plate
+from overruler.vision.detection.finders import REGIMENT, is_plate
 from overruler.vision.detection.raised_plane import RaisedPlane
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.rank_evidence import MIN_LOOKS, RankEvidence
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting
-from overruler.vision.plates.neighbours import Places, Relations
+from overruler.vision.plates.lattice import find_units
+from overruler.vision.plates.neighbours import Places
 from overruler.vision.plates.rectangle_fit import BasePose, size_mm
 from overruler.vision.plates.regiments import TAKEN_SHARE
 from overruler.vision.plates.sides import half_extents, side_normals
@@ -31,6 +32,11 @@ GROWTH_PROBABILITY = 0.5
 """Beside a base of this probability others are asked for."""
 GROWTH_ROUNDS = 6
 """Most times over that this is done: a unit whose middle is known has seldom more files beside it."""
+SURE_SCORE = 0.9
+"""Score in one photo, and probability by all, of a base that is surely one: where `REGIMENT` of them stand,
+there are regiments."""
+MIN_UNIT = 3
+"""Bases in contact, at least, of a unit: a card is taken for two."""
 MIN_PROBABILITY = 0.9
 """Least probability of a base that no photo found by itself: many places are asked for."""
 
@@ -51,6 +57,8 @@ def complete_ranks(photos: Sequence[SeenPhoto], findings: Sequence[Decided]) -> 
     ranks = [one for one in findings if is_in_ranks(one.base)]
     asked = _ask_all(photos, ranks)
     done = [_with_looks(one, looks, photos) for one, looks in zip(ranks, asked, strict=True)]
+    if sum(map(_is_surely_found, done)) < REGIMENT:
+        return [*others, *map(_among_few, done)]
     tried = [_pose_of(one) for one in done]
     newest = done
     for _ in range(GROWTH_ROUNDS):
@@ -62,32 +70,37 @@ def complete_ranks(photos: Sequence[SeenPhoto], findings: Sequence[Decided]) -> 
         if not newest:
             break
         done += newest
-    return [*others, *_note_contacts(done)]
+    return [*others, *_note_units(done)]
 
 
-def _note_contacts(ranks: Sequence[Decided]) -> list[Decided]:
-    """The bases, with whether another likely one of their size stands in contact with them."""
+def _is_surely_found(one: Decided) -> bool:
+    """Whether a photo found a base by itself, and all of them find it likely."""
+    scores = [seen.detection.score for seen in one.sightings if not seen.again]
+    return max(scores, default=0.0) >= SURE_SCORE and _probability(one) >= SURE_SCORE
+
+
+def _among_few(one: Decided) -> Decided:
+    ranks = one.ranks
+    return one if ranks is None else replace(one, ranks=replace(ranks, is_among_few=True))
+
+
+def _note_units(ranks: Sequence[Decided]) -> list[Decided]:
+    """The bases, with whether they stand in a unit of likely ones."""
     likely = [one for one in ranks if _is_likely(one)]
-    noted = []
-    for one in ranks:
-        if one.ranks is not None:
-            touches = any(_touch(one, other) for other in likely if other is not one)
-            one = replace(one, ranks=replace(one.ranks, is_in_contact=touches))
-        noted.append(one)
-    return noted
-
-
-def _touch(one: Decided, other: Decided) -> bool:
-    """Whether two bases of one size stand side by side."""
-    if one.base != other.base or abs(one.xyz_mm[2] - other.xyz_mm[2]) > SAME_LEVEL_MM:
-        return False
-    poses = _pose_of(one), _pose_of(other)
+    poses = [_pose_of(one) for one in likely]
     places = Places(
-        np.array([pose.xy_mm for pose in poses]),
+        np.reshape([pose.xy_mm for pose in poses], (-1, 2)),
         np.array([pose.turn_rad for pose in poses]),
-        np.array([size_mm(pose.base) for pose in poses]),
+        np.reshape([size_mm(pose.base) for pose in poses], (-1, 2)),
     )
-    return bool(Relations.of(places).touching.any())
+    units = [unit.members for unit in find_units(places) if len(unit.members) >= MIN_UNIT]
+    members = {id(likely[k]) for unit in units for k in unit}
+    return [
+        replace(one, ranks=replace(one.ranks, is_in_unit=True))
+        if one.ranks is not None and id(one) in members
+        else one
+        for one in ranks
+    ]
 
 
 def _ask_all(photos: Sequence[SeenPhoto], ranks: Sequence[Decided]) -> list[Looks]:
