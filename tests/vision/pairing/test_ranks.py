@@ -37,11 +37,11 @@ def side_seen(side: int, nats: float = 1.5) -> SeenPlace:
     """A photo that shows one side of a base."""
     sides = NOTHING.copy()
     sides[side] = nats
-    return SeenPlace(0.5, 1.0, sides)
+    return SeenPlace(0.5, 1.0, sides, 0.0)
 
 
 def test_sides_that_different_photos_show_count_together() -> None:
-    whole = rank_log_odds([SeenPlace(0.5, 1.0, SEEN), SeenPlace(0.5, 1.0, SEEN)])
+    whole = rank_log_odds([SeenPlace(0.5, 1.0, SEEN, 0.0), SeenPlace(0.5, 1.0, SEEN, 0.0)])
     halves = rank_log_odds([side_seen(k) for k in range(4)])
     assert halves == pytest.approx(whole)
     assert rank_log_odds([side_seen(0), side_seen(0)]) < whole - 5
@@ -50,7 +50,7 @@ def test_sides_that_different_photos_show_count_together() -> None:
 def test_a_side_that_no_photo_shows_where_it_should_be_speaks_against_a_base() -> None:
     """Of a gap between two bases three sides are theirs."""
     three = [side_seen(k) for k in range(3)]
-    hidden = rank_log_odds([*three, SeenPlace(0.0, 1.0, NOTHING)])
+    hidden = rank_log_odds([*three, SeenPlace(0.0, 1.0, NOTHING, 0.0)])
     assert rank_log_odds([*three, side_seen(3, -1.0)]) < hidden - 2
 
 
@@ -72,9 +72,9 @@ class Table:
         answers: list[tuple[SeenPlace, Detection | None]] = []
         for pose in poses:
             if min(np.hypot(*(place - pose.xy_mm)) for place in self.places) < 2:
-                answers.append((SeenPlace(1.0, 1.0, SEEN), detection_at(PHOTOS[0], pose)))
+                answers.append((SeenPlace(1.0, 1.0, SEEN, 0.0), detection_at(PHOTOS[0], pose)))
             else:
-                answers.append((SeenPlace(-3.0, 1.0, NOTHING), None))
+                answers.append((SeenPlace(-3.0, 1.0, NOTHING, 0.0), None))
         return answers
 
 

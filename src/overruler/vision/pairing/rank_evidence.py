@@ -4,11 +4,13 @@ What one photo shows of a side, a figure hides in another. So the evidence of al
 for each stretch of each side. A stretch that one photo sees well is seen: more photos of it add no more.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from overruler.geometry.pose import Array
+from overruler.vision.learned.logits import sigmoid
 from overruler.vision.plates.regiments import MAX_STRETCH_NATS
 from overruler.vision.plates.told_places import SeenPlace
 
@@ -51,11 +53,28 @@ class RankEvidence:
         asked = [place for index, place in self.seen.items() if index in photos]
         if len(asked) < MIN_LOOKS:
             return None
-        votes = [min(1.0, (SHARP_MM_PER_PX / place.mm_per_px) ** 2) for place in asked]
-        network = np.average([place.network_logit for place in asked], weights=votes)
+        network = np.average([place.network_logit for place in asked], weights=_votes(asked))
         nats = np.sum([place.stretch_nats for place in asked], 0)
         sides = np.clip(nats, -MAX_STRETCH_NATS, MAX_STRETCH_NATS).sum(1)
         seen = WEIGHT_OF_SIDES * sides.sum() + WEIGHT_OF_WORST_SIDE * sides.min()
         prior = CONSTANT + (FEW_NATS if self.is_among_few else 0.0)
-        total = prior + WEIGHT_OF_NETWORK * float(network) + float(seen)
+        total = prior + WEIGHT_OF_NETWORK * network + seen
         return float(np.clip(total, -MAX_LOG_ODDS, MAX_LOG_ODDS))
+
+    @property
+    def size_chi2(self) -> float:
+        """The mean squared error of the guessed size, in σ²."""
+        places = [*self.seen.values()]
+        chi2 = [place.size_chi2 for place in places]
+        return float(np.average(chi2, weights=_votes_on_size(places))) if places else 0.0
+
+
+def _votes(places: Sequence[SeenPlace]) -> Array:
+    """How much each photo's look from above counts."""
+    scales = np.array([place.mm_per_px for place in places])
+    return np.minimum(1.0, (SHARP_MM_PER_PX / scales) ** 2)
+
+
+def _votes_on_size(places: Sequence[SeenPlace]) -> Array:
+    """The same for a size: where a photo sees no middle, it says nothing of that."""
+    return _votes(places) * sigmoid(np.array([place.network_logit for place in places]))

@@ -165,7 +165,7 @@ def fit_at_guess(
         return None
     logit = float(probability_to_logit(guess.score, MAX_LOGIT))
     nats = np.clip(fit.stretch_nats, -MAX_STRETCH_NATS, MAX_STRETCH_NATS).sum(1)
-    chi2 = min(_size_chi2(guess, pose.base), WORST_SIZE_CHI2)
+    chi2 = min(size_chi2(guess, pose.base), WORST_SIZE_CHI2)
     log_side = float(np.log(size_mm(pose.base)).mean() - np.log(USUAL_SIDE_MM))
     return Fitted(fit, np.array([1.0, logit, nats.sum(), nats.min(), chi2, log_side]))
 
@@ -177,11 +177,11 @@ def _side_nats(xy_mm: Array, posterior: PosePosterior) -> float:
 def likely_poses(guess: ShapeCandidate) -> list[BasePose]:
     """Return the sizes at a guess, the likeliest first."""
     poses = [pose for base in BASES for pose in _poses_of_size(guess, base)]
-    likely = [pose for pose in poses if _size_chi2(guess, pose.base) < MAX_SIZE_CHI2]
-    return sorted(likely, key=lambda pose: _size_chi2(guess, pose.base))[:MOST_SIZES]
+    likely = [pose for pose in poses if size_chi2(guess, pose.base) < MAX_SIZE_CHI2]
+    return sorted(likely, key=lambda pose: size_chi2(guess, pose.base))[:MOST_SIZES]
 
 
-def _size_chi2(guess: ShapeCandidate, base: Base) -> float:
+def size_chi2(guess: ShapeCandidate, base: Base) -> float:
     """Return the squared error of a guessed size, if a base is of another, in σ²."""
     size = np.log([base.length_mm, base.width_mm])
     error = (np.log([guess.length_mm, guess.width_mm]) - size) / LOG_SIDE_SIGMA

@@ -21,9 +21,11 @@ from overruler.vision.plates.regiment_net import MM_PER_PX, look_at
 from overruler.vision.plates.regiments import (
     MAX_STRETCH_NATS,
     SIDES_MODEL,
+    WORST_SIZE_CHI2,
     Fitted,
     fit_at_guess,
     rate,
+    size_chi2,
 )
 from overruler.vision.plates.side_net import STRETCHES_PER_SIDE
 
@@ -48,6 +50,8 @@ class SeenPlace(NamedTuple):
     """The photo's resolution."""
     stretch_nats: Array
     """(4, STRETCHES): evidence of each stretch of its sides, clipped; 0 where none is found there."""
+    size_chi2: float
+    """Squared error of the size that the network guesses there, if the base is of its own, in σ²."""
 
 
 def look_at_places(
@@ -68,6 +72,7 @@ def look_at_places(
     for pose, guess, fit in zip(poses, guesses, fits, strict=True):
         mm_per_px = float(camera.mm_per_px(np.array([*pose.xy_mm, 0.0])))
         logit = float(probability_to_logit(guess.score, MAX_NETWORK_LOGIT))
+        chi2 = min(size_chi2(guess, pose.base), WORST_SIZE_CHI2)
         nats, base = np.zeros((4, STRETCHES_PER_SIDE)), None
         if fit is not None:
             one = fit.hypothesis
@@ -75,7 +80,7 @@ def look_at_places(
             score = next(scores)
             if one.stretch_nats.sum() > MIN_SIDE_NATS:
                 base = make_rectangle_detection(frame, camera, one, score, (), SIDES_MODEL)
-        looks.append((SeenPlace(logit, mm_per_px, nats), base))
+        looks.append((SeenPlace(logit, mm_per_px, nats, chi2), base))
     return looks
 
 
