@@ -30,7 +30,7 @@ from overruler.vision.pairing.merge import do_overlap, merge_repeated
 from overruler.vision.pairing.moved import Finding, Move, find_moves
 from overruler.vision.pairing.ranks import complete_ranks
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
-from overruler.vision.pairing.shapes import settle_shape
+from overruler.vision.pairing.shapes import settle_shapes
 from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting, is_same_spot
 from overruler.vision.pairing.size_by_place import weigh_by_places
@@ -101,7 +101,7 @@ def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
     board_mm = photos[0].calibration.board_mm
     hypotheses = associate(photos, board_mm)
     levels = measure_levels(join_levels(photos), hypotheses)
-    hypotheses = without_floating(map(settle_shape, hypotheses), levels)
+    hypotheses = without_floating(settle_shapes(hypotheses), levels)
     findings = [Decided.of(one, levels) for one in hypotheses]
     findings = merge_repeated(_decide_sizes(findings, radii_mm, photos))
     findings = _look_again_everywhere(photos, findings)

@@ -12,6 +12,7 @@ from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.pairing.bare_ground import is_bare
 from overruler.vision.pairing.flat_print import correlate_from_all_sides
 from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.rank_evidence import MIN_LOOKS
 from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto
 
@@ -45,7 +46,7 @@ def piece_probability(
 
     `sight` says how much a photo that does not see it counts.
     """
-    if finding.ranks is not None:
+    if finding.ranks is not None and len(finding.sightings) >= MIN_LOOKS:
         odds = finding.ranks.log_odds({photo.index for photo in photos})
         if odds is not None:
             flat = 0.0 if finding.ranks.is_in_unit else _flat_nats(finding, photos)

@@ -98,7 +98,7 @@ def _settle_sizes(photos: Sequence[SeenPhoto], ranks: Sequence[Decided]) -> list
     Bases in contact look like one, and a base looks like two where a figure's shadow crosses it.
     """
     odd = [one for one in ranks if _size_chi2(one) > ODD_SIZE_CHI2]
-    others = [*(part for one in odd for part in _parts_of(one)), *_unions_of(odd)]
+    others = [*(part for one in odd for part in _parts_of(one)), *_unions_of(ranks)]
     usual = [one for one in _find_likely(photos, others) if _size_chi2(one) <= ODD_SIZE_CHI2]
     every = [*ranks, *usual]
     odds = np.array([_log_odds(one) + WEIGHT_OF_SIZE * _size_chi2(one) for one in every])
@@ -132,7 +132,9 @@ def _unions_of(ranks: Sequence[Decided]) -> Iterator[Decided]:
     for one, other in combinations(ranks, 2):
         step = other.xyz_mm[:2] - one.xyz_mm[:2]
         pose, size = _pose_of(one), np.array(size_mm(one.base))
-        if one.base != other.base or abs(one.xyz_mm[2] - other.xyz_mm[2]) > SAME_LEVEL_MM:
+        is_odd = max(_size_chi2(one), _size_chi2(other)) > ODD_SIZE_CHI2
+        higher_mm = abs(float(one.xyz_mm[2] - other.xyz_mm[2]))
+        if not is_odd or one.base != other.base or higher_mm > SAME_LEVEL_MM:
             continue
         for along, normal in enumerate(side_normals(pose.turn_rad)[:2]):
             if min(np.hypot(*(step - sign * size[along] * normal)) for sign in (-1, 1)) > SLIP_MM:

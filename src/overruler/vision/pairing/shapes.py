@@ -4,6 +4,8 @@ A figure on a square hides its corners: from one side it looks round. The photos
 log odds of what it saw.
 """
 
+from collections.abc import Iterable, Sequence
+
 from overruler.vision.learned.logits import probability_to_logit
 from overruler.vision.pairing.hypotheses import Hypothesis
 from overruler.vision.pairing.sighting import Sighting
@@ -12,19 +14,39 @@ MAX_VOTE = 5.0
 """Largest log odds with which one photo votes: one that is deceived is sure, too."""
 
 
-def settle_shape(one: Hypothesis) -> Hypothesis:
-    """A base by those sightings alone that are of its likeliest shape."""
+def settle_shapes(bases: Iterable[Hypothesis]) -> list[Hypothesis]:
+    """The bases, each by those sightings alone that are of its likeliest shape.
+
+    Where some photo took it for a rectangle, that is a base of its own: its sides will tell.
+    """
+    settled = []
+    for base in bases:
+        votes = _votes(base.sightings)
+        likeliest = max(votes, key=lambda shape: votes[shape])
+        settled += [_by(base, shape) for shape in votes if shape in (likeliest, "rectangle")]
+    return settled
+
+
+def _votes(sightings: Sequence[Sighting]) -> dict[str, float]:
+    """The log odds of all photos that name a shape."""
     votes: dict[str, float] = {}
-    for sighting in one.sightings:
-        shape, score = _shape_of(sighting), sighting.detection.score
-        votes[shape] = votes.get(shape, 0.0) + float(probability_to_logit(score, MAX_VOTE))
-    if len(votes) < 2:
-        return one
-    likeliest = max(votes, key=lambda shape: votes[shape])
-    first, *rest = [each for each in one.sightings if _shape_of(each) == likeliest]
+    for one in sightings:
+        odds = float(probability_to_logit(one.detection.score, MAX_VOTE))
+        votes[_shape_of(one)] = votes.get(_shape_of(one), 0.0) + odds
+    return votes
+
+
+def _by(base: Hypothesis, shape: str) -> Hypothesis:
+    """A base by the sightings of one shape; what took it for another still tells its height."""
+    kept = [one for one in base.sightings if _shape_of(one) == shape]
+    if len(kept) == len(base.sightings):
+        return base
+    if base.is_raised:
+        return Hypothesis(tuple(kept), base.modes)
+    first, *rest = kept
     settled = Hypothesis.of(first)
-    for sighting in rest:
-        settled = settled.joined_by(sighting)
+    for one in rest:
+        settled = settled.joined_by(one)
     return settled
 
 
