@@ -40,7 +40,9 @@ def _nothing_is_bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_photo_that_sees_most_bases_refutes_what_it_does_not_see() -> None:
     told = findings(29)
-    assert Sight.of(told, PHOTOS).silent_nats(told[-1], BLURRED) == pytest.approx(SILENT_NATS, abs=0.05)
+    assert Sight.of(told, PHOTOS).silent_nats(told[-1], BLURRED) == pytest.approx(
+        SILENT_NATS, abs=0.05
+    )
     assert Sight({}).silent_nats(told[-1], BLURRED) == pytest.approx(SILENT_NATS, abs=0.05)
 
 
@@ -51,12 +53,16 @@ def test_the_silence_of_a_photo_that_misses_most_of_them_says_little() -> None:
 
 def test_a_base_is_no_evidence_about_itself() -> None:
     told = findings(0)[:1]
-    assert Sight.of(told, PHOTOS).silent_nats(told[0], BLURRED) == pytest.approx(SILENT_NATS, abs=0.05)
+    assert Sight.of(told, PHOTOS).silent_nats(told[0], BLURRED) == pytest.approx(
+        SILENT_NATS, abs=0.05
+    )
 
 
 def test_only_bases_of_which_another_photo_is_sure_tell() -> None:
     told = findings(8, 0.9)
-    assert Sight.of(told, PHOTOS).silent_nats(told[-1], BLURRED) == pytest.approx(SILENT_NATS, abs=0.05)
+    assert Sight.of(told, PHOTOS).silent_nats(told[-1], BLURRED) == pytest.approx(
+        SILENT_NATS, abs=0.05
+    )
 
 
 def test_bare_ground_says_little_where_many_bases_look_bare(

@@ -116,14 +116,14 @@ def without_floating(bases: Iterable[Hypothesis], levels: Sequence[Level]) -> li
 
     Of many weak findings some meet in the air by chance. Each may be a base on the board.
     """
-    kept = []
+    kept: list[Hypothesis] = []
     for base in bases:
         scores = sorted(one.detection.score for one in base.sightings)
-        if len(scores) > 1 and base.is_raised and scores[-2] < MIN_FLOATING_SCORE:
-            if level_under(base, levels) is None:
-                kept += [Hypothesis.of(one) for one in base.sightings]
-                continue
-        kept.append(base)
+        is_weak = len(scores) > 1 and scores[-2] < MIN_FLOATING_SCORE
+        if is_weak and base.is_raised and level_under(base, levels) is None:
+            kept += [Hypothesis.of(one) for one in base.sightings]
+        else:
+            kept.append(base)
     return kept
 
 

@@ -57,13 +57,17 @@ class Sight:
 
     def silent_nats(self, finding: Finding, photo: SeenPhoto) -> float:
         """The log-likelihood ratio of a base that a photo does not see, by the other bases."""
-        rest = [one.is_silent for one in self.asked.get(photo.index, ()) if one.finding is not finding]
+        rest = [
+            one.is_silent for one in self.asked.get(photo.index, ()) if one.finding is not finding
+        ]
         share = _usual_share(rest, USUAL_SILENT)
         return float(np.clip(np.log(share / SILENT_OF_FALSE), SILENT_NATS, 0.0))
 
     def bare_nats(self, finding: Finding, photo: SeenPhoto) -> float:
         """The same of a base in whose place a photo shows bare ground."""
-        rest = [one.is_bare for one in self.asked.get(photo.index, ()) if one.finding is not finding]
+        rest = [
+            one.is_bare for one in self.asked.get(photo.index, ()) if one.finding is not finding
+        ]
         share = _usual_share(rest, USUAL_BARE)
         return float(np.clip(np.log(share / BARE_OF_FALSE), BARE_NATS, 0.0))
 
@@ -79,7 +83,9 @@ def _ask(photo: SeenPhoto, findings: Sequence[Finding]) -> list[_Asked]:
         sure = _sure_elsewhere(one, photo)
         if sure is None or not photo.shows(one.xyz_mm):
             continue
-        own = max((seen.detection.score for seen in one.sightings if seen.photo is photo), default=0)
+        own = max(
+            (seen.detection.score for seen in one.sightings if seen.photo is photo), default=0
+        )
         is_nothing = own == 0 and is_bare(photo, one.base, one.xyz_mm, sure.photo)
         asked.append(_Asked(one, own < SEEN_SCORE, is_nothing))
     return asked
