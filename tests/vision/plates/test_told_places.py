@@ -43,7 +43,9 @@ def test_the_size_of_a_base_tells_it_from_two() -> None:
     middle = (places[0] + places[1]) / 2
     turn = np.arctan2(*(places[1] - places[0])[::-1])
     frame, camera, _ = unit()
-    (((place, _)),) = look_at_places(frame, camera, [BasePose(Base.rectangle(25, 50), middle, turn)])
+    (((place, _)),) = look_at_places(
+        frame, camera, [BasePose(Base.rectangle(25, 50), middle, turn)]
+    )
     assert place.size_chi2 > 9
 
 

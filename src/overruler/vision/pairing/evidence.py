@@ -12,7 +12,6 @@ from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.pairing.bare_ground import is_bare
 from overruler.vision.pairing.flat_print import correlate_from_all_sides
 from overruler.vision.pairing.moved import Finding
-from overruler.vision.pairing.rank_evidence import MIN_LOOKS
 from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto
 
@@ -46,20 +45,34 @@ def piece_probability(
 
     `sight` says how much a photo that does not see it counts.
     """
-    if finding.ranks is not None and len(finding.sightings) >= MIN_LOOKS:
-        odds = finding.ranks.log_odds({photo.index for photo in photos})
-        if odds is not None:
-            flat = 0.0 if finding.ranks.is_in_unit else _flat_nats(finding, photos)
-            return float(sigmoid(np.asarray(odds + flat)))
+    silent = sum(_silent_nats(finding, photo, sight) for photo in photos)
+    odds = _rank_log_odds(finding, photos, silent)
+    if odds is not None:
+        return float(sigmoid(np.asarray(odds)))
     scores = np.array([one.detection.score for one in finding.sightings])
     logits = np.sort(probability_to_logit(scores, MAX_LOGIT))[::-1]
     least, most = AGREEING_NATS
     if finding.xyz_mm[2]:  # looked for on the board, a raised base has a low score
         least = 0.0
     agreeing = np.clip(logits[1:] - EVEN_LOGIT, least, most).sum()
-    silent = sum(_silent_nats(finding, photo, sight) for photo in photos)
     total = float(logits[0]) + agreeing + silent + _flat_nats(finding, photos)
     return float(sigmoid(np.asarray(total - distrust_nats)))
+
+
+def _rank_log_odds(
+    finding: Finding, photos: Sequence[SeenPhoto], silent_nats: float
+) -> float | None:
+    """The log odds of a base in rank and file by all photos together; None of others.
+
+    Outside a unit it may be flat, or what one photo alone shows, and where it lies.
+    """
+    if finding.ranks is None:
+        return None
+    odds = finding.ranks.log_odds({photo.index for photo in photos})
+    if odds is None or finding.ranks.is_in_unit:
+        return odds
+    alone = silent_nats if len(finding.sightings) == 1 else 0.0
+    return odds + _flat_nats(finding, photos) + alone
 
 
 def _flat_nats(finding: Finding, photos: Sequence[SeenPhoto]) -> float:
