@@ -16,6 +16,7 @@ from overruler.vision.pairing import evidence, ranks
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.evidence import piece_probability
 from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.moved import Finding
 from overruler.vision.pairing.rank_evidence import RankEvidence
 from overruler.vision.pairing.ranks import complete_ranks
 from overruler.vision.pairing.sight import Sight
@@ -25,6 +26,7 @@ from overruler.vision.plates.told_places import SeenPlace
 
 SQUARE = Base.rectangle(25, 25)
 FIRST = np.array([400.0, 300.0])
+POSE = BasePose(SQUARE, FIRST, 0.0)
 FILES = 7
 NOTHING, SEEN = np.zeros((4, 3)), np.full((4, 3), 1.5)
 PHOTOS = [see(k, camera_from(120.0 * k), [(*FIRST, 0.0, 25.0)]) for k in range(3)]
@@ -140,6 +142,21 @@ def test_cards_do_not_lie_in_rank_and_file(table: Table, monkeypatch: pytest.Mon
         for one in done
     }
     assert likely[False] > 0.9 > 0.1 > likely[True]
+
+
+def test_in_no_unit_a_rectangle_needs_more_evidence(table: Table) -> None:
+    def probability(is_in_unit: bool, *shown: int) -> float:
+        """The probability of a base of which these photos show the sides, and the others nothing."""
+        places = {k: SeenPlace(0.0, 1.0, SEEN if k in shown else NOTHING, 0.0) for k in range(3)}
+        sightings = tuple(Sighting(PHOTOS[k], detection_at(PHOTOS[k], POSE)) for k in shown)
+        ranks = RankEvidence(places, is_in_unit)
+        found = Finding(SQUARE, np.array([*FIRST, 0.0]), sightings, 1.0, ranks)
+        return piece_probability(found, PHOTOS, Sight({}))
+
+    assert probability(True, 0) == pytest.approx(probability(True, 0, 1))
+    odds = [np.log(p / (1 - p)) for p in (probability(True, 0, 1), probability(False, 0, 1))]
+    assert odds[1] - odds[0] == pytest.approx(evidence.LONE_NATS)
+    assert probability(False, 0) < probability(False, 0, 1)
 
 
 def test_two_bases_in_contact_that_look_like_one_are_told_apart(
