@@ -1,7 +1,7 @@
 """From the reports on several photos of one table to one set of bases.
 
-associate the photos' bases → look again where others see one → tops and their heights → what moved →
-which findings are pieces → one fit of all places and heights
+associate the photos' bases → their shapes → tops and their heights → sizes → look again where others see
+one → rank and file → what moved → which findings are pieces → one fit of all places and heights
 """
 
 from collections.abc import Mapping, Sequence
