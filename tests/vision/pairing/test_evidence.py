@@ -8,8 +8,8 @@ import pytest
 from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see, without
 from overruler.bases import Base
 from overruler.vision.pairing.evidence import piece_probability
-from overruler.vision.pairing.flat_print import _is_on, correlate_from_all_sides
-from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.finding import Finding
+from overruler.vision.pairing.ground.flat_print import _is_on, correlate_from_all_sides
 from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table

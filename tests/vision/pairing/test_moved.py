@@ -10,10 +10,12 @@ from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see
 from overruler.bases import Base
 from overruler.geometry.camera import Camera
 from overruler.vision.pairing import moved
-from overruler.vision.pairing.bare_ground import _apart, is_bare
+from overruler.vision.pairing.finding import Finding
+from overruler.vision.pairing.ground.bare_ground import _apart, is_bare
 from overruler.vision.pairing.hypotheses import largest_sigma_mm
-from overruler.vision.pairing.moved import MIN_BASES_TO_COMPARE, Finding, find_moves
+from overruler.vision.pairing.moved import find_moves
 from overruler.vision.pairing.second_look import Expected
+from overruler.vision.pairing.settled import MIN_BASES_TO_COMPARE
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
 

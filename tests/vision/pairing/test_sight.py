@@ -8,7 +8,7 @@ import pytest
 from evaluate.drawn.views import camera_from, see
 from overruler.bases import Base
 from overruler.vision.pairing import sight
-from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.sight import BARE_NATS, SILENT_NATS, Sight
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 

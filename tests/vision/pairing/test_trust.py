@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evaluate.drawn.views import camera_from, see
 from overruler.bases import Base
-from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.pairing.trust import Distrust
 

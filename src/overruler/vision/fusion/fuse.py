@@ -19,6 +19,7 @@ from overruler.vision.fusion.outliers import without_outliers
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.evidence import piece_probability
+from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.levels import (
     LEVEL_SIGMA_MM,
     Level,
@@ -27,8 +28,8 @@ from overruler.vision.pairing.levels import (
     without_floating,
 )
 from overruler.vision.pairing.merge import do_overlap, merge_repeated
-from overruler.vision.pairing.moved import Finding, Move, find_moves
-from overruler.vision.pairing.ranks import complete_ranks
+from overruler.vision.pairing.moved import Move, find_moves
+from overruler.vision.pairing.ranks.complete_ranks import complete_ranks
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
 from overruler.vision.pairing.shapes import settle_shapes
 from overruler.vision.pairing.sight import Sight

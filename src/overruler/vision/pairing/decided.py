@@ -7,10 +7,10 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
+from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.hypotheses import Hypothesis, largest_sigma_mm
 from overruler.vision.pairing.levels import FREE_SIGMA_MM, Level, level_under
-from overruler.vision.pairing.moved import Finding
-from overruler.vision.pairing.rank_evidence import RankEvidence
+from overruler.vision.pairing.ranks.rank_evidence import RankEvidence
 from overruler.vision.pairing.sighting import Sighting
 
 MIN_LEVEL_PROBABILITY = 0.5

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
-from overruler.vision.pairing.bare_ground import is_bare
-from overruler.vision.pairing.flat_print import correlate_from_all_sides
-from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.finding import Finding
+from overruler.vision.pairing.ground.bare_ground import is_bare
+from overruler.vision.pairing.ground.flat_print import correlate_from_all_sides
 from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto
 

@@ -21,10 +21,11 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.pairing.bare_ground import MIN_BARE_SHARE, bare_share, is_bare
+from overruler.vision.pairing.finding import Finding
+from overruler.vision.pairing.ground.bare_ground import MIN_BARE_SHARE, bare_share, is_bare
 from overruler.vision.pairing.hypotheses import largest_sigma_mm
-from overruler.vision.pairing.rank_evidence import RankEvidence
 from overruler.vision.pairing.second_look import Expected, look_again
+from overruler.vision.pairing.settled import is_settled, scatter_of
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting, are_one_spot
 
 MIN_MOVED_SCORE = 0.98
@@ -38,9 +39,6 @@ MIN_OLD_SCORE = 0.95
 """Least score of a base at its old place in each photo, where the photo that shows it elsewhere covers it."""
 MIN_SURE_PHOTOS = 2
 """Least number of such photos."""
-MIN_SETTLED_SHARE = 0.5
-"""Least share of the bases that all other photos show which a photo shows in their places, where an
-overlap alone tells a move: a camera that is off moves all bases."""
 MIN_PART_SHARE = 0.4
 """Least share of an old place that shows its ground, where figures may lean over it. Bases that were
 there, hidden in part, had up to 0.36 on ten rendered tables."""
@@ -50,11 +48,6 @@ MIN_STEP_MM = 3.0
 """The same in mm."""
 MIN_HERE_SCORE = 0.9
 """Least score, in one photo, of a base at its old place: weak findings come and go with the light."""
-USUAL_STRAY_SIGMAS = 0.6
-"""Distance, in σ, of three in four of a photo's bases from where all photos see them, at most. On three
-rendered tables 17 photos had 0.2 to 0.6; of a blurred and dark one 1.6. There a move is as much longer."""
-MIN_BASES_TO_COMPARE = 8
-"""Least number of bases by which that is told."""
 MAX_MOVE_MM = 400.0
 """Largest move that is recognized as one."""
 MAX_NEAR_MOVE_MM = 100.0
@@ -63,24 +56,6 @@ SAME_SHAPE_RATIO = 1.3
 """Largest ratio of two sizes that may be one misread size in one photo: it takes 32 mm for 25."""
 MISREAD_SIGMA_MM = 2.0
 """1 σ of a place that was measured with another size."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Finding:
-    """A base by some of the photos."""
-
-    base: Base
-    xyz_mm: Array
-    """(3,)."""
-    sightings: tuple[Sighting, ...]
-    sigma_mm: float = 1.0
-    """1 σ of its place."""
-    ranks: RankEvidence | None = None
-    """What all photos say of a base in rank and file."""
-
-    @property
-    def photos(self) -> set[int]:
-        return {one.photo.index for one in self.sightings}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,12 +86,12 @@ def find_moves(findings: Sequence[Finding], photos: Sequence[SeenPhoto]) -> list
     pairs: list[tuple[float, int, _Stray, Sighting]] = []
     for photo in photos:
         strays = _find_strays(findings, photo)
-        is_settled = _is_settled(findings, photo, len(photos))
-        scatter = _scatter(findings, photo)
+        settled = is_settled(findings, photo, len(photos))
+        scatter = scatter_of(findings, photo)
         for stays, here in enumerate(findings):
             if not _may_lack(here, photo):
                 continue
-            change = _Change(here, photo, photos, discs_mm, is_settled, scatter)
+            change = _Change(here, photo, photos, discs_mm, settled, scatter)
             for stray in strays:
                 seen = None if change.is_covered(stray) else change.find_at(stray)
                 if seen is not None:
@@ -141,28 +116,6 @@ def _find_strays(findings: Sequence[Finding], photo: SeenPhoto) -> list[_Stray]:
         if not any(are_one_spot(*spot, *one) for one in known):
             strays.append(_Stray(None, detection.base, Sighting(photo, detection)))
     return strays
-
-
-def _is_settled(findings: Sequence[Finding], photo: SeenPhoto, count: int) -> bool:
-    """Whether one of `count` photos shows most bases where all others see them."""
-    asked = [one for one in findings if photo.shows(one.xyz_mm)]
-    asked = [one for one in asked if len(one.photos - {photo.index}) >= max(count - 1, 1)]
-    return sum(photo.index in one.photos for one in asked) >= MIN_SETTLED_SHARE * len(asked)
-
-
-def _scatter(findings: Sequence[Finding], photo: SeenPhoto) -> float:
-    """How much farther the bases of a photo lie from those of all photos than their σ says."""
-    off = []
-    for finding in findings:
-        z_mm = float(finding.xyz_mm[2])
-        for one in finding.sightings if len(finding.photos) > 1 else ():
-            if one.photo is photo and not one.again:
-                own_mm = largest_sigma_mm(one.loose_covariance_at(z_mm))
-                apart_mm = float(np.hypot(*(one.place_at(z_mm) - finding.xyz_mm[:2])))
-                off.append(apart_mm / float(np.hypot(finding.sigma_mm, own_mm)))
-    if len(off) < MIN_BASES_TO_COMPARE:
-        return 1.0
-    return max(1.0, float(np.quantile(off, 0.75)) / USUAL_STRAY_SIGMAS)
 
 
 def _may_lack(here: Finding, photo: SeenPhoto) -> bool:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overruler.vision.pairing.bare_ground import is_bare
-from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.finding import Finding
+from overruler.vision.pairing.ground.bare_ground import is_bare
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 SURE_SCORE = 0.95

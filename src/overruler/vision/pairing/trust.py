@@ -12,7 +12,7 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
-from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.sighting import SeenPhoto
 
 UNSURE_SCORES = (0.05, 0.95)

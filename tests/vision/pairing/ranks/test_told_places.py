@@ -5,9 +5,9 @@ import pytest
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
+from overruler.vision.pairing.ranks.told_places import SeenPlace, look_at_places
 from overruler.vision.plates.rectangle_fit import MIN_SIDE_NATS, BasePose
 from overruler.vision.plates.regiments import MAX_STRETCH_NATS
-from overruler.vision.plates.told_places import SeenPlace, look_at_places
 from tests.vision.plates.test_regiments import TURN_RAD, unit
 
 SQUARE = Base.rectangle(25, 25)

@@ -19,7 +19,8 @@ from overruler.vision.detection.finders import REGIMENT, is_plate
 from overruler.vision.detection.raised_plane import RaisedPlane
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.pairing.decided import Decided
-from overruler.vision.pairing.rank_evidence import MIN_LOOKS, RankEvidence
+from overruler.vision.pairing.ranks.rank_evidence import MIN_LOOKS, RankEvidence
+from overruler.vision.pairing.ranks.told_places import SeenPlace, look_at_places
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting
 from overruler.vision.plates.lattice import find_units
@@ -27,7 +28,6 @@ from overruler.vision.plates.neighbours import Places
 from overruler.vision.plates.rectangle_fit import BasePose, size_mm
 from overruler.vision.plates.regiments import BASES, TAKEN_SHARE
 from overruler.vision.plates.sides import half_extents, side_normals
-from overruler.vision.plates.told_places import SeenPlace, look_at_places
 
 GROWTH_PROBABILITY = 0.5
 """Beside a base of this probability others are asked for."""

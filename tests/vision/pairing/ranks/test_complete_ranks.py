@@ -12,17 +12,18 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
 from overruler.vision.detection.finders import REGIMENT
-from overruler.vision.pairing import evidence, ranks
+from overruler.vision.pairing import evidence
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.evidence import piece_probability
+from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.hypotheses import Hypothesis
-from overruler.vision.pairing.moved import Finding
-from overruler.vision.pairing.rank_evidence import RankEvidence
-from overruler.vision.pairing.ranks import complete_ranks
+from overruler.vision.pairing.ranks import complete_ranks as ranks
+from overruler.vision.pairing.ranks.complete_ranks import complete_ranks
+from overruler.vision.pairing.ranks.rank_evidence import RankEvidence
+from overruler.vision.pairing.ranks.told_places import SeenPlace
 from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.plates.rectangle_fit import BasePose
-from overruler.vision.plates.told_places import SeenPlace
 
 SQUARE = Base.rectangle(25, 25)
 FIRST = np.array([400.0, 300.0])

@@ -11,8 +11,8 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 from overruler.vision.learned.logits import sigmoid
+from overruler.vision.pairing.ranks.told_places import SeenPlace
 from overruler.vision.plates.regiments import MAX_STRETCH_NATS
-from overruler.vision.plates.told_places import SeenPlace
 
 MIN_LOOKS = 2
 """Photos that show a place, at least, for which it is judged by all of them."""
