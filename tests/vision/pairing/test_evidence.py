@@ -8,13 +8,15 @@ import pytest
 from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see, without
 from overruler.bases import Base
 from overruler.vision.pairing.evidence import piece_probability
-from overruler.vision.pairing.flat_print import _is_on, correlate_from_all_sides
-from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.finding import Finding
+from overruler.vision.pairing.ground.flat_print import _is_on, correlate_from_all_sides
+from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
 
 SMALL_PX = (600, 450)
 PLACES = {"figure": (250.0, 300.0), "token": (450.0, 300.0), "nothing": (650.0, 300.0)}
+USUAL = Sight({})
 SKIN, CLOTH = (0.3, 0.4, 0.6), (0.4, 0.1, 0.1)
 
 
@@ -43,7 +45,7 @@ def _probability(name: str, photos: list[SeenPhoto], seen_by: int = 1) -> float:
     sightings = tuple(Sighting(photo, photo.detections[number]) for photo in photos[:seen_by])
     asked = [*photos[:seen_by], *(without(photo, number) for photo in photos[seen_by:])]
     finding = Finding(Base.circle(32), np.array([*PLACES[name], 0.0]), sightings)
-    return piece_probability(finding, asked)
+    return piece_probability(finding, asked, USUAL)
 
 
 def test_a_token_is_the_same_from_all_sides(photos: list[SeenPhoto]) -> None:
@@ -68,7 +70,7 @@ def test_a_card_that_all_photos_take_for_a_rectangular_base_is_none(
         number = list(PLACES).index(name)
         sightings = tuple(Sighting(photo, photo.detections[number]) for photo in photos)
         finding = Finding(card, np.array([*PLACES[name], 0.0]), sightings)
-        assert (piece_probability(finding, photos) > 0.5) == is_piece
+        assert (piece_probability(finding, photos, USUAL) > 0.5) == is_piece
 
 
 @pytest.mark.parametrize(("shape", "corner"), [("rectangle", True), ("oval", False)])
@@ -95,7 +97,8 @@ def test_a_weak_second_sighting_speaks_against_a_base_on_the_board_alone(
     low, high = (
         Finding(Base.circle(32), np.array([*PLACES["figure"], z]), tuple(weak)) for z in (0.0, 40.0)
     )
-    assert piece_probability(low, photos[:2]) < 0.5 < piece_probability(high, photos[:2])
+    likely = [piece_probability(one, photos[:2], USUAL) for one in (low, high)]
+    assert likely[0] < 0.5 < likely[1]
 
 
 def test_a_photo_that_shows_bare_ground_refutes_a_base(photos: list[SeenPhoto]) -> None:

@@ -1,5 +1,7 @@
 """A flat top that photos guess, and bases measure: what stands on it is as unsure as its height."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,13 @@ from evaluate.drawn.views import BOARD_MM, camera_from, see
 from overruler.detections import RaisedArea
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
-from overruler.vision.pairing.levels import FREE_SIGMA_MM, Level, join_levels, measure_levels
+from overruler.vision.pairing.levels import (
+    FREE_SIGMA_MM,
+    Level,
+    join_levels,
+    measure_levels,
+    without_floating,
+)
 from overruler.vision.pairing.sighting import SeenPhoto
 
 PLACE, TOP_MM = (450.0, 330.0), 40.0
@@ -43,3 +51,15 @@ def test_parallax_measures_a_top_and_counts_once() -> None:
     assert level.z_sigma_mm < 3
     assert level.prior_sigma_mm == FREE_SIGMA_MM
     assert join_levels(photos) == []
+
+
+@pytest.mark.parametrize(("score", "count"), [(0.3, 2), (0.7, 1)])
+def test_what_floats_over_no_top_needs_two_photos_that_find_it_likely(
+    score: float, count: int
+) -> None:
+    first, second = table(2)
+    weak = replace(second, detections=(replace(second.detections[0], score=score),))
+    (pair,) = associate([first, weak], BOARD_MM)
+    assert pair.is_raised
+    assert len(without_floating([pair], [])) == count
+    assert without_floating([pair], [top(first, TOP_MM, 3.0)]) == [pair]

@@ -10,9 +10,12 @@ from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see
 from overruler.bases import Base
 from overruler.geometry.camera import Camera
 from overruler.vision.pairing import moved
-from overruler.vision.pairing.bare_ground import _apart, is_bare
-from overruler.vision.pairing.moved import Finding, find_moves
+from overruler.vision.pairing.finding import Finding
+from overruler.vision.pairing.ground.bare_ground import _apart, is_bare
+from overruler.vision.pairing.hypotheses import largest_sigma_mm
+from overruler.vision.pairing.moved import find_moves
 from overruler.vision.pairing.second_look import Expected
+from overruler.vision.pairing.settled import MIN_BASES_TO_COMPARE
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
 
@@ -84,6 +87,37 @@ def test_a_moved_base_is_paired_with_its_place(photos: list[SeenPhoto]) -> None:
     stays, strays = finding(HERE, photos[0], photos[1]), finding(THERE, photos[2])
     (move,) = find_moves([stays, strays], photos[:3])
     assert (move.stays, move.strays) == (0, 1)
+
+
+def test_a_weak_finding_has_not_moved(photos: list[SeenPhoto]) -> None:
+    stays, strays = finding(HERE, photos[0], photos[1]), finding(THERE, photos[2])
+    assert find_moves([scored(stays, 0.8), strays], photos[:3]) == []
+
+
+def test_a_base_that_the_photo_shows_a_little_aside_has_not_moved(
+    photos: list[SeenPhoto],
+) -> None:
+    """What else the photo shows near the old place is that base, measured badly."""
+    stays, strays = finding(HERE, photos[0], photos[1]), finding(THERE, photos[2])
+    camera = photos[2].calibration.camera
+    (aside,) = see(2, camera, [(HERE[0] + 2, HERE[1], 0.0, 32.0)]).detections
+    both = replace(photos[2], detections=(*photos[2].detections, aside))
+    sightings = tuple(replace(one, photo=both) for one in strays.sightings)
+    strays = replace(strays, sightings=sightings)
+    assert find_moves([stays, strays], [photos[0], photos[1], both]) == []
+
+
+def test_in_a_photo_that_scatters_a_move_is_as_much_longer(photos: list[SeenPhoto]) -> None:
+    stays, strays = finding(HERE, photos[0], photos[1]), finding(THERE, photos[2])
+    apart_mm = float(np.hypot(*np.subtract(HERE, THERE)))
+    for off_sigmas, moves in ((0.3, 1), (30.0, 0)):
+        one = settled(photos[2], photos[0])
+        sigma_mm = largest_sigma_mm(one.sightings[0].loose_covariance_at(0.0))
+        off_mm = off_sigmas * float(np.hypot(one.sigma_mm, sigma_mm))
+        assert (off_mm < apart_mm / 6) == (moves == 1)
+        off = replace(one, xyz_mm=one.xyz_mm + np.array([off_mm, 0.0, 0.0]))
+        others = [replace(off) for _ in range(MIN_BASES_TO_COMPARE)]
+        assert len(find_moves([stays, strays, *others], photos[:3])) == moves
 
 
 def test_a_hidden_base_has_not_moved(photos: list[SeenPhoto]) -> None:

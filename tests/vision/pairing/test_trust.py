@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evaluate.drawn.views import camera_from, see
 from overruler.bases import Base
-from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.pairing.trust import Distrust
 
@@ -56,6 +56,14 @@ def test_a_base_is_no_evidence_against_itself_and_one_is_little() -> None:
 
 def test_what_a_photo_is_sure_of_says_nothing_of_its_weak_findings() -> None:
     assert nats_against_alone(0.99, 0) == 0
+
+
+def test_weak_findings_take_no_trust_from_what_the_photo_is_sure_of() -> None:
+    told = findings(0.6, 3)
+    (sure,) = told[-1].sightings
+    sure = sure.with_detection(replace(sure.detection, score=0.995))
+    told[-1] = replace(told[-1], sightings=(sure,))
+    assert Distrust.of(told, PHOTOS).nats_against(told[-1]) == 0
 
 
 @settings(max_examples=25)

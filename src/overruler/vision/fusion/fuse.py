@@ -1,7 +1,7 @@
 """From the reports on several photos of one table to one set of bases.
 
-associate the photos' bases → look again where others see one → tops and their heights → what moved →
-which findings are pieces → one fit of all places and heights
+associate the photos' bases → their shapes → tops and their heights → sizes → look again where others see
+one → rank and file → what moved → which findings are pieces → one fit of all places and heights
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,15 +19,20 @@ from overruler.vision.fusion.outliers import without_outliers
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.evidence import piece_probability
+from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.levels import (
     LEVEL_SIGMA_MM,
     Level,
     join_levels,
     measure_levels,
+    without_floating,
 )
 from overruler.vision.pairing.merge import do_overlap, merge_repeated
 from overruler.vision.pairing.moved import Move, find_moves
+from overruler.vision.pairing.ranks.complete_ranks import complete_ranks
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
+from overruler.vision.pairing.shapes import settle_shapes
+from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting, is_same_spot
 from overruler.vision.pairing.size_by_place import weigh_by_places
 from overruler.vision.pairing.sizes import weigh_sizes
@@ -97,12 +102,16 @@ def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
     board_mm = photos[0].calibration.board_mm
     hypotheses = associate(photos, board_mm)
     levels = measure_levels(join_levels(photos), hypotheses)
+    hypotheses = without_floating(settle_shapes(hypotheses), levels)
     findings = [Decided.of(one, levels) for one in hypotheses]
     findings = merge_repeated(_decide_sizes(findings, radii_mm, photos))
     findings = _look_again_everywhere(photos, findings)
+    findings = complete_ranks(photos, findings)
     findings = merge_repeated(findings)
-    moves = find_moves([one.as_finding() for one in findings], photos)
-    kept, moved = _drop_false(findings, moves, photos)
+    plain = [one.as_finding() for one in findings]
+    sight = Sight.of(plain, photos)
+    moves = find_moves(plain, photos)
+    kept, moved = _drop_false(findings, plain, moves, photos, sight)
     return _fit_table(kept, moved, levels, photos)
 
 
@@ -172,21 +181,24 @@ def _decide_sizes(
 
 
 def _drop_false(
-    findings: Sequence[Decided], moves: Sequence[Move], photos: Sequence[SeenPhoto]
+    findings: Sequence[Decided],
+    plain: Sequence[Finding],
+    moves: Sequence[Move],
+    photos: Sequence[SeenPhoto],
+    sight: Sight,
 ) -> tuple[list[tuple[Decided, float]], list[tuple[int, Sighting]]]:
     """The findings that are likely pieces, with their probabilities; and the moved sightings."""
     strays = {move.strays for move in moves}
     kept: list[tuple[Decided, float]] = []
     number: dict[int, int] = {}
     likely: dict[int, float] = {}
-    plain = [one.as_finding() for one in findings]
     distrust = Distrust.of(plain, photos)
     for k in range(len(findings)):
         if k in strays:
             continue
         without = [move.sighting.photo.index for move in moves if move.stays == k]
         asked = [photo for photo in photos if photo.index not in without]
-        likely[k] = piece_probability(plain[k], asked, distrust.nats_against(plain[k]))
+        likely[k] = piece_probability(plain[k], asked, sight, distrust.nats_against(plain[k]))
     for k in sorted(likely, key=lambda k: -likely[k]):
         if likely[k] < MIN_PROBABILITY:
             break

@@ -7,9 +7,10 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
+from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.hypotheses import Hypothesis, largest_sigma_mm
 from overruler.vision.pairing.levels import FREE_SIGMA_MM, Level, level_under
-from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.ranks.rank_evidence import RankEvidence
 from overruler.vision.pairing.sighting import Sighting
 
 MIN_LEVEL_PROBABILITY = 0.5
@@ -34,6 +35,10 @@ class Decided:
     is_raised: bool
     sizes: Mapping[Base, float] = field(default_factory=dict)
     """The sizes that it may have, with their probabilities, the likeliest first."""
+    ranks: RankEvidence | None = None
+    """What all photos say of a base in rank and file."""
+    told_heading_deg: float | None = None
+    """The heading of a base that no photo found by itself."""
 
     @classmethod
     def of(cls, one: Hypothesis, levels: Sequence[Level]) -> "Decided":
@@ -69,10 +74,12 @@ class Decided:
     @property
     def heading_deg(self) -> float:
         """The heading by its surest sighting."""
+        if self.told_heading_deg is not None:
+            return self.told_heading_deg
         return max(self.sightings, key=lambda one: one.detection.score).detection.heading_deg
 
     def as_finding(self) -> Finding:
-        return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm)
+        return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm, self.ranks)
 
     def with_sizes(self, sizes: Mapping[Base, float]) -> "Decided":
         return replace(self, base=next(iter(sizes)), sizes=sizes)

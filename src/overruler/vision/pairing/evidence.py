@@ -1,6 +1,7 @@
 """How likely a finding is a piece, by all photos: those that see it, and those that should but do not.
 
-A photo that shows bare ground in its place refutes it. So do photos that all show one flat print.
+A photo that shows bare ground in its place refutes it. So do photos that all show one flat print, but
+in rank and file: cards do not lie side by side.
 """
 
 from collections.abc import Sequence
@@ -8,9 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
-from overruler.vision.pairing.bare_ground import is_bare
-from overruler.vision.pairing.flat_print import correlate_from_all_sides
-from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.finding import Finding
+from overruler.vision.pairing.ground.bare_ground import is_bare
+from overruler.vision.pairing.ground.flat_print import correlate_from_all_sides
+from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto
 
 MAX_LOGIT = 5.0
@@ -22,12 +24,6 @@ other gave it less than 0.5; where the surer one gave 0.95 or more, 16 of 17."""
 EVEN_LOGIT = 0.7
 """Log odds of a score that speaks neither for nor against, where another photo sees a base: false
 findings look a little like bases from other sides too."""
-SILENT_NATS = -1.6
-"""Log-likelihood ratio of a photo that sees nothing there: of pieces one in six is hidden or missed,
-of false findings four in five are nothing in another photo."""
-BARE_NATS = -4.0
-"""The same of a photo that shows bare ground there. One such photo alone does not outweigh a sure one:
-of two photos between which a base was moved, each shows bare ground in the other's place."""
 FLAT_CORRELATIONS = (0.86, 0.96)
 """Least correlation of a disc in any two photos that speaks against a figure on it, and one that surely
 does. On seven rendered tables 38 of 66 false findings had 0.9 or more, 3 of 217 bases had."""
@@ -37,24 +33,49 @@ are sure of it outweigh that."""
 FLAT_CARD_NATS = -12.0
 """The same of a rectangle: cards look like rectangular bases in each photo. On 16 rendered tables four
 cards had correlations of 0.89 to 0.99; of 132 ships' plates none had more than 0.86."""
+LONE_NATS = -1.0
+"""Log-likelihood ratio of a rectangle that stands in no unit: of four such false findings on three rendered
+tables of regiments three had log odds of 0.8 to 1.1."""
 SAME_THING_SHARE = 0.5
 """A photo that finds a base nearer than this share of the smaller width to an oval is not silent: it
 took the oval for a circle or for another oval."""
 
 
 def piece_probability(
-    finding: Finding, photos: Sequence[SeenPhoto], distrust_nats: float = 0.0
+    finding: Finding, photos: Sequence[SeenPhoto], sight: Sight, distrust_nats: float = 0.0
 ) -> float:
-    """The probability that a finding is a piece, by P photos; `distrust_nats` lower its log odds."""
+    """The probability that a finding is a piece, by P photos; `distrust_nats` lower its log odds.
+
+    `sight` says how much a photo that does not see it counts.
+    """
+    silent = sum(_silent_nats(finding, photo, sight) for photo in photos)
+    odds = _rank_log_odds(finding, photos, silent)
+    if odds is not None:
+        return float(sigmoid(np.asarray(odds)))
     scores = np.array([one.detection.score for one in finding.sightings])
     logits = np.sort(probability_to_logit(scores, MAX_LOGIT))[::-1]
     least, most = AGREEING_NATS
     if finding.xyz_mm[2]:  # looked for on the board, a raised base has a low score
         least = 0.0
     agreeing = np.clip(logits[1:] - EVEN_LOGIT, least, most).sum()
-    silent = sum(_silent_nats(finding, photo) for photo in photos)
     total = float(logits[0]) + agreeing + silent + _flat_nats(finding, photos)
     return float(sigmoid(np.asarray(total - distrust_nats)))
+
+
+def _rank_log_odds(
+    finding: Finding, photos: Sequence[SeenPhoto], silent_nats: float
+) -> float | None:
+    """The log odds of a base in rank and file by all photos together; None of others.
+
+    Outside a unit it may be flat, or what one photo alone shows, and where it lies.
+    """
+    if finding.ranks is None:
+        return None
+    odds = finding.ranks.log_odds({photo.index for photo in photos})
+    if odds is None or finding.ranks.is_in_unit:
+        return odds
+    alone = silent_nats if len(finding.sightings) == 1 else 0.0
+    return odds + LONE_NATS + _flat_nats(finding, photos) + alone
 
 
 def _flat_nats(finding: Finding, photos: Sequence[SeenPhoto]) -> float:
@@ -66,7 +87,7 @@ def _flat_nats(finding: Finding, photos: Sequence[SeenPhoto]) -> float:
     return nats * float(np.clip((alike - least) / (most - least), 0.0, 1.0))
 
 
-def _silent_nats(finding: Finding, photo: SeenPhoto) -> float:
+def _silent_nats(finding: Finding, photo: SeenPhoto, sight: Sight) -> float:
     """The log-likelihood ratio of a photo that does not see the finding; 0 of one that does."""
     if photo.index in finding.photos or not photo.shows(finding.xyz_mm):
         return 0.0
@@ -74,8 +95,8 @@ def _silent_nats(finding: Finding, photo: SeenPhoto) -> float:
         return 0.0
     beside = (one.photo for one in finding.sightings)
     if any(is_bare(photo, finding.base, finding.xyz_mm, each) for each in beside):
-        return BARE_NATS
-    return SILENT_NATS
+        return sight.bare_nats(finding, photo)
+    return sight.silent_nats(finding, photo)
 
 
 def _shows_something(finding: Finding, photo: SeenPhoto) -> bool:

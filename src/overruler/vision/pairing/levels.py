@@ -4,7 +4,7 @@ Each photo knows a top's outline along its own rays and guesses its height. Base
 photos see measure the height by parallax, far better than any look does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import cv2
@@ -24,6 +24,8 @@ MAX_TOP_DIFFERENCE_MM = 6.0
 """Bases of one top differ by less in height."""
 EDGE_MM = 12.0
 """A base this far outside a top's outline may stand on it: outlines are rough."""
+MIN_FLOATING_SCORE = 0.5
+"""Least score, in two photos, of a base at a height where no photo shows a top."""
 MIN_PARALLAX_SIGMA_MM = 6.0
 """A height is measured by parallax where its 1 σ is below this."""
 
@@ -107,6 +109,22 @@ def level_under(hypothesis: Hypothesis, levels: Sequence[Level]) -> int | None:
         if inside > best_inside:
             best, best_inside = k, inside
     return best
+
+
+def without_floating(bases: Iterable[Hypothesis], levels: Sequence[Level]) -> list[Hypothesis]:
+    """The bases; what floats over no top and fewer than two photos find likely is taken apart.
+
+    Of many weak findings some meet in the air by chance. Each may be a base on the board.
+    """
+    kept: list[Hypothesis] = []
+    for base in bases:
+        scores = sorted(one.detection.score for one in base.sightings)
+        is_weak = len(scores) > 1 and scores[-2] < MIN_FLOATING_SCORE
+        if is_weak and base.is_raised and level_under(base, levels) is None:
+            kept += [Hypothesis.of(one) for one in base.sightings]
+        else:
+            kept.append(base)
+    return kept
 
 
 def _may_stand_on(hypothesis: Hypothesis, level: Level) -> bool:

@@ -21,9 +21,11 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.pairing.bare_ground import MIN_BARE_SHARE, bare_share, is_bare
+from overruler.vision.pairing.finding import Finding
+from overruler.vision.pairing.ground.bare_ground import MIN_BARE_SHARE, bare_share, is_bare
 from overruler.vision.pairing.hypotheses import largest_sigma_mm
 from overruler.vision.pairing.second_look import Expected, look_again
+from overruler.vision.pairing.settled import is_settled, scatter_of
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting, are_one_spot
 
 MIN_MOVED_SCORE = 0.98
@@ -37,9 +39,6 @@ MIN_OLD_SCORE = 0.95
 """Least score of a base at its old place in each photo, where the photo that shows it elsewhere covers it."""
 MIN_SURE_PHOTOS = 2
 """Least number of such photos."""
-MIN_SETTLED_SHARE = 0.5
-"""Least share of the bases that all other photos show which a photo shows in their places, where an
-overlap alone tells a move: a camera that is off moves all bases."""
 MIN_PART_SHARE = 0.4
 """Least share of an old place that shows its ground, where figures may lean over it. Bases that were
 there, hidden in part, had up to 0.36 on ten rendered tables."""
@@ -47,6 +46,8 @@ MIN_STEP_SIGMAS = 6.0
 """Least distance of a move, in σ of the places."""
 MIN_STEP_MM = 3.0
 """The same in mm."""
+MIN_HERE_SCORE = 0.9
+"""Least score, in one photo, of a base at its old place: weak findings come and go with the light."""
 MAX_MOVE_MM = 400.0
 """Largest move that is recognized as one."""
 MAX_NEAR_MOVE_MM = 100.0
@@ -55,22 +56,6 @@ SAME_SHAPE_RATIO = 1.3
 """Largest ratio of two sizes that may be one misread size in one photo: it takes 32 mm for 25."""
 MISREAD_SIGMA_MM = 2.0
 """1 σ of a place that was measured with another size."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Finding:
-    """A base by some of the photos."""
-
-    base: Base
-    xyz_mm: Array
-    """(3,)."""
-    sightings: tuple[Sighting, ...]
-    sigma_mm: float = 1.0
-    """1 σ of its place."""
-
-    @property
-    def photos(self) -> set[int]:
-        return {one.photo.index for one in self.sightings}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,13 +86,14 @@ def find_moves(findings: Sequence[Finding], photos: Sequence[SeenPhoto]) -> list
     pairs: list[tuple[float, int, _Stray, Sighting]] = []
     for photo in photos:
         strays = _find_strays(findings, photo)
-        is_settled = _is_settled(findings, photo, len(photos))
+        settled = is_settled(findings, photo, len(photos))
+        scatter = scatter_of(findings, photo)
         for stays, here in enumerate(findings):
             if not _may_lack(here, photo):
                 continue
-            change = _Change(here, photo, photos, discs_mm, is_settled)
+            change = _Change(here, photo, photos, discs_mm, settled, scatter)
             for stray in strays:
-                seen = change.find_at(stray)
+                seen = None if change.is_covered(stray) else change.find_at(stray)
                 if seen is not None:
                     pairs.append((change.apart_mm(seen), stays, stray, seen))
     moves: list[Move] = []
@@ -132,16 +118,11 @@ def _find_strays(findings: Sequence[Finding], photo: SeenPhoto) -> list[_Stray]:
     return strays
 
 
-def _is_settled(findings: Sequence[Finding], photo: SeenPhoto, count: int) -> bool:
-    """Whether one of `count` photos shows most bases where all others see them."""
-    asked = [one for one in findings if photo.shows(one.xyz_mm)]
-    asked = [one for one in asked if len(one.photos - {photo.index}) >= max(count - 1, 1)]
-    return sum(photo.index in one.photos for one in asked) >= MIN_SETTLED_SHARE * len(asked)
-
-
 def _may_lack(here: Finding, photo: SeenPhoto) -> bool:
     """Whether a photo may show elsewhere what others, or the first of two that sees it well, show here."""
     if photo.index in here.photos or not photo.shows(here.xyz_mm):
+        return False
+    if max(one.detection.score for one in here.sightings) < MIN_HERE_SCORE:
         return False
     is_first = min(here.photos) < photo.index
     is_sure = here.sightings[0].detection.score >= MIN_MOVED_SCORE
@@ -160,6 +141,8 @@ class _Change:
     """(N, 3): centres and radii of all findings."""
     is_settled: bool
     """Whether the photo shows most bases in their places."""
+    scatter: float
+    """How much farther off its places are than their σ says; 1 of a usual photo."""
 
     @property
     def agreeing(self) -> list[SeenPhoto]:
@@ -169,6 +152,18 @@ class _Change:
     def apart_mm(self, seen: Sighting) -> float:
         """The distance of what the photo shows from the base's place."""
         return float(np.hypot(*(self._place_of(seen)[:2] - self.here.xyz_mm[:2])))
+
+    def is_covered(self, stray: _Stray) -> bool:
+        """Whether the photo shows another base than a stray one in the old place, or a little aside."""
+        z_mm, width_mm = float(self.here.xyz_mm[2]), self.here.base.width_mm
+        for one in self.photo.detections:
+            spot = self.photo.place_of(one, z_mm), one.base.width_mm
+            is_there = are_one_spot(*spot, self.here.xyz_mm[:2], width_mm)
+            if is_there and one.score >= MIN_NEAR_SCORE:
+                seen = stray.sighting
+                if not are_one_spot(*spot, seen.place_at(z_mm), seen.detection.base.width_mm):
+                    return True
+        return False
 
     def find_at(self, stray: _Stray) -> Sighting | None:
         """The base where the photo shows it, at a stray finding; None where it is not that base."""
@@ -206,7 +201,8 @@ class _Change:
         """Whether it moved; its old place is bare in the photo by a share."""
         apart_mm, score = self.apart_mm(seen), seen.detection.score
         is_sure, has_left = score >= MIN_MOVED_SCORE, bare_share >= MIN_BARE_SHARE
-        if score < MIN_NEAR_SCORE or not self._is_surely_apart(seen):
+        least = MIN_NEAR_SCORE if self.scatter == 1 else MIN_MOVED_SCORE
+        if score < least or not self._is_surely_apart(seen):
             return False
         if apart_mm > MAX_NEAR_MOVE_MM and not (is_sure and has_left):
             return False
@@ -226,7 +222,7 @@ class _Change:
         """Whether the two places differ by more than errors of fits."""
         own_mm = largest_sigma_mm(seen.loose_covariance_at(float(self.here.xyz_mm[2])))
         sigma_mm = float(np.hypot(self.here.sigma_mm, own_mm))
-        return self.apart_mm(seen) > max(MIN_STEP_MM, MIN_STEP_SIGMAS * sigma_mm)
+        return self.apart_mm(seen) > max(MIN_STEP_MM, MIN_STEP_SIGMAS * self.scatter * sigma_mm)
 
     def _did_appear(self, seen: Sighting) -> bool:
         """Whether all other photos are sure of the base in its place, and one shows bare ground there."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
-from overruler.vision.pairing.moved import Finding
+from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.sighting import SeenPhoto
 
 UNSURE_SCORES = (0.05, 0.95)
@@ -53,12 +53,13 @@ class Distrust:
     def nats_against(self, finding: Finding) -> float:
         """By how much the log odds of a finding are too high: 0 where two photos see a base.
 
-        The other weak findings of its photo tell.
+        The other weak findings of its photo tell, but nothing of what the photo is sure of.
         """
-        surest = max(finding.sightings, key=lambda one: one.detection.score).photo
-        if _is_confirmed(finding, surest):
+        surest = max(finding.sightings, key=lambda one: one.detection.score)
+        if surest.detection.score >= UNSURE_SCORES[1] or _is_confirmed(finding, surest.photo):
             return 0.0
-        return _excess_nats([one for one in self.weak[surest.index] if one.finding is not finding])
+        weak = self.weak[surest.photo.index]
+        return _excess_nats([one for one in weak if one.finding is not finding])
 
 
 def _weak_of(

@@ -84,8 +84,9 @@ def fit_pose(
     pose: BasePose,
     rate: Callable[[Array, PosePosterior], float],
     model: Path = MODEL,
+    least_nats: float = MIN_SIDE_NATS,
 ) -> RectangleHypothesis | None:
-    """Return the hypothesis near a pose; None where its sides have no evidence.
+    """Return the hypothesis near a pose; None where its sides have no more than `least_nats`.
 
     `rate` gives its probability, by its place (2,) and the evidence there. `model` looks at them.
     """
@@ -93,11 +94,11 @@ def fit_pose(
     view = crop_view(frame, camera, pose.xy_mm, base.length_mm)
     if view is None:
         return None
-    posterior = _posterior_at(view, pose, model)
+    posterior = _posterior_at(view, pose, model, least_nats)
     if posterior is None:
         return None
     start = BasePose(base, *posterior.best_pose)
-    posterior = _posterior_at(view, start, model)
+    posterior = _posterior_at(view, start, model, least_nats)
     if posterior is None:
         return None
     xy, turn = posterior.best_pose
@@ -106,11 +107,13 @@ def fit_pose(
     return RectangleHypothesis(base, xy, turn, pose.xy_mm, start, nats, score)
 
 
-def _posterior_at(view: LabPatch, pose: BasePose, model: Path) -> PosePosterior | None:
-    """Return the grid about a pose, if its sides have evidence there."""
+def _posterior_at(
+    view: LabPatch, pose: BasePose, model: Path, least_nats: float = -np.inf
+) -> PosePosterior | None:
+    """Return the grid about a pose, if its sides have more evidence there than `least_nats`."""
     size = size_mm(pose.base)
     posterior = pose_posterior(view, pose.xy_mm, pose.turn_rad, size, pose.xy_mm, model)
-    if posterior is None or posterior.stretch_nats.sum() <= MIN_SIDE_NATS:
+    if posterior is None or posterior.stretch_nats.sum() <= least_nats:
         return None
     return posterior
 

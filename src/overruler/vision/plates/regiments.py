@@ -27,6 +27,7 @@ from overruler.vision.plates.coarse_grid import PosePosterior
 from overruler.vision.plates.lattice import settle_places, settle_turns
 from overruler.vision.plates.neighbours import Places, settled_scores
 from overruler.vision.plates.rectangle_fit import (
+    MIN_SIDE_NATS,
     BasePose,
     RectangleHypothesis,
     find_alternatives,
@@ -82,7 +83,7 @@ class Fitted(NamedTuple):
 
 def find_regiments(frame: Frame, camera: Camera, cells: SeenCells) -> list[Detection]:
     """Return the rectangular bases among what the network sees, the surest first."""
-    hypotheses = _rate(measure_hypotheses(frame, camera, cells))
+    hypotheses = rate(measure_hypotheses(frame, camera, cells))
     scores = [one.score for one in hypotheses]
     chosen = likeliest_compatible_set(hypotheses, scores, MIN_RIVAL_SCORE)
     standing = [hypotheses[k] for k in chosen]
@@ -116,14 +117,14 @@ def measure_hypotheses(frame: Frame, camera: Camera, cells: SeenCells) -> list[F
     """Return the likely sizes at all guesses, and beside likely ones, with the evidence for each."""
 
     def fit_all(poses: Iterable[tuple[ShapeCandidate, BasePose]]) -> list[Fitted]:
-        fits = [_fit(frame, camera, guess, pose) for guess, pose in poses]
+        fits = [fit_at_guess(frame, camera, guess, pose) for guess, pose in poses]
         return [one for one in fits if one is not None]
 
     def fit_guesses(guesses: Sequence[ShapeCandidate]) -> list[Fitted]:
         return fit_all((guess, pose) for guess in guesses for pose in likely_poses(guess))
 
     found = fit_guesses(cells.guesses[:PROBED_GUESSES])
-    if not any(one.score >= PROMISING_SCORE for one in _rate(found)):
+    if not any(one.score >= PROMISING_SCORE for one in rate(found)):
         return []
     found += fit_guesses(cells.guesses[PROBED_GUESSES:])
     for _ in range(GROWTH_ROUNDS):
@@ -135,7 +136,7 @@ def measure_hypotheses(frame: Frame, camera: Camera, cells: SeenCells) -> list[F
     return found
 
 
-def _rate(found: Sequence[Fitted]) -> list[RectangleHypothesis]:
+def rate(found: Sequence[Fitted]) -> list[RectangleHypothesis]:
     """Return the hypotheses with their probabilities."""
     if not found:
         return []
@@ -151,14 +152,20 @@ def places_of(hypotheses: Sequence[RectangleHypothesis]) -> Places:
     return Places(xy, turns, np.array([size_mm(one.base) for one in hypotheses]))
 
 
-def _fit(frame: Frame, camera: Camera, guess: ShapeCandidate, pose: BasePose) -> Fitted | None:
+def fit_at_guess(
+    frame: Frame,
+    camera: Camera,
+    guess: ShapeCandidate,
+    pose: BasePose,
+    least_nats: float = MIN_SIDE_NATS,
+) -> Fitted | None:
     """Return the hypothesis near a pose, by what the network guesses there."""
-    fit = fit_pose(frame, camera, pose, _side_nats, SIDES_MODEL)
+    fit = fit_pose(frame, camera, pose, _side_nats, SIDES_MODEL, least_nats)
     if fit is None:
         return None
     logit = float(probability_to_logit(guess.score, MAX_LOGIT))
     nats = np.clip(fit.stretch_nats, -MAX_STRETCH_NATS, MAX_STRETCH_NATS).sum(1)
-    chi2 = min(_size_chi2(guess, pose.base), WORST_SIZE_CHI2)
+    chi2 = min(size_chi2(guess, pose.base), WORST_SIZE_CHI2)
     log_side = float(np.log(size_mm(pose.base)).mean() - np.log(USUAL_SIDE_MM))
     return Fitted(fit, np.array([1.0, logit, nats.sum(), nats.min(), chi2, log_side]))
 
@@ -170,11 +177,11 @@ def _side_nats(xy_mm: Array, posterior: PosePosterior) -> float:
 def likely_poses(guess: ShapeCandidate) -> list[BasePose]:
     """Return the sizes at a guess, the likeliest first."""
     poses = [pose for base in BASES for pose in _poses_of_size(guess, base)]
-    likely = [pose for pose in poses if _size_chi2(guess, pose.base) < MAX_SIZE_CHI2]
-    return sorted(likely, key=lambda pose: _size_chi2(guess, pose.base))[:MOST_SIZES]
+    likely = [pose for pose in poses if size_chi2(guess, pose.base) < MAX_SIZE_CHI2]
+    return sorted(likely, key=lambda pose: size_chi2(guess, pose.base))[:MOST_SIZES]
 
 
-def _size_chi2(guess: ShapeCandidate, base: Base) -> float:
+def size_chi2(guess: ShapeCandidate, base: Base) -> float:
     """Return the squared error of a guessed size, if a base is of another, in σ²."""
     size = np.log([base.length_mm, base.width_mm])
     error = (np.log([guess.length_mm, guess.width_mm]) - size) / LOG_SIDE_SIGMA
@@ -192,7 +199,7 @@ def _poses_of_size(guess: ShapeCandidate, base: Base) -> Iterator[BasePose]:
 
 def _poses_beside_likely(found: Sequence[Fitted]) -> list[BasePose]:
     """Return the places in contact with likely bases where none of their size was fitted yet."""
-    rated = _rate(found)
+    rated = rate(found)
     likely = [one for one in rated if one.score >= GROWTH_SCORE]
     new: list[BasePose] = []
     for one in sorted(likely, key=lambda one: -one.score):

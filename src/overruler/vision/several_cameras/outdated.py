@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from overruler.vision.pairing.bare_ground import is_bare
+from overruler.vision.pairing.ground.bare_ground import is_bare
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.several_cameras.joint_piece import (
     PHOTOS_OF_CAMERA,

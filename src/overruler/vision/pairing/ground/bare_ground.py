@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.pairing.ground_squares import (
+from overruler.vision.pairing.ground.ground_squares import (
     correlate,
     cut_out_square,
     smooth_squares,
