@@ -7,7 +7,6 @@ places of free markers (`state.State`).
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,13 +16,14 @@ from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.observations import Observation
 from overruler.vision.camera.state import (
     BOW_START,
-    CAMERA_AND_BOW,
     EDGE_SHIFT_INDEX,
     MARKER_GROWTH_INDEX,
     OWN_SIZE,
     PLACES_START,
+    Linearization,
     Solution,
     State,
+    camera_and_bow,
 )
 from overruler.vision.camera.variance_components import (
     UNIT_SCALES,
@@ -33,7 +33,7 @@ from overruler.vision.camera.variance_components import (
     estimate_scales,
     marginalize_scales,
 )
-from overruler.vision.least_squares.arrow_system import ArrowSystem
+from overruler.vision.least_squares.arrow_system import ArrowSystem, NormalEquations
 from overruler.vision.least_squares.schur_solver import invert_information, whitening_matrix
 
 EDGE_SHIFT_SIGMA_PX = 0.5
@@ -48,28 +48,8 @@ FIRST_DAMPING, LEAST_DAMPING, LARGEST_DAMPING = 1e-3, 1e-12, 1e9
 """Damping of the first step, bounds of it, as shares of each parameter's information."""
 STRONGEST_RELIEF = 0.1
 """Smallest factor of the damping after a step that did what was expected."""
-CONVERGENCE_SHARE, CONVERGED_DAMPING = 1e-6, 1e-3
-"""A solution is one where a step below this damping lowers the cost by less than this share."""
-
-
-class NormalEquations(NamedTuple):
-    """The normal equations about a state."""
-
-    cost: float
-    """Chi square of the residuals and the prior; infinite for an impossible state."""
-    system: ArrowSystem
-    """Camera, edges and bow are shared, each free marker but the first has a place of its own."""
-
-
-class Linearization(NamedTuple):
-    """The residuals about a state, and their derivatives."""
-
-    residual: Array
-    """(N,): along the normals in px."""
-    shared: Array
-    """(N, 19): Jacobian by camera, edges and bow."""
-    own: Array
-    """(N, 3): Jacobian by the place of the marker; 0 for a known layout."""
+CONVERGENCE_SHARE = 1e-6
+"""A step at most as damped as the first that lowers the cost by less than this share is the last."""
 
 
 class BundleAdjustment:
@@ -117,7 +97,7 @@ class BundleAdjustment:
                     break
                 continue
             small = decrease < CONVERGENCE_SHARE * (1 + equations.cost)
-            converged = small and damping < CONVERGED_DAMPING
+            converged = small and damping < FIRST_DAMPING
             expected = equations.system.expected_decrease(step, damping)
             state, equations = trial, self._normal_equations(trial)
             if converged:
@@ -139,7 +119,7 @@ class BundleAdjustment:
 
         It is the Cramér-Rao bound: no method is more precise.
         """
-        return _camera_and_bow(self._normal_equations(state).system.shared_covariance())
+        return camera_and_bow(self._normal_equations(state).system.shared_covariance())
 
     def covariance_as_specified(self, state: State) -> Array:
         """(17, 17): covariance of the solution if the table is as its board file specifies.
@@ -160,7 +140,7 @@ class BundleAdjustment:
             weighted = jacobian.T @ whitener.T @ whitener
             noise += weighted @ group.covariance_as_specified(self.scales) @ weighted.T
         inverse = system.shared_covariance()
-        return _camera_and_bow(inverse @ noise @ inverse.T)
+        return camera_and_bow(inverse @ noise @ inverse.T)
 
     def solve_averaging_scales(self, state: State) -> tuple["BundleAdjustment", Solution]:
         """Average the solution near `state` over the posterior of the noise scales.
@@ -174,7 +154,7 @@ class BundleAdjustment:
         averaged = replace(
             solution,
             state=solution.state.moved(np.concatenate([marginal.step, own_steps])),
-            camera_bow_covariance=_camera_and_bow(marginal.covariance),
+            camera_bow_covariance=camera_and_bow(marginal.covariance),
         )
         return BundleAdjustment(self.groups, self.prior, marginal.scales), averaged
 
@@ -306,7 +286,7 @@ class BundleAdjustment:
         pull = self._prior_root @ (state.lens - self.prior.mean)
         return Solution(
             state=state,
-            camera_bow_covariance=_camera_and_bow(covariance),
+            camera_bow_covariance=camera_and_bow(covariance),
             rms_px=float(np.sqrt(np.mean(residual**2))),
             log_evidence=-0.5 * (equations.cost + equations.system.log_volume()) + log_prior,
             unit_weight_sigma=sigma,
@@ -318,8 +298,3 @@ class BundleAdjustment:
 def _sizes(state: State) -> tuple[int, int, int]:
     """How many parameters are shared, how many markers have places of their own, and their size."""
     return PLACES_START, (state.unknown_count - PLACES_START) // OWN_SIZE, OWN_SIZE
-
-
-def _camera_and_bow(covariance: Array) -> Array:
-    """The block (17, 17) of the camera and the bow of a covariance of shared parameters."""
-    return np.asarray(covariance[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)])

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from heapq import nlargest
 
 import numpy as np
 
@@ -10,23 +9,17 @@ from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
-from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import Lens
-from overruler.vision.camera.bundle_adjustment import ROUNDS, BundleAdjustment
 from overruler.vision.camera.final_fit import (
-    ABORT_RMS_FACTOR,
-    MAX_RMS_PX,
     build_calibration,
     flat_bow,
     flat_bow_under_markers,
     solve_with_noise_scales,
 )
 from overruler.vision.camera.initial_pose import (
-    alternative_cameras,
-    mirrored_camera,
-    pose_from_free_squares,
-    pose_from_points,
+    solve_free_markers,
+    solve_known_layout,
 )
 from overruler.vision.camera.lens_prior import (
     LensPrior,
@@ -35,7 +28,6 @@ from overruler.vision.camera.lens_prior import (
     stretched_priors,
 )
 from overruler.vision.camera.marker_layout import (
-    add_height_uncertainty,
     laid_marker_observation,
     printed_corners_mm,
     printed_marker_observation,
@@ -57,14 +49,6 @@ from overruler.vision.markers.marker import Marker
 from overruler.vision.markers.swapped import find_swapped
 from overruler.vision.markers.unreadable import explain_unreadable
 
-RESTART_SIGMA = 2.0
-"""Standard deviation of unit weight above which the second pose of a plane is tried as well."""
-RESTART_ROUNDS, MAX_RESTARTS = 16, 2
-"""Rounds after which other starts are compared, and how many of them are then solved to the end."""
-FEW_OBSERVATIONS = 4
-"""So few markers or points may fit that pose nearly as well: three had a unit weight of 1.6 there."""
-SUSPICIOUS_SIGMA = 1.1
-"""Standard deviation of unit weight above which it is tried for these."""
 MAX_CORNER_OFFSET_SHARE = 0.1
 """Largest distance of a hidden marker's corners from their prediction, as a share of its side."""
 MIN_MARKERS = 2
@@ -145,7 +129,7 @@ def _calibrate_known_layout(
     _check_enough_observations(frame, len(seen), clicked, board)
     _check_swapped_markers(seen, corners_mm)
     groups = [*(laid_marker_observation(marker, board) for marker in seen), *clicked]
-    (first, kept), prior = _fit_inliers(frame, groups, _solve_known_layout, prior)
+    (first, kept), prior = _fit_inliers(frame, groups, solve_known_layout, prior)
     inliers = [marker for k, marker in enumerate(seen) if k in kept]
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
     hidden = _find_hidden_markers(frame, corners_mm, inliers, left_out, first.state)
@@ -177,7 +161,7 @@ def fit_at_known_places(
 ) -> tuple[InlierFit, LensPrior]:
     """Fit markers at known places under nominal noise; also the prior used."""
     groups = [laid_marker_observation(marker, board) for marker in seen]
-    return _fit_inliers(frame, groups, _solve_known_layout, prior)
+    return _fit_inliers(frame, groups, solve_known_layout, prior)
 
 
 def _check_enough_observations(
@@ -230,37 +214,6 @@ def _too_few_markers_message(frame: Frame, count: int, board: Board) -> str:
     return f"{found}; {remedy}"
 
 
-def _solve_known_layout(groups: Sequence[Observation], prior: LensPrior, rounds: int) -> Solution:
-    """Solve from an initial pose, then once more with the noise of the markers' heights.
-
-    Fewer `rounds` end the first of the two, and nothing else is tried.
-    """
-    xyz = np.concatenate([group.xyz_mm for group in groups])
-    xy = prior.undistort_pixels(np.concatenate([group.xy_px for group in groups]))
-    good = np.isfinite(xy).all(1)
-    camera = prior.camera_at(pose_from_points(xyz[good], xy[good], prior.matrix))
-    bundle = BundleAdjustment(groups, prior)
-    best = bundle.solve(State(camera, 0.0), rounds)
-    if rounds < ROUNDS:
-        return best
-    starts: list[Camera] = []
-    if len(groups) <= FEW_OBSERVATIONS and best.unit_weight_sigma > SUSPICIOUS_SIGMA:
-        starts = [mirrored_camera(camera, xyz.mean(0))]
-    if best.unit_weight_sigma > RESTART_SIGMA:
-        starts = alternative_cameras(camera, xyz.mean(0))
-    begun = [bundle.solve(State(start, 0.0), RESTART_ROUNDS) for start in starts]
-    leading = nlargest(MAX_RESTARTS, begun, key=_log_evidence)
-    best = max([best, *(bundle.solve(one.state) for one in leading)], key=_log_evidence)
-    if best.rms_px > ABORT_RMS_FACTOR * MAX_RMS_PX:
-        return best
-    groups = add_height_uncertainty(groups, best.state.camera)
-    return BundleAdjustment(groups, prior).solve(best.state)
-
-
-def _log_evidence(solution: Solution) -> float:
-    return solution.log_evidence
-
-
 def _find_hidden_markers(
     frame: Frame,
     corners_mm: dict[int, Array],
@@ -295,7 +248,7 @@ def _calibrate_free_markers(
 
     def solve(some: Sequence[Observation], prior: LensPrior, rounds: int) -> Solution:
         squares_px = np.stack([corners_px[id(group)] for group in some])
-        return _solve_free_markers(some, squares_px, board.marker_mm, prior, rounds)
+        return solve_free_markers(some, squares_px, board.marker_mm, prior, rounds)
 
     (first, kept), prior = _fit_inliers(frame, groups, solve, prior)
     square_mm = printed_corners_mm(board)
@@ -304,15 +257,3 @@ def _calibrate_free_markers(
     fit = solve_with_noise_scales(frame, [groups[k] for k in kept], inliers, prior, state)
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
     return build_calibration(frame, board, fit, [square_mm] * len(kept), left_out, has_lens_file)
-
-
-def _solve_free_markers(
-    groups: Sequence[Observation],
-    corners_px: Array,
-    side_mm: float,
-    prior: LensPrior,
-    rounds: int,
-) -> Solution:
-    flat_px = prior.undistort_pixels(corners_px)
-    pose, places = pose_from_free_squares(flat_px, side_mm, prior.matrix)
-    return BundleAdjustment(groups, prior).solve(State(prior.camera_at(pose), 0.0, places), rounds)

@@ -1,12 +1,29 @@
 """Initial poses of the camera, from which the bundle adjustment converges to the right minimum."""
 
+from collections.abc import Sequence
+from heapq import nlargest
+
 import cv2
 import numpy as np
 
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose, rotation_from_vector
+from overruler.vision.camera.bundle_adjustment import ROUNDS, BundleAdjustment
+from overruler.vision.camera.final_fit import ABORT_RMS_FACTOR, MAX_RMS_PX
+from overruler.vision.camera.lens_prior import LensPrior
+from overruler.vision.camera.marker_layout import add_height_uncertainty
+from overruler.vision.camera.observations import Observation
+from overruler.vision.camera.state import Solution, State
 
+RESTART_SIGMA = 2.0
+"""Standard deviation of unit weight above which the second pose of a plane is tried as well."""
+RESTART_ROUNDS, MAX_RESTARTS = 16, 2
+"""Rounds after which other starts are compared, and how many of them are then solved to the end."""
+FEW_OBSERVATIONS = 4
+"""So few markers or points may fit that pose nearly as well: three had a unit weight of 1.6 there."""
+SUSPICIOUS_SIGMA = 1.1
+"""Standard deviation of unit weight above which it is tried for these."""
 MIN_POINTS = 4
 """Fewest points from which a pose is found."""
 OUT_OF_SIGHT_TEXT = "the lens file's lens sees no table where the markers or points are; give its own camera's photo"
@@ -143,3 +160,47 @@ def _side_lengths(points: Array) -> Array:
     diagonals = np.linalg.norm(points[..., :2, :] - points[..., 2:, :], axis=-1) / np.sqrt(2)
     lengths = np.concatenate([sides, diagonals], -1)
     return lengths.reshape(*points.shape[:-3], -1)
+
+
+def solve_known_layout(groups: Sequence[Observation], prior: LensPrior, rounds: int) -> Solution:
+    """Solve from an initial pose, then once more with the noise of the markers' heights.
+
+    Fewer `rounds` end the first of the two, and nothing else is tried.
+    """
+    xyz = np.concatenate([group.xyz_mm for group in groups])
+    xy = prior.undistort_pixels(np.concatenate([group.xy_px for group in groups]))
+    good = np.isfinite(xy).all(1)
+    camera = prior.camera_at(pose_from_points(xyz[good], xy[good], prior.matrix))
+    bundle = BundleAdjustment(groups, prior)
+    best = bundle.solve(State(camera, 0.0), rounds)
+    if rounds < ROUNDS:
+        return best
+    starts: list[Camera] = []
+    if len(groups) <= FEW_OBSERVATIONS and best.unit_weight_sigma > SUSPICIOUS_SIGMA:
+        starts = [mirrored_camera(camera, xyz.mean(0))]
+    if best.unit_weight_sigma > RESTART_SIGMA:
+        starts = alternative_cameras(camera, xyz.mean(0))
+    begun = [bundle.solve(State(start, 0.0), RESTART_ROUNDS) for start in starts]
+    leading = nlargest(MAX_RESTARTS, begun, key=_log_evidence)
+    best = max([best, *(bundle.solve(one.state) for one in leading)], key=_log_evidence)
+    if best.rms_px > ABORT_RMS_FACTOR * MAX_RMS_PX:
+        return best
+    groups = add_height_uncertainty(groups, best.state.camera)
+    return BundleAdjustment(groups, prior).solve(best.state)
+
+
+def _log_evidence(solution: Solution) -> float:
+    return solution.log_evidence
+
+
+def solve_free_markers(
+    groups: Sequence[Observation],
+    corners_px: Array,
+    side_mm: float,
+    prior: LensPrior,
+    rounds: int,
+) -> Solution:
+    """Solve for markers (G, 4, 2) in px that lie anywhere."""
+    flat_px = prior.undistort_pixels(corners_px)
+    pose, places = pose_from_free_squares(flat_px, side_mm, prior.matrix)
+    return BundleAdjustment(groups, prior).solve(State(prior.camera_at(pose), 0.0, places), rounds)

@@ -1,6 +1,7 @@
 """The parameters of the bundle adjustment (camera, edges, bow, free markers) and its solution."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,3 +134,19 @@ class Solution:
     def covariance(self) -> Array:
         """(15, 15): covariance of the camera's parameters."""
         return self.camera_bow_covariance[:CAMERA_SIZE, :CAMERA_SIZE]
+
+
+class Linearization(NamedTuple):
+    """The residuals about a state, and their derivatives."""
+
+    residual: Array
+    """(N,): along the normals in px."""
+    shared: Array
+    """(N, 19): Jacobian by camera, edges and bow."""
+    own: Array
+    """(N, 3): Jacobian by the place of the marker; 0 for a known layout."""
+
+
+def camera_and_bow(covariance: Array) -> Array:
+    """The block (17, 17) of the camera and the bow of a covariance of shared parameters."""
+    return np.asarray(covariance[np.ix_(CAMERA_AND_BOW, CAMERA_AND_BOW)])

@@ -111,3 +111,12 @@ class ArrowSystem(NamedTuple):
         own = np.diagonal(self.own, axis1=1, axis2=2)
         scale = np.concatenate([np.diag(self.shared), own.ravel()])
         return float(damping * (step * step) @ scale - self.gradient @ step)
+
+
+class NormalEquations(NamedTuple):
+    """The normal equations about a state."""
+
+    cost: float
+    """Chi square of the residuals and the prior; infinite for an impossible state."""
+    system: ArrowSystem
+    """Of a photo's markers camera, edges and bow are shared; each free one but the first has its own place."""
