@@ -57,19 +57,19 @@ class Sight:
 
     def silent_nats(self, finding: Finding, photo: SeenPhoto) -> float:
         """The log-likelihood ratio of a base that a photo does not see, by the other bases."""
-        rest = [
-            one.is_silent for one in self.asked.get(photo.index, ()) if one.finding is not finding
-        ]
-        share = _usual_share(rest, USUAL_SILENT)
+        silent = [one.is_silent for one in self._others(finding, photo)]
+        share = _usual_share(silent, USUAL_SILENT)
         return float(np.clip(np.log(share / SILENT_OF_FALSE), SILENT_NATS, 0.0))
 
     def bare_nats(self, finding: Finding, photo: SeenPhoto) -> float:
         """The same of a base in whose place a photo shows bare ground."""
-        rest = [
-            one.is_bare for one in self.asked.get(photo.index, ()) if one.finding is not finding
-        ]
-        share = _usual_share(rest, USUAL_BARE)
+        bare = [one.is_bare for one in self._others(finding, photo)]
+        share = _usual_share(bare, USUAL_BARE)
         return float(np.clip(np.log(share / BARE_OF_FALSE), BARE_NATS, 0.0))
+
+    def _others(self, finding: Finding, photo: SeenPhoto) -> list[_Asked]:
+        """The other bases by which a photo is measured: a base says nothing of itself."""
+        return [one for one in self.asked.get(photo.index, ()) if one.finding is not finding]
 
 
 def _usual_share(observed: Sequence[bool], usual: float) -> float:

@@ -53,7 +53,9 @@ MIN_UNIT = 3
 MIN_PROBABILITY = 0.9
 """Least probability of a base that no photo found by itself: many places are asked for."""
 
-Looks = dict[int, tuple[SeenPlace, Detection | None]]
+Look = tuple[SeenPlace, Detection | None]
+"""What one photo says of one place, and the base that it shows there."""
+Looks = dict[int, Look]
 """What each photo, by its index, says of one place."""
 
 
@@ -187,12 +189,10 @@ def _ask_all(photos: Sequence[SeenPhoto], ranks: Sequence[Decided]) -> list[Look
     ]
 
 
-def _ask(
-    photo: SeenPhoto, ranks: Sequence[Decided]
-) -> dict[int, tuple[SeenPlace, Detection | None]]:
+def _ask(photo: SeenPhoto, ranks: Sequence[Decided]) -> dict[int, Look]:
     """What one photo says of the bases that it shows, by their numbers."""
     shown = [k for k, one in enumerate(ranks) if photo.shows(one.xyz_mm)]
-    said: dict[int, tuple[SeenPlace, Detection | None]] = {}
+    said: dict[int, Look] = {}
     for level in _split_levels(ranks, shown):
         z_mm = float(np.mean([ranks[k].xyz_mm[2] for k in level]))
         calibration = photo.calibration
