@@ -9,7 +9,7 @@ from evaluate.drawn.markers import EIGHT, FOUR, camera_over, known_board, marker
 from overruler.board import Board
 from overruler.calibration import SPEC_SHARE
 from overruler.geometry.pose import Array
-from overruler.vision.camera import calibrate as calibrate_module
+from overruler.vision.camera import initial_pose
 from overruler.vision.camera.calibrate import calibrate, calibrate_from_markers
 from overruler.vision.camera.initial_pose import alternative_cameras
 from overruler.vision.camera.lens_prior import lens_prior
@@ -166,7 +166,7 @@ def test_three_markers_laid_about_there_find_the_right_one_of_a_plane_s_two_pose
     laid = {number: marker_mm(*place) for number, place in places.items()}
     board = replace(known_board(places), covariance=np.diag(np.tile([9.0, 9.0, 16e-6], 3)))
     wrong = alternative_cameras(camera, np.array([450.0, 350.0, 0.0]))[3].T_camera_board
-    monkeypatch.setattr(calibrate_module, "pose_from_points", lambda *told: wrong)
+    monkeypatch.setattr(initial_pose, "pose_from_points", lambda *told: wrong)
     found = calibrate_from_markers(
         blank(),
         board,
