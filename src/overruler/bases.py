@@ -137,7 +137,7 @@ RECTANGLE_SIDES_MM: tuple[tuple[float, float], ...] = (
 """Length and width of the rectangular bases of regiments and of small scales, in mm: those that are
 looked for without being named."""
 ROUND_DIAMETERS_MM: tuple[float, ...] = (
-    *(25, 27, 28.5, 30, 32, 40, 50, 60),
+    *(25, 27, 28.5, 30, 32, 35, 40, 50, 60),
     *(65, 70, 80, 90, 100, 120, 130, 160),
 )
 """Diameters of the catalogue's round bases."""
@@ -162,10 +162,11 @@ STADIUM_SIDES_MM: tuple[tuple[float, float], ...] = ((25, 70),)
 """Width and length of the catalogue's bases with round ends, for bikes. A game with round bases of its own has
 none of them."""
 
+_CRISIS_PROTOCOL_MM = (35, 50, 65, 80)
+"""Diameters of Marvel: Crisis Protocol, a game without rules here; 35 mm are its own."""
+_EXCLUSIVE_DIAMETERS_MM = {35}.union(*(facts_of(game).exclusive_diameters_mm for game in GAMES))
 _SHARED_DIAMETERS_MM = tuple(
-    diameter
-    for diameter in ROUND_DIAMETERS_MM
-    if all(diameter not in facts_of(game).exclusive_diameters_mm for game in GAMES)
+    diameter for diameter in ROUND_DIAMETERS_MM if diameter not in _EXCLUSIVE_DIAMETERS_MM
 )
 
 _GAME_SETS_MM = {
@@ -181,12 +182,13 @@ play are of many games."""
 DIAMETER_SET_PRIORS: Mapping[tuple[float, ...], float] = {
     **_GAME_SETS_MM,
     _SHARED_DIAMETERS_MM: 0.45,
+    _CRISIS_PROTOCOL_MM: 0.05,
     ROUND_DIAMETERS_MM: ANY_MIX_PRIOR,
 }
 """Prior probability of each set of diameters that the round bases of one table come from, up to a factor.
 
-The sets are those of a game that seldom mixes with others (Legion), the catalogue without the
-diameters that one game alone uses, and the whole catalogue."""
+The sets are those of games that seldom mix with others (Legion, Crisis Protocol), the catalogue without
+the diameters that one game alone uses, and the whole catalogue."""
 _FAMILIES_MM: Mapping[tuple[float, ...], float] = {
     (25, 28.5, 32, 40, 50, 60, 80, 90, 100, 130, 160): 0.45,  # Warhammer: 40,000, Age of Sigmar
     (30, 40, 50, 80, 120): 0.15,  # Warmachine and Hordes, Malifaux

@@ -247,6 +247,7 @@ def test_a_table_in_play_is_less_often_of_one_games_sizes_than_a_prepared_one() 
         ([30, 30, 40, 50], 125.5, 120.0),
         ([25, 32, 32, 40], 124.5, 130.0),
         ([30, 30, 40, 50], 31.1, 30.0),
+        ([35, 35, 50], 62.0, 65.0),
     ],
 )
 def test_a_size_between_two_is_the_one_of_the_games_that_the_others_are_of(

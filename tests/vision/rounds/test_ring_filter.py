@@ -50,6 +50,14 @@ def test_every_base_is_a_candidate(tilt_deg: float) -> None:
     assert np.all(np.diff(candidates.response) <= 0)
 
 
+def test_each_size_is_near_the_ring_that_it_shares() -> None:
+    radii = np.array(ROUND_DIAMETERS_MM) / 2
+    rings = np.concatenate(list(module._rings_by_level(radii.tolist(), 1.0).values()))
+    nearest = np.abs(np.log(rings[:, None] / radii)).min(0)
+    assert nearest.max() < 0.075
+    assert len(rings) < 0.6 * len(radii)
+
+
 def test_without_rings_only_the_places_known_otherwise_are_left() -> None:
     camera = camera_over(20.0)
     view = rectify_board(photo(camera, TABLE), exact(camera))

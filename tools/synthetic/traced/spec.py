@@ -17,10 +17,11 @@ BOARDS_MM = {
     "stands": (1219.2, 914.4),
     "bikes": (1219.2, 914.4),
     "hexagons": (1219.2, 914.4),
+    "heroes": (914.4, 914.4),
 }
-"""Boards by game. The last six are drawn only where asked for: loose rectangles and ovals, regiments
-in rank and file, riders on ovals, stands with several figures, bikes on bases with round ends, and
-bases with six corners."""
+"""Boards by game. The last seven are drawn only where asked for: loose rectangles and ovals, regiments
+in rank and file, riders on ovals, stands with several figures, bikes on bases with round ends, bases
+with six corners, and heroes on round bases of 35 mm and more."""
 MATS = {
     "legion": ("desert", "grass", "city", "craters", "snow", "drygrass", "none"),
     "inches": ("grass", "drygrass", "city", "deck", "hex", "snow", "desert", "none", "craters"),
@@ -31,6 +32,7 @@ MATS = {
     "stands": ("grass", "grass", "drygrass", "desert", "snow", "city", "none"),
     "bikes": ("grass", "drygrass", "desert", "snow", "city", "deck", "none"),
     "hexagons": ("grass", "drygrass", "desert", "snow", "city", "deck", "none"),
+    "heroes": ("city", "city", "deck", "none"),
 }
 DICTIONARIES = ("DICT_4X4_50",) * 6 + ("DICT_5X5_100", "DICT_5X5_50", "DICT_6X6_250", "DICT_6X6_50")
 LOW_TILTS_DEG = (5.0, 60.0)

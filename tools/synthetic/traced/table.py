@@ -31,6 +31,7 @@ RULER_KINDS = {
     "stands": ("inch_stick",),
     "bikes": ("inch_stick",),
     "hexagons": ("inch_stick",),
+    "heroes": ("inch_stick",),
 }
 LITTER = ("token", "token", "token", "dice", "die", "card", "pencil", "mug", "tape")
 SPACE_LITTER = ("template", "template", "asteroid", "asteroid", "asteroid")

@@ -45,6 +45,12 @@ TROOPS = {
         Kind(oval(75, 42), "cav", 1, 3, 1.15),
         Kind(oval(105, 70), "monster", 1, 1, 1.1),
     ],
+    "heroes": [
+        *[Kind(disc(35), "hero", 1, 3, 1.1)] * 4,
+        *[Kind(disc(50), "hero", 1, 2, 1.4)] * 2,
+        Kind(disc(65), "monster", 1, 1, 0.85),
+        Kind(disc(80), "monster", 1, 1),
+    ],
     "xwing": [
         *[Kind(plate(40), "ship", 1, 2)] * 5,
         Kind(plate(60), "ship", 1, 1),
@@ -120,7 +126,7 @@ TROOPS = {
 """What a game's armies are made of; the first is the usual one."""
 UNITS = {
     "legion": 10, "inches": 8, "xwing": 8, "ranks": 11, "regiments": 9, "riders": 11, "stands": 16,
-    "bikes": 10, "hexagons": 10,
+    "bikes": 10, "hexagons": 10, "heroes": 8,
 }  # fmt: skip
 """How many units stand on a usual table."""
 HUES = {

@@ -7,6 +7,7 @@ strong one. One pair of convolutions scores every place at once. The overview ne
 knows nearly all bases; this filter depends on no training data.
 """
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,8 +23,8 @@ MIN_RING_RADIUS_PX = 6.0
 """Smallest radius of a ring, in pixels of the pyramid level it is searched on."""
 RING_SIGMA_PX = 0.8
 """1 σ of a ring's width."""
-RADIUS_STEP_RATIO = 1.12
-"""Radii closer than this ratio share one ring."""
+RING_RANGE_RATIO = 1.15
+"""Radii within this ratio share one ring, in their middle."""
 MIN_RESPONSE = 0.1
 """Smallest response of a candidate."""
 RADIUS_TOLERANCE_RATIO = 1.25
@@ -105,15 +106,22 @@ def are_visible(view: Orthophoto, hidden: Sequence[Array], xy_mm: Array) -> NDAr
 def _rings_by_level(radii_mm: Sequence[float], mm_per_px: float) -> dict[int, list[float]]:
     """Return the radii of the rings to search, in mm, by level of the pyramid."""
     levels: dict[int, list[float]] = {}
-    last = 0.0
-    for radius in sorted(set(radii_mm)):
-        if radius < last * RADIUS_STEP_RATIO:
-            continue
-        last = radius * (1 + (RADIUS_STEP_RATIO - 1) / 4)
-        octaves = np.log2(radius / mm_per_px / MIN_RING_RADIUS_PX)
+    for smallest, largest in _ranges_of_rings(radii_mm):
+        octaves = np.log2(smallest / mm_per_px / MIN_RING_RADIUS_PX)
         level = max(0, int(np.floor(octaves)))
-        levels.setdefault(level, []).append(last)
+        levels.setdefault(level, []).append(math.sqrt(smallest * largest))
     return levels
+
+
+def _ranges_of_rings(radii_mm: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the smallest and the largest of the radii that share each ring."""
+    ranges: list[tuple[float, float]] = []
+    for radius in sorted(set(radii_mm)):
+        if ranges and radius < ranges[-1][0] * RING_RANGE_RATIO:
+            ranges[-1] = ranges[-1][0], radius
+        else:
+            ranges.append((radius, radius))
+    return ranges
 
 
 def _find_on_level(
