@@ -72,3 +72,16 @@ def test_bare_ground_says_little_where_many_bases_look_bare(
     assert Sight.of(told, PHOTOS).bare_nats(told[-1], BLURRED) == BARE_NATS
     monkeypatch.setattr(sight, "is_bare", lambda *_: True)
     assert -1.0 < Sight.of(told, PHOTOS).bare_nats(told[-1], BLURRED) < 0
+
+
+def test_what_only_a_coarser_photo_is_sure_of_measures_no_finer_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Marks on the mat look like bases to it, and are bare ground to the finer one."""
+    monkeypatch.setattr(sight, "is_bare", lambda *_: True)
+    told = findings(0)
+    assert Sight.of(told, PHOTOS).bare_nats(told[0], BLURRED) > -0.5
+    monkeypatch.setattr(SeenPhoto, "mm_per_px", lambda photo, _: 2.0 if photo is SHARP else 1.0)
+    assert Sight.of(told, PHOTOS).bare_nats(told[0], BLURRED) == BARE_NATS
+    monkeypatch.setattr(SeenPhoto, "mm_per_px", lambda photo, _: 1.0 if photo is SHARP else 2.0)
+    assert Sight.of(told, PHOTOS).bare_nats(told[0], BLURRED) > -0.5

@@ -68,6 +68,19 @@ def test_only_a_base_on_a_known_top_stands_over_another() -> None:
     assert not do_overlap(below, replace(above, level=0))
 
 
+@pytest.mark.parametrize(("heading_deg", "overlaps"), [(0.0, True), (90.0, False)])
+def test_an_oval_overlaps_what_lies_in_its_end_not_what_lies_beside_it(
+    heading_deg: float, overlaps: bool
+) -> None:
+    places = [(450.0, 350.0, 0.0, 35.0), (478.0, 350.0, 0.0, 25.0)]
+    photos = [see(k, camera_from(120.0 * k), places) for k in range(2)]
+    both = [Decided.of(one, ()) for one in associate(photos, BOARD_MM)]
+    first, end = sorted(both, key=lambda one: float(one.xyz_mm[0]))
+    oval = replace(first, base=Base.oval(35, 60), told_heading_deg=heading_deg)
+    assert do_overlap(oval, end) == overlaps
+    assert do_overlap(end, oval) == overlaps
+
+
 def test_an_even_reading_leaves_the_size_open() -> None:
     shares = sizes_of(0.0, [(27.7, 0.3), (27.8, 0.3)])
     assert 0.01 < shares[Base.circle(28.5)] < 0.99

@@ -6,7 +6,6 @@ detections claim one place, the surer one stays. Rectangles other than plates ha
 for chosen sizes, one where nobody chose any.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -18,6 +17,7 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.contours.ends_of_ovals import oval_preferences
 from overruler.vision.contours.overlap_choice import bases_overlap
 from overruler.vision.detection.finders import (
     DOMINANCE_RATIO,
@@ -40,13 +40,6 @@ PLATE_PREFERENCE = 10.0
 
 Ships have round hulls.
 """
-OVAL_PREFERENCE = 50.0
-"""A round base in the place of an oval or a stadium stays only with a probability of error smaller by
-this factor.
-
-Their ends look like round bases. An oval found on round bases hardly passes its own test."""
-MAX_END_RATIO = 1.2
-"""Largest diameter of a round base in such an end, in widths of the base."""
 SURE_IN_MINORITY = 0.995
 """Smallest score of a base of the kind, plates or others, that the other kind outnumbers.
 
@@ -169,37 +162,21 @@ def _suppress_overlaps(
     The probability of error of a plate is divided by `preference`.
     """
 
-    def error_probability(detection: Detection) -> float:
-        divisor = preference if is_plate(detection.base) else 1.0
-        if detection.base.has_round_ends and not _covers_wider_round(detection, detections):
-            divisor = OVAL_PREFERENCE
-        return (1 - detection.score) / divisor
+    preferences = oval_preferences(
+        [one.base for one in detections],
+        [one.score for one in detections],
+        lambda j, k: _exclude_each_other(detections[j], detections[k]),
+    )
+
+    def error_probability(k: int) -> float:
+        divisor = preference if is_plate(detections[k].base) else preferences[k]
+        return (1 - detections[k].score) / divisor
 
     kept: list[Detection] = []
-    for detection in sorted(detections, key=error_probability):
-        if not any(_exclude_each_other(detection, other) for other in kept):
-            kept.append(detection)
+    for k in sorted(range(len(detections)), key=error_probability):
+        if not any(_exclude_each_other(detections[k], other) for other in kept):
+            kept.append(detections[k])
     return tuple(sorted(kept, key=lambda detection: -detection.score))
-
-
-def _covers_wider_round(oval: Detection, detections: Sequence[Detection]) -> bool:
-    """Tell whether a surer round base that is no end of an oval, being wider, overlaps it.
-
-    Ovals side by side look like one round base: all that overlap it must be less sure than it is.
-    """
-    ovals = [one for one in detections if one.base.has_round_ends]
-    wider = [
-        other
-        for other in detections
-        if other.base.shape == "circle"
-        and other.base.width_mm > MAX_END_RATIO * oval.base.width_mm
-        and _exclude_each_other(oval, other)
-    ]
-    for other in wider:
-        rivals = [one for one in ovals if _exclude_each_other(one, other)]
-        if 1 - other.score < math.prod(1 - one.score for one in rivals):
-            return True
-    return False
 
 
 def _exclude_each_other(one: Detection, other: Detection) -> bool:

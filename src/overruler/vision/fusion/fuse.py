@@ -12,6 +12,7 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
+from overruler.vision.contours.ends_of_ovals import oval_preferences
 from overruler.vision.fusion.disagreement import MEDIAN_CHI2, growth_mm2, infer_factors, kind_of
 from overruler.vision.fusion.joint_fit import JointFit, fit_jointly
 from overruler.vision.fusion.noise import PlacedBase
@@ -199,14 +200,27 @@ def _drop_false(
         without = [move.sighting.photo.index for move in moves if move.stays == k]
         asked = [photo for photo in photos if photo.index not in without]
         likely[k] = piece_probability(plain[k], asked, sight, distrust.nats_against(plain[k]))
-    for k in sorted(likely, key=lambda k: -likely[k]):
-        if likely[k] < MIN_PROBABILITY:
-            break
+    for k in _by_error(
+        [k for k, one in likely.items() if one >= MIN_PROBABILITY], findings, likely
+    ):
         if not any(do_overlap(findings[k], other) for other, _ in kept):
             number[k] = len(kept)
             kept.append((findings[k], likely[k]))
     moved = [(number[one.stays], one.sighting) for one in moves if one.stays in number]
     return kept, moved
+
+
+def _by_error(
+    chosen: Sequence[int], findings: Sequence[Decided], probabilities: Mapping[int, float]
+) -> list[int]:
+    """The chosen findings, by their numbers, in the order in which they claim their places."""
+    preferences = oval_preferences(
+        [findings[k].base for k in chosen],
+        [probabilities[k] for k in chosen],
+        lambda i, j: do_overlap(findings[chosen[i]], findings[chosen[j]]),
+    )
+    errors = {k: (1 - probabilities[k]) / each for k, each in zip(chosen, preferences, strict=True)}
+    return sorted(chosen, key=lambda k: errors[k])
 
 
 def _fit_table(

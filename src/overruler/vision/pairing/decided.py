@@ -72,11 +72,20 @@ class Decided:
         return cls(one.sightings, one.base, np.array([*xy, z]), sigma, z_sigma, level, True)
 
     @property
+    def xy_mm(self) -> Array:
+        """(2,)."""
+        return self.xyz_mm[:2]
+
+    @property
     def heading_deg(self) -> float:
         """The heading by its surest sighting."""
         if self.told_heading_deg is not None:
             return self.told_heading_deg
         return max(self.sightings, key=lambda one: one.detection.score).detection.heading_deg
+
+    @property
+    def turn_rad(self) -> float:
+        return float(np.radians(self.heading_deg))
 
     def as_finding(self) -> Finding:
         return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm, self.ranks)

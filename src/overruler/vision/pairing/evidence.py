@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from overruler.geometry.arcs import heading_vector
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.ground.bare_ground import is_bare
@@ -36,9 +37,9 @@ cards had correlations of 0.89 to 0.99; of 132 ships' plates none had more than 
 LONE_NATS = -1.0
 """Log-likelihood ratio of a rectangle that stands in no unit: of four such false findings on three rendered
 tables of regiments three had log odds of 0.8 to 1.1."""
-SAME_THING_SHARE = 0.5
-"""A photo that finds a base nearer than this share of the smaller width to an oval is not silent: it
-took the oval for a circle or for another oval."""
+SAME_THING_SHARE = 0.7
+"""A photo that finds a base whose middle lies in an oval is not silent: it took the oval, or its end, for
+a circle or for another oval. The middle of such a base lies nearer than this share of the way to the rim."""
 
 
 def piece_probability(
@@ -100,10 +101,14 @@ def _silent_nats(finding: Finding, photo: SeenPhoto, sight: Sight) -> float:
 
 
 def _shows_something(finding: Finding, photo: SeenPhoto) -> bool:
-    """Whether a photo finds a base of another size in the place of a finding."""
+    """Whether a photo finds another base whose middle lies in an oval."""
     z_mm = float(finding.xyz_mm[2])
-    for one in photo.detections:
-        apart_mm = float(np.hypot(*(photo.place_of(one, z_mm) - finding.xyz_mm[:2])))
-        if apart_mm < SAME_THING_SHARE * min(one.base.width_mm, finding.base.width_mm):
-            return True
-    return False
+    places = [photo.place_of(one, z_mm) for one in photo.detections]
+    if not places:
+        return False
+    surest = max(finding.sightings, key=lambda one: one.detection.score)
+    x, y = heading_vector(surest.detection.heading_deg)
+    apart_mm = np.array(places) - finding.xyz_mm[:2]
+    along = apart_mm @ [x, y] / (finding.base.length_mm / 2)
+    across = apart_mm @ [-y, x] / (finding.base.width_mm / 2)
+    return bool((np.hypot(along, across) < SAME_THING_SHARE).any())

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from overruler.vision.contours.overlap_choice import bases_overlap
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.sighting import SAME_PLACE_SHARE, Sighting
 
@@ -54,13 +55,11 @@ def do_overlap(one: Decided, other: Decided) -> bool:
 
     Only one on a known top stands over another: what floats over a base is the figure on it.
     """
-    apart_mm, higher_mm = _apart(one, other)
+    _, higher_mm = _apart(one, other)
     higher = max(one, other, key=lambda each: float(each.xyz_mm[2]))
     if higher_mm >= SAME_HEIGHT_MM and higher.level is not None:
         return False
-    width = min(one.base.width_mm, other.base.width_mm)
-    reach = (one.base.width_mm + other.base.width_mm) / 2
-    return reach - apart_mm > MAX_OVERLAP_SHARE * width
+    return bases_overlap(one, other, MAX_OVERLAP_SHARE)
 
 
 def _join(stronger: Decided, weaker: Decided) -> Decided:

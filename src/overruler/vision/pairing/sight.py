@@ -15,6 +15,9 @@ from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 SURE_SCORE = 0.95
 """Score of a base by which other photos are measured."""
+COARSER_RATIO = 1.3
+"""A photo whose pixels are larger by this factor may be sure of what is none: marks on the mat. By it no
+finer one is measured."""
 SEEN_SCORE = 0.3
 """Least score of a base that a photo sees."""
 USUAL_BASES = 6.0
@@ -92,8 +95,10 @@ def _ask(photo: SeenPhoto, findings: Sequence[Finding]) -> list[_Asked]:
 
 
 def _sure_elsewhere(finding: Finding, photo: SeenPhoto) -> Sighting | None:
-    """What another photo, sure of a base by itself, shows of it."""
+    """What another photo that shows a base as finely, and is sure of it by itself, shows of it."""
+    coarsest = COARSER_RATIO * photo.mm_per_px(finding.xyz_mm)
     for one in finding.sightings:
-        if one.photo is not photo and not one.again and one.detection.score >= SURE_SCORE:
+        is_sure = not one.again and one.detection.score >= SURE_SCORE
+        if one.photo is not photo and is_sure and one.photo.mm_per_px(finding.xyz_mm) < coarsest:
             return one
     return None

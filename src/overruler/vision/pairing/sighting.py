@@ -100,6 +100,10 @@ class SeenPhoto:
         size = np.array(self.frame.size_px)
         return bool(np.isfinite(pixel).all() and (pixel >= 0).all() and (pixel <= size - 1).all())
 
+    def mm_per_px(self, xyz_mm: Array) -> float:
+        """How coarsely it shows the surroundings of a point (3,)."""
+        return float(self.calibration.camera.mm_per_px(xyz_mm))
+
     def place_of(self, detection: Detection, z_mm: float) -> Array:
         """The place (2,) on the bowed table of one of its bases whose underside lies at `z_mm`."""
         camera = self.calibration.camera

@@ -1,0 +1,35 @@
+"""Round bases in the ends of ovals: which of those that claim one place stands."""
+
+import numpy as np
+import pytest
+
+from overruler.bases import Base
+from overruler.vision.contours.ends_of_ovals import OVAL_PREFERENCE, oval_preferences
+from overruler.vision.contours.overlap_choice import bases_overlap
+from tests.vision.contours.test_overlap_choice import Stand
+
+OVAL = Base.oval(35, 60)
+PREFERRED, PLAIN = OVAL_PREFERENCE, 1.0
+
+
+@pytest.mark.parametrize(
+    ("places", "probabilities", "expected"),
+    [
+        ([(OVAL, 0), (Base.circle(25), 17)], [0.7, 0.95], [PREFERRED, PLAIN]),  # an end
+        ([(OVAL, 0), (Base.circle(50), 12)], [0.9, 0.97], [PLAIN, PLAIN]),  # wider, and surer
+        ([(OVAL, 0), (Base.circle(50), 12)], [0.97, 0.9], [PREFERRED, PLAIN]),
+        ([(OVAL, 0), (Base.circle(50), 60)], [0.9, 0.97], [PREFERRED, PLAIN]),  # apart
+        ([(Base.stadium(25, 70), 0), (Base.circle(25), 20)], [0.7, 0.9], [PREFERRED, PLAIN]),
+        ([(Base.rectangle(35, 60), 0), (Base.circle(25), 10)], [0.7, 0.9], [PLAIN, PLAIN]),
+    ],
+)
+def test_an_oval_stands_against_what_fits_into_its_end(
+    places: list[tuple[Base, float]], probabilities: list[float], expected: list[float]
+) -> None:
+    stands = [Stand(base, np.array([x, 0.0])) for base, x in places]
+    told = oval_preferences(
+        [one.base for one in stands],
+        probabilities,
+        lambda i, j: bases_overlap(stands[i], stands[j]),
+    )
+    assert told == expected
