@@ -1,4 +1,4 @@
-"""Each photo is asked for the plates that others see in it."""
+"""Each photo is asked for the plates and ovals that others see in it."""
 
 from dataclasses import replace
 
@@ -8,6 +8,7 @@ import pytest
 from evaluate.drawn.views import camera_from, see
 from overruler.bases import Base
 from overruler.detections import Detection
+from overruler.geometry.camera import Camera
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.pairing import second_look
 from overruler.vision.pairing.second_look import Expected, look_again
@@ -36,6 +37,29 @@ def test_a_plate_is_found_where_others_see_it_or_not_at_all(
     (guess,) = asked
     assert guess.width_mm == 40
     assert guess.turn_rad == pytest.approx(np.pi / 6)
+
+
+@pytest.mark.parametrize(("aside_mm", "found"), [(2.0, True), (30.0, False)])
+def test_an_oval_is_looked_for_where_others_see_it_as_they_see_it(
+    aside_mm: float, found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the plane that it stands on; a photo with markers shows a table that was prepared."""
+    asked: list[tuple[Base, list[float], bool]] = []
+
+    def find(*told: object) -> list[Detection]:
+        _, camera, base, places, is_played, _ = told
+        assert isinstance(camera, Camera)
+        assert isinstance(base, Base)
+        asked.append((base, np.asarray(places)[0].tolist(), bool(is_played)))
+        at = np.asarray(places)[0, :2] + [aside_mm, 0.0]
+        return [replace(SEEN, base=base, xy_mm=at, score=0.4)]
+
+    monkeypatch.setattr(second_look, "find_ovals_at", find)
+    oval, place = Base.oval(35, 60), np.array([450.0, 350.0, 20.0])
+    seen = look_again(PHOTO, [Expected(3, oval, place, 1.0, 90.0)])
+    assert list(seen) == [3] * found
+    assert all(one.again and one.detection.z_mm == 20.0 for one in seen.values())
+    assert asked == [(oval, pytest.approx([450.0, 350.0, np.pi / 2]), False)]
 
 
 def test_rectangles_that_are_no_plates_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.shapes_in_play import NO_SHAPES, find_shapes
-from overruler.vision.rounds.find_ovals import find_ovals
+from overruler.vision.rounds.find_ovals import find_ovals, find_ovals_at
 from overruler.vision.rounds.further_ovals import add_further_trials, weigh_company
 from overruler.vision.rounds.oval_trials import (
     ALONE_WEIGHTS,
@@ -105,6 +105,19 @@ def test_on_a_table_in_play_every_oval_is_found_once_with_its_size(tilt_deg: flo
         assert one.base == base
         assert np.hypot(*(one.xy_mm - [x, y])) < base.width_mm / 8
         assert abs((one.heading_deg - np.degrees(turn) + 90) % 180 - 90) < 3.0
+
+
+@pytest.mark.parametrize("is_played", [False, True])
+def test_an_oval_is_found_about_the_place_that_others_tell_and_none_where_there_is_none(
+    is_played: bool,
+) -> None:
+    camera = over(25.0)
+    frame, (base, x, y, turn) = table(camera, PLACES[:1]), PLACES[0]
+    places = np.array([[x + 3, y - 2, turn + 0.15], [300.0, 250.0, 0.0]])
+    (found,) = find_ovals_at(frame, camera, base, places, is_played, 0.5)
+    assert found.base == base
+    assert np.hypot(*(found.xy_mm - [x, y])) < 1.5
+    assert abs((found.heading_deg - np.degrees(turn) + 90) % 180 - 90) < 3.0
 
 
 def test_a_circle_beside_an_oval_is_corrected_to_it() -> None:

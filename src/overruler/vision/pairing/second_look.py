@@ -2,7 +2,7 @@
 
 The place, the height and the size are known by then. A round base is scored and fitted as any other,
 on the plane that it stands on, and kept where it is the same base. So is one that the photo had
-measured at another height. Ships' plates are fitted about their place and heading.
+measured at another height. Ovals and ships' plates are fitted about their place and heading.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from overruler.bases import Base
+from overruler.calibration import Calibration
+from overruler.detections import Detection
+from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.detection.finders import is_plate
 from overruler.vision.detection.raised_plane import RaisedPlane
@@ -18,6 +21,7 @@ from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.plates.find import find_plate_at
+from overruler.vision.rounds.find_ovals import find_ovals_at
 from overruler.vision.rounds.fit_rounds import fit_rounds
 
 SAME_LEVEL_MM = 3.0
@@ -49,13 +53,11 @@ class Expected:
 
 
 def look_again(photo: SeenPhoto, expected: Sequence[Expected]) -> dict[int, Sighting]:
-    """The expected round bases and plates that a photo shows, by their keys."""
+    """The expected round bases, ovals and plates that a photo shows, by their keys."""
     found = _look_for_plates(photo, [one for one in expected if is_plate(one.base)])
-    rounds = [one for one in expected if one.base.shape == "circle"]
-    for level in _split_levels(rounds):
-        for width_mm in sorted({one.base.width_mm for one in level}):
-            alike = [one for one in level if one.base.width_mm == width_mm]
-            found |= _look_on_level(photo, alike, np.array([width_mm / 2]))
+    for base in {one.base: None for one in expected if one.base.shape in ("circle", "oval")}:
+        for level in _split_levels([one for one in expected if one.base == base]):
+            found |= _look_on_level(photo, base, level)
     return found
 
 
@@ -83,16 +85,13 @@ def _split_levels(expected: Sequence[Expected]) -> list[list[Expected]]:
     return levels
 
 
-def _look_on_level(
-    photo: SeenPhoto, level: Sequence[Expected], radii_mm: Array
-) -> dict[int, Sighting]:
+def _look_on_level(photo: SeenPhoto, base: Base, level: Sequence[Expected]) -> dict[int, Sighting]:
     z_mm = float(np.mean([one.xyz_mm[2] for one in level]))
     z_mm = 0.0 if abs(z_mm) < SAME_LEVEL_MM else z_mm
     calibration = photo.calibration
     plane = RaisedPlane.of(calibration, np.array([0.0, 0.0, z_mm]), calibration.board_mm)
-    circles = np.array([[*one.xyz_mm[:2], one.base.width_mm / 2] for one in level])
-    guesses = estimate_rims(photo.frame, plane.calibration.camera, circles)
-    detections = fit_rounds(photo.frame, plane.calibration, guesses, radii_mm, MIN_SCORE)
+    look = _look_for_rounds if base.shape == "circle" else _look_for_ovals
+    detections = look(photo.frame, plane.calibration, base, level)
     seen = [plane.to_board_frame(detection) for detection in detections]
     found: dict[int, Sighting] = {}
     for one in level:
@@ -103,6 +102,23 @@ def _look_on_level(
                 best = replace(best, standing_on="", sigma_z_mm=0.0)
             found[one.key] = Sighting(photo, best, again=True)
     return found
+
+
+def _look_for_rounds(
+    frame: Frame, calibration: Calibration, base: Base, expected: Sequence[Expected]
+) -> Sequence[Detection]:
+    radius_mm = base.width_mm / 2
+    circles = np.array([[*one.xyz_mm[:2], radius_mm] for one in expected])
+    guesses = estimate_rims(frame, calibration.camera, circles)
+    return fit_rounds(frame, calibration, guesses, np.array([radius_mm]), MIN_SCORE)
+
+
+def _look_for_ovals(
+    frame: Frame, calibration: Calibration, base: Base, expected: Sequence[Expected]
+) -> Sequence[Detection]:
+    places = np.array([[*one.xyz_mm[:2], np.radians(one.heading_deg)] for one in expected])
+    is_played = not calibration.is_prepared
+    return find_ovals_at(frame, calibration.camera, base, places, is_played, MIN_SCORE)
 
 
 def _is_same(one: Expected, xy_mm: Array, base: Base) -> bool:

@@ -23,15 +23,23 @@ from overruler.vision.rounds.further_ovals import add_further_trials, weigh_comp
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
 from overruler.vision.rounds.oval_trials import (
     MIN_SCORE,
+    Placed,
     SizeTrials,
+    judge_trials,
     size_trials,
     trace_candidates,
 )
-from overruler.vision.rounds.ovals_in_play import MIN_SCORE_IN_PLAY, trials_in_play
+from overruler.vision.rounds.ovals_in_play import (
+    MIN_SCORE_IN_PLAY,
+    judge_trials_in_play,
+    trials_in_play,
+)
 
 TRACE_SIGMA_INFLATION = load_coefficients("sigma_inflation")["traced_oval_pose"]
 """Inflation of a trace's σ where the size is known: counted on 305 rendered ovals, with their
 fit."""
+EVEN_SCORE = 0.5
+"""Probability from above of an oval that other photos show."""
 POSE_COLUMNS = [0, 1, 4]
 """Columns of x, y and heading among an oval's numbers."""
 
@@ -62,6 +70,22 @@ def find_ovals(
     scores = [score for _, score in fitted]
     chosen = likeliest_compatible_set(fits, scores, least)
     return [_make_detection(camera, fits[k], scores[k]) for k in chosen]
+
+
+def find_ovals_at(
+    frame: Frame, camera: Camera, base: Base, places: Array, is_played: bool, least: float
+) -> list[Detection]:
+    """Return the ovals of one size about `places` (N, 3), with their own scores from `least` on.
+
+    A place is x and y in mm on z = 0, and heading in rad. `is_played` tells a table in play.
+    """
+    pyramid = photo_pyramid(frame)
+    half = np.tile([base.length_mm / 2, base.width_mm / 2], (len(places), 1))
+    ovals = np.column_stack([places[:, :2], half, places[:, 2]])
+    placed = Placed(np.zeros(len(places), int), ovals, np.full(len(places), EVEN_SCORE))
+    judge = judge_trials_in_play if is_played else judge_trials
+    fitted = _fit_catalogue_sizes(frame, camera, [base], judge(pyramid, camera, placed), least)
+    return [_make_detection(camera, *one) for one in fitted]
 
 
 def _make_detection(camera: Camera, fit: OvalFit, score: float) -> Detection:

@@ -31,7 +31,7 @@ from overruler.vision.learned.shapes_in_play import (
     answers_from_both_sides,
     may_be_bases,
 )
-from overruler.vision.rounds.oval_trials import MIN_FROM_ABOVE, TURNS, SizeTrials
+from overruler.vision.rounds.oval_trials import MIN_FROM_ABOVE, TURNS, Placed, SizeTrials
 from overruler.vision.rounds.scoring import (
     MAX_OVERVIEW_PROBABILITY,
     company_ratio,
@@ -59,6 +59,13 @@ def trials_in_play(
     free = seen.answers[which, LOGIT]
     trials = _judge(pyramid, camera, size, ovals, seen.from_above[which], free)
     return trials.with_offset(log_shares(sizes)[trials.size])
+
+
+def judge_trials_in_play(pyramid: list[Picture], camera: Camera, placed: Placed) -> SizeTrials:
+    """Correct place and heading of ovals of known sizes, and score them there."""
+    size, ovals, from_above = placed
+    free = answers_from_both_sides(pyramid, camera, ovals)[:, LOGIT]
+    return _judge(pyramid, camera, size, ovals, from_above, free)
 
 
 def log_shares(sizes: Array) -> Array:
