@@ -8,11 +8,13 @@ import pytest
 from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see
 from overruler.bases import Base
 from overruler.vision.fusion.fuse import _is_taken_by
+from overruler.vision.pairing import size_by_place
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.merge import do_overlap, merge_repeated
-from overruler.vision.pairing.sighting import Sighting, is_same_spot
-from overruler.vision.pairing.size_by_place import _reweigh
+from overruler.vision.pairing.second_look import Expected
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting, is_same_spot
+from overruler.vision.pairing.size_by_place import _reweigh, weigh_by_places
 from overruler.vision.pairing.sizes import (
     VOTE_SHARE,
     _find_offsets_mm,
@@ -175,3 +177,20 @@ def test_an_oval_that_one_photo_takes_two_bases_for_does_not_hide_them() -> None
     assert not _is_taken_by(first, surer)
     assert _is_taken_by(first, weaker)
     assert _is_taken_by(own.with_detection(replace(own.detection, score=0.5)), surer)
+
+
+def test_an_oval_is_fitted_in_its_other_sizes_as_it_lies(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Expected] = []
+
+    def look(_photo: SeenPhoto, expected: list[Expected]) -> dict[int, Sighting]:
+        asked.extend(expected)
+        return {}
+
+    monkeypatch.setattr(size_by_place, "look_again", look)
+    photos = [see(k, camera_from(120.0 * k), OTHERS[:1]) for k in range(2)]
+    finding = Decided.of(associate(photos, BOARD_MM)[0], ())
+    small, large = Base.oval(35, 60), Base.oval(42, 75)
+    finding = replace(finding, base=small, told_heading_deg=40.0)
+    weigh_by_places([finding], [{small: 0.7, large: 0.3}], photos)
+    assert {one.base for one in asked} == {small, large}
+    assert {one.heading_deg for one in asked} == {40.0}

@@ -64,7 +64,7 @@ def _fit_in(photo: SeenPhoto, findings: Sequence[Decided], fits: Sequence[Fits])
         and photo.index not in fit[base]
     ]
     expected = [
-        Expected(key, base, finding.xyz_mm, finding.sigma_mm)
+        Expected(key, base, finding.xyz_mm, finding.sigma_mm, finding.heading_deg)
         for key, (finding, _, base) in enumerate(wanted)
     ]
     for key, sighting in look_again(photo, expected).items():
