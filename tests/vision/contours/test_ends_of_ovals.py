@@ -5,6 +5,7 @@ import pytest
 
 from overruler.bases import Base
 from overruler.vision.contours.ends_of_ovals import OVAL_PREFERENCE, oval_preferences
+from overruler.vision.contours.outlines import in_half_sizes, placed_outline
 from overruler.vision.contours.overlap_choice import bases_overlap
 from tests.vision.contours.test_overlap_choice import Stand
 
@@ -33,3 +34,16 @@ def test_an_oval_stands_against_what_fits_into_its_end(
         lambda i, j: bases_overlap(stands[i], stands[j]),
     )
     assert told == expected
+
+
+@pytest.mark.parametrize("base", [OVAL, Base.circle(32)])
+@pytest.mark.parametrize("turn_rad", [0.0, 0.7, -2.0])
+def test_the_edge_of_a_round_or_oval_base_is_one_half_size_away(
+    base: Base, turn_rad: float
+) -> None:
+    middle = np.array([410.0, -35.0])
+    edge = placed_outline(base, middle, turn_rad)
+    inside = in_half_sizes(base, edge - middle, turn_rad)
+    assert np.linalg.norm(inside, axis=1) == pytest.approx(1)
+    end = np.array([np.cos(turn_rad), np.sin(turn_rad)]) * base.length_mm / 2
+    assert in_half_sizes(base, end, turn_rad) == pytest.approx([1, 0])

@@ -57,6 +57,12 @@ def placed_outline(base: Base, xy_mm: Array, turn_rad: float, points: int = CIRC
     return np.asarray(base_outline(base, points=points) @ _rotation(turn_rad) + xy_mm)
 
 
+def in_half_sizes(base: Base, offsets_mm: Array, turn_rad: float) -> Array:
+    """Return offsets (..., 2) from a base's middle along and across it, in its half length and half width."""
+    along_and_across = offsets_mm @ _rotation(turn_rad).T
+    return np.asarray(along_and_across / [base.length_mm / 2, base.width_mm / 2])
+
+
 def _rotation(turn_rad: float) -> Array:
     """Return the matrix (2, 2) that rotates row vectors counter-clockwise."""
     cosine, sine = np.cos(turn_rad), np.sin(turn_rad)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from overruler.geometry.arcs import heading_vector
+from overruler.vision.contours.outlines import in_half_sizes
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.ground.bare_ground import is_bare
@@ -107,8 +107,6 @@ def _shows_something(finding: Finding, photo: SeenPhoto) -> bool:
     if not places:
         return False
     surest = max(finding.sightings, key=lambda one: one.detection.score)
-    x, y = heading_vector(surest.detection.heading_deg)
     apart_mm = np.array(places) - finding.xyz_mm[:2]
-    along = apart_mm @ [x, y] / (finding.base.length_mm / 2)
-    across = apart_mm @ [-y, x] / (finding.base.width_mm / 2)
-    return bool((np.hypot(along, across) < SAME_THING_SHARE).any())
+    inside = in_half_sizes(finding.base, apart_mm, surest.detection.turn_rad)
+    return bool((np.linalg.norm(inside, axis=1) < SAME_THING_SHARE).any())

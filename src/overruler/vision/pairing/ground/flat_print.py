@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.bases import Base
-from overruler.geometry.arcs import heading_vector
 from overruler.geometry.pose import Array
+from overruler.vision.contours.outlines import in_half_sizes
 from overruler.vision.pairing.ground.ground_squares import (
     correlate,
     cut_out_square,
@@ -57,12 +57,10 @@ def correlate_from_all_sides(
 
 def _is_on(base: Base, places_mm: Array, heading_deg: float) -> NDArray[np.bool_]:
     """Which places (..., 2) about its middle lie on a base, or on the ground close to it."""
-    x, y = heading_vector(heading_deg)
-    along = places_mm @ [x, y] / (base.length_mm / 2)
-    across = places_mm @ [-y, x] / (base.width_mm / 2)
+    inside = in_half_sizes(base, places_mm, float(np.radians(heading_deg)))
     if base.shape == "rectangle":
-        return np.asarray(np.maximum(np.abs(along), np.abs(across)) < CARD_RADII)
-    return np.asarray(np.hypot(along, across) < FLAT_RADII)
+        return np.asarray(np.abs(inside).max(-1) < CARD_RADII)
+    return np.asarray(np.linalg.norm(inside, axis=-1) < FLAT_RADII)
 
 
 def _ray(photo: SeenPhoto, xyz_mm: Array) -> Array:
