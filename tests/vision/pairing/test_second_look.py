@@ -66,5 +66,5 @@ def test_an_oval_is_looked_for_where_others_see_it_as_they_see_it(
 
 def test_rectangles_that_are_no_plates_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(second_look, "find_plate_at", None)
-    card = Expected(1, Base.rectangle(40, 60), np.array([450.0, 350.0, 0.0]), 1.0)
+    card = Expected(1, Base.rectangle(40, 60), np.array([450.0, 350.0, 0.0]), 1.0, 0.0)
     assert look_again(PHOTO, [card]) == {}

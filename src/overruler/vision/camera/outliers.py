@@ -45,8 +45,6 @@ MIN_MARKERS_FOR_STRETCH = 3
 
 Solver = Callable[[Sequence[Observation], int], Solution]
 """Solves for the state from some observations, in so many rounds."""
-
-
 PriorSolver = Callable[[Sequence[Observation], LensPrior, int], Solution]
 """Solves for the state from some observations under a prior of the lens, in so many rounds."""
 InlierFit = tuple[Solution, list[int]]

@@ -219,8 +219,8 @@ def _by_error(
         [probabilities[k] for k in chosen],
         lambda i, j: do_overlap(findings[chosen[i]], findings[chosen[j]]),
     )
-    errors = {k: (1 - probabilities[k]) / each for k, each in zip(chosen, preferences, strict=True)}
-    return sorted(chosen, key=lambda k: errors[k])
+    preference = dict(zip(chosen, preferences, strict=True))
+    return sorted(chosen, key=lambda k: (1 - probabilities[k]) / preference[k])
 
 
 def _fit_table(

@@ -49,7 +49,7 @@ def _surety(one: Sighting) -> tuple[float, float]:
 
 def _scale(one: Sighting) -> float:
     place = np.array([*one.detection.xy_mm, one.detection.z_mm])
-    return float(one.photo.calibration.camera.mm_per_px(place))
+    return one.photo.mm_per_px(place)
 
 
 def _front(sightings: Sequence[Sighting]) -> Sighting | None:

@@ -106,7 +106,6 @@ def _shows_something(finding: Finding, photo: SeenPhoto) -> bool:
     places = [photo.place_of(one, z_mm) for one in photo.detections]
     if not places:
         return False
-    surest = max(finding.sightings, key=lambda one: one.detection.score)
     apart_mm = np.array(places) - finding.xyz_mm[:2]
-    inside = in_half_sizes(finding.base, apart_mm, surest.detection.turn_rad)
+    inside = in_half_sizes(finding.base, apart_mm, finding.surest.detection.turn_rad)
     return bool((np.linalg.norm(inside, axis=1) < SAME_THING_SHARE).any())

@@ -22,5 +22,10 @@ class Finding:
     """What all photos say of a base in rank and file."""
 
     @property
+    def surest(self) -> Sighting:
+        """The sighting with the highest score."""
+        return max(self.sightings, key=lambda one: one.detection.score)
+
+    @property
     def photos(self) -> set[int]:
         return {one.photo.index for one in self.sightings}

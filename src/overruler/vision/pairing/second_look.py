@@ -49,7 +49,7 @@ class Expected:
     """(3,): its place by the other photos."""
     sigma_mm: float
     """1 σ of the place along the board."""
-    heading_deg: float = 0.0
+    heading_deg: float
 
 
 def look_again(photo: SeenPhoto, expected: Sequence[Expected]) -> dict[int, Sighting]:

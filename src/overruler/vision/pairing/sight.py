@@ -16,8 +16,8 @@ from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 SURE_SCORE = 0.95
 """Score of a base by which other photos are measured."""
 COARSER_RATIO = 1.3
-"""A photo whose pixels are larger by this factor may be sure of what is none: marks on the mat. By it no
-finer one is measured."""
+"""A photo whose pixels are larger by this factor may be sure of marks on the mat that are no bases. So no
+finer photo is measured by it."""
 SEEN_SCORE = 0.3
 """Least score of a base that a photo sees."""
 USUAL_BASES = 6.0

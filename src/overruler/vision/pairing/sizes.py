@@ -153,7 +153,7 @@ def _find_offsets_mm(findings: Sequence[Decided]) -> dict[int, float]:
 def _offset_sigma_mm(findings: Sequence[Decided], index: int) -> float:
     """Prior 1 σ of a photo's offset: as many pixels in all photos."""
     scales = [
-        float(one.photo.calibration.camera.mm_per_px(each.xyz_mm))
+        one.photo.mm_per_px(each.xyz_mm)
         for each in findings
         for one in _measured(each)
         if one.photo.index == index

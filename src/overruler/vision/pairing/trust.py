@@ -55,7 +55,7 @@ class Distrust:
 
         The other weak findings of its photo tell, but nothing of what the photo is sure of.
         """
-        surest = max(finding.sightings, key=lambda one: one.detection.score)
+        surest = finding.surest
         if surest.detection.score >= UNSURE_SCORES[1] or _is_confirmed(finding, surest.photo):
             return 0.0
         weak = self.weak[surest.photo.index]

@@ -20,7 +20,7 @@ from overruler.vision.detection.raised_plane import RaisedPlane
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.ranks.rank_evidence import MIN_LOOKS, RankEvidence
-from overruler.vision.pairing.ranks.told_places import SeenPlace, look_at_places
+from overruler.vision.pairing.ranks.told_places import Look, look_at_places
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting
 from overruler.vision.plates.lattice import find_units
@@ -53,8 +53,6 @@ MIN_UNIT = 3
 MIN_PROBABILITY = 0.9
 """Least probability of a base that no photo found by itself: many places are asked for."""
 
-Look = tuple[SeenPlace, Detection | None]
-"""What one photo says of one place, and the base that it shows there."""
 Looks = dict[int, Look]
 """What each photo, by its index, says of one place."""
 

@@ -54,9 +54,11 @@ class SeenPlace(NamedTuple):
     """Squared error of the size that the network guesses there, if the base is of its own, in σ²."""
 
 
-def look_at_places(
-    frame: Frame, camera: Camera, poses: Sequence[BasePose]
-) -> list[tuple[SeenPlace, Detection | None]]:
+Look = tuple[SeenPlace, Detection | None]
+"""What one photo says of one place, and the base that it shows there."""
+
+
+def look_at_places(frame: Frame, camera: Camera, poses: Sequence[BasePose]) -> list[Look]:
     """Return what a photo says of each pose, and the base that it shows about it, if any.
 
     A base has the score that it has among those at the other poses, however low.
@@ -68,7 +70,7 @@ def look_at_places(
         for guess, pose in zip(guesses, poses, strict=True)
     ]
     scores = iter(one.score for one in rate([fit for fit in fits if fit is not None]))
-    looks: list[tuple[SeenPlace, Detection | None]] = []
+    looks: list[Look] = []
     for pose, guess, fit in zip(poses, guesses, fits, strict=True):
         mm_per_px = float(camera.mm_per_px(np.array([*pose.xy_mm, 0.0])))
         logit = float(probability_to_logit(guess.score, MAX_NETWORK_LOGIT))
