@@ -1,5 +1,5 @@
 // --- a film of a move, made by the browser: whoever has the page alone can share it ---
-const CLIP = { wide: 960, pictures: 25, lead: .7, hold: 3, longest: 10, strip: 84 };
+const CLIP = { wide: 960, pictures: 25, lead: .7, hold: 3, longest: 10, strip: 84, queue: 12 };
 const clipKind = window.MediaRecorder && HTMLCanvasElement.prototype.captureStream && ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/mp4"].find(kind => MediaRecorder.isTypeSupported(kind));
 
 function lastMove(time) { return film.moves.reduce((last, m, k) => m.start_s <= time + .06 && (last < 0 || m.start_s >= film.moves[last].start_s) ? k : last, -1); }
@@ -73,16 +73,19 @@ async function recordMove(move, say) {
   const paint = time => drawMoment(pen, move, time < move.end_s + .4 ? before : after, time);
   paint(from);
   const recorder = new MediaRecorder(canvas.captureStream(CLIP.pictures), { mimeType: clipKind, videoBitsPerSecond: 4e6 }), parts = [];
-  recorder.ondataavailable = event => parts.push(event.data);
+  recorder.ondataavailable = event => { if (event.data.size) parts.push(event.data); };
   const done = new Promise(resolve => { recorder.onstop = resolve; });
-  recorder.start();
-  const begin = performance.now();
-  await new Promise(resolve => {
-    const step = () => { const time = from + (performance.now() - begin) / 1000;
-      say("Recording: " + Math.ceil(Math.max(0, to - time)) + " s more"); paint(Math.min(time, to));
-      if (time < to) setTimeout(step, 1000 / CLIP.pictures); else resolve(); };
-    step();
-  });
+  const pause = () => new Promise(resolve => setTimeout(resolve, 1000 / CLIP.pictures));
+  // A busy encoder wakes late and has up to ten pictures waiting, lost when it stops: the first and last stand until they are through.
+  const stand = async (time, count) => { for (const until = parts.length + count; parts.length < until && recorder.state === "recording";) { paint(time); await pause(); } };
+  recorder.start(1000 / CLIP.pictures);
+  await stand(from, 1);
+  for (let begin = performance.now(), time = from; time < to;) {
+    await pause();
+    time = Math.min(to, from + (performance.now() - begin) / 1000);
+    say("Recording: " + Math.ceil(to - time) + " s more"); paint(time);
+  }
+  await stand(to, CLIP.queue);
   recorder.stop();
   await done;
   return new Blob(parts, { type: clipKind.split(";")[0] });
