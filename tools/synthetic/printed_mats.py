@@ -34,8 +34,6 @@ SOFT_PX = 0.7
 """1 σ of the camera's blur."""
 Truth = Any
 """What is true of a photo, as `render_samples.py` writes it."""
-Box = tuple[float, float, float, float]
-"""Left, low, right, high, in mm."""
 
 
 FORMS = {"disc": (1.0, 1.0), "oval": (0.55, 0.8), "square": (1.0, 1.0), "oblong": (0.4, 0.8)}
@@ -69,25 +67,11 @@ def print_on_mat(
     rng: Rng, photo: Picture, camera: Camera, truth: Truth, count: int, form: str = "disc"
 ) -> tuple[Picture, list[Lookalike]]:
     """Return a photo with up to so many prints of a form on its mat, and what they are."""
-    board = truth["board"]
-    box = (0.0, 0.0, board["width_mm"], board["height_mm"])
-    return print_among(rng, photo, camera, box, list(_taken(truth)), count, form)
-
-
-def print_among(
-    rng: Rng,
-    photo: Picture,
-    camera: Camera,
-    box_mm: Box,
-    taken: list[Array],
-    count: int,
-    form: str = "disc",
-) -> tuple[Picture, list[Lookalike]]:
-    """The same in a box of the mat, outside `taken` circles (3,) of x, y and radius in mm."""
-    taken, seen = [*taken], photo.astype(np.float32)
+    size = np.array([truth["board"]["width_mm"], truth["board"]["height_mm"]])
+    taken, seen = list(_taken(truth)), photo.astype(np.float32)
     prints = []
     for _ in range(count):
-        place = _free_place(rng, box_mm, taken)
+        place = _free_place(rng, size, taken)
         if place is None:
             continue
         kind, share = str(rng.choice(list(KINDS))), rng.uniform(*FORMS[form])
@@ -115,13 +99,11 @@ def _taken(truth: Truth) -> Iterator[Array]:
 _EXTENTS = "diameter_mm", "length_mm", "width_mm"
 
 
-def _free_place(rng: Rng, box_mm: Box, taken: list[Array]) -> Array | None:
-    low, high = np.array(box_mm[:2]), np.array(box_mm[2:])
+def _free_place(rng: Rng, size_mm: Array, taken: list[Array]) -> Array | None:
+    """Return a free circle (3,) on a board of this size; None where none is found."""
     for _ in range(TRIES):
         radius = float(np.exp(rng.uniform(*np.log(RADII_MM))))
-        if 2 * radius > (high - low).min():
-            continue
-        at = rng.uniform(low + radius, high - radius)
+        at = rng.uniform(radius, size_mm - radius)
         if all(np.hypot(*(at - other[:2])) > radius + other[2] for other in taken):
             return np.array([*at, radius])
     return None
