@@ -50,6 +50,19 @@ def test_a_clear_photo_s_clear_findings_surely_are_pieces() -> None:
     assert min(piece_probabilities([finding(0.9999)] * 12)) > 0.995
 
 
+def test_among_ships_a_round_finding_is_in_doubt() -> None:
+    """A planet on a mat of space scores as high as a base; beside as many round bases it would be sure."""
+    plates = [replace(finding(0.999), base=Base.rectangle(40, 40)) for _ in range(8)]
+    planet = finding(0.995)
+    *ships, among_ships = piece_probabilities([*plates, planet])
+    assert 0.5 < among_ships < 0.9
+    assert ships == [0.999] * 8
+    assert piece_probabilities([*plates[:4], planet])[-1] > 0.97
+    mixed = piece_probabilities([*plates, *[finding(0.9999)] * 6, planet])
+    assert mixed[-1] > 0.97
+    assert piece_probabilities([*plates, replace(planet, is_confirmed=True)])[-1] == 1
+
+
 def test_what_a_person_said_is_sure_and_says_nothing_of_others() -> None:
     told = piece_probabilities([finding(0.7, is_confirmed=True), finding(0.95)])
     assert told[0] == 1

@@ -11,6 +11,7 @@ import numpy as np
 
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
+from overruler.vision.detection.finders import DOMINANCE_RATIO, MANY_PLATES, is_plate
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import probability_to_logit
 from overruler.vision.rounds.lookalike_share import probabilities_among
@@ -21,6 +22,9 @@ MAX_SCORE_LOGIT = 9.0
 """Largest log odds of a score that is believed: one in eight thousand."""
 USUAL_LOOKALIKE_SHARE = 0.003
 """Share of lookalikes among the findings of a usual photo: of 549 on 19 rendered tables one was none."""
+LOOKALIKE_SHARE_AMONG_SHIPS = 0.5
+"""The same of round findings among ships on square plates, a judgement: games of ships have hardly a
+round base, and their mats have printed planets, which score as high."""
 UNPREPARED_LOOKALIKE_SHARE = 0.05
 """The same where no marker lies on the table: nobody prepared it for measuring, and counters and
 lids lie about. On 17 rendered tables with lookalikes 50 of 965 findings are none."""
@@ -34,13 +38,22 @@ def piece_probabilities(detections: Sequence[Detection], is_prepared: bool = Tru
     """
     judged = [one for one in detections if not one.is_confirmed and one.base.shape == "circle"]
     scores = np.array([round_score(one) for one in judged])
-    usual_share = USUAL_LOOKALIKE_SHARE if is_prepared else UNPREPARED_LOOKALIKE_SHARE
+    usual_share = _usual_lookalike_share(detections, is_prepared)
     probabilities = probabilities_among(score_features(scores) @ LIKELIHOOD_WEIGHTS, usual_share)
     found = dict(zip(map(id, judged), probabilities.tolist(), strict=True))
     if not is_prepared:
         told = {id(one): one.in_play_probability for one in judged}
         found |= {key: share for key, share in told.items() if share is not None}
     return [_probability(one, found.get(id(one))) for one in detections]
+
+
+def _usual_lookalike_share(detections: Sequence[Detection], is_prepared: bool) -> float:
+    if not is_prepared:
+        return UNPREPARED_LOOKALIKE_SHARE
+    plates = sum(is_plate(one.base) for one in detections)
+    rounds = sum(one.base.shape == "circle" for one in detections)
+    are_ships = plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
+    return LOOKALIKE_SHARE_AMONG_SHIPS if are_ships else USUAL_LOOKALIKE_SHARE
 
 
 def _probability(one: Detection, among_others: float | None) -> float:
