@@ -138,6 +138,23 @@ def test_the_page_alone_makes_a_film_of_a_move(page: "Page", folder: Path, tmp_p
     assert np.abs(shown[-1].astype(int) - shown[0]).max() > 100  # the way, and its length in words
 
 
+def test_a_browser_that_records_nothing_is_not_waited_for(
+    page: "Page", folder: Path, tmp_path: Path
+) -> None:
+    shutil.copy(folder / "report.html", tmp_path)
+    open_page(page, tmp_path / "report.html")
+    page.locator("#moves tbody tr").click()
+    page.evaluate("Object.assign(CLIP, { hold: 0.2, longest: 0.4, patience: 0.3 })")
+    page.evaluate("""() => { window.MediaRecorder = class {
+        start() { this.state = "recording"; }
+        stop() { this.state = "inactive"; this.onstop(); }
+    }; }""")
+    page.click("#clip-make")
+    until(lambda: page.locator("#clip-said").inner_text() != "")
+    assert page.locator("#clip-said").inner_text() == "This browser could not record the film."
+    assert page.locator("#clip-make").is_enabled()
+
+
 def test_a_page_without_its_film_says_so_and_takes_it_from_elsewhere(
     page: "Page", folder: Path, tmp_path: Path
 ) -> None:

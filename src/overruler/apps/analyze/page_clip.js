@@ -1,5 +1,5 @@
 // --- a film of a move, made by the browser: whoever has the page alone can share it ---
-const CLIP = { wide: 960, pictures: 25, lead: .7, hold: 3, longest: 10, strip: 84, queue: 12 };
+const CLIP = { wide: 960, pictures: 25, lead: .7, hold: 3, longest: 10, strip: 84, queue: 12, patience: 15 };
 const clipKind = window.MediaRecorder && HTMLCanvasElement.prototype.captureStream && ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/mp4"].find(kind => MediaRecorder.isTypeSupported(kind));
 
 function lastMove(time) { return film.moves.reduce((last, m, k) => m.start_s <= time + .06 && (last < 0 || m.start_s >= film.moves[last].start_s) ? k : last, -1); }
@@ -76,14 +76,18 @@ async function recordMove(move, say) {
   recorder.ondataavailable = event => { if (event.data.size) parts.push(event.data); };
   const done = new Promise(resolve => { recorder.onstop = resolve; });
   const pause = () => new Promise(resolve => setTimeout(resolve, 1000 / CLIP.pictures));
+  const show = time => { say("Recording: " + Math.ceil(to - time) + " s more"); paint(time); };
   // A busy encoder wakes late and has up to ten pictures waiting, lost when it stops: the first and last stand until they are through.
-  const stand = async (time, count) => { for (const until = parts.length + count; parts.length < until && recorder.state === "recording";) { paint(time); await pause(); } };
+  const stand = async (time, count) => {
+    const until = parts.length + count, late = performance.now() + 1000 * CLIP.patience;
+    while (parts.length < until && performance.now() < late && recorder.state === "recording") { show(time); await pause(); }
+  };
   recorder.start(1000 / CLIP.pictures);
   await stand(from, 1);
   for (let begin = performance.now(), time = from; time < to;) {
     await pause();
     time = Math.min(to, from + (performance.now() - begin) / 1000);
-    say("Recording: " + Math.ceil(to - time) + " s more"); paint(time);
+    show(time);
   }
   await stand(to, CLIP.queue);
   recorder.stop();

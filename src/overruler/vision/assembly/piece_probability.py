@@ -11,7 +11,7 @@ import numpy as np
 
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
-from overruler.vision.detection.finders import DOMINANCE_RATIO, MANY_PLATES, is_plate
+from overruler.vision.detection.finders import are_ships, is_plate
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import probability_to_logit
 from overruler.vision.rounds.lookalike_share import probabilities_among
@@ -52,8 +52,7 @@ def _usual_lookalike_share(detections: Sequence[Detection], is_prepared: bool) -
         return UNPREPARED_LOOKALIKE_SHARE
     plates = sum(is_plate(one.base) for one in detections)
     rounds = sum(one.base.shape == "circle" for one in detections)
-    are_ships = plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
-    return LOOKALIKE_SHARE_AMONG_SHIPS if are_ships else USUAL_LOOKALIKE_SHARE
+    return LOOKALIKE_SHARE_AMONG_SHIPS if are_ships(plates, rounds) else USUAL_LOOKALIKE_SHARE
 
 
 def _probability(one: Detection, among_others: float | None) -> float:

@@ -141,8 +141,7 @@ class Search:
             plates = find_plate_candidates(view, camera, hidden)
         rounds = _count_likely(discs.rounds[:, 3])
         likely_plates = _count_likely(candidate.score for candidate in plates)
-        dominant = likely_plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
-        is_fleet = not sizes_chosen and dominant
+        is_fleet = not sizes_chosen and are_ships(likely_plates, rounds)
         seen = None
         if in_play:
             seen = _shapes_in_play(frame, camera, view, hidden, discs)
@@ -170,6 +169,11 @@ def round_radii_mm(bases: Sequence[Base]) -> Array:
 def is_plate(base: Base) -> bool:
     """Tell whether a base is as large as a ship's plate of the catalogue."""
     return base.is_square and base.width_mm in PLATE_SIDES_MM
+
+
+def are_ships(plates: int, rounds: int) -> bool:
+    """Tell whether so many plates beside so many round bases make a table of ships."""
+    return plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
 
 
 def _shapes_in_play(
