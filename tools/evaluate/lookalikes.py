@@ -34,8 +34,10 @@ from overruler.pieces import Piece
 from overruler.referee import Referee
 from overruler.sources.photo import load_photo
 from synthetic.from_above.sheet import camera_of
-from synthetic.printed_mats import FORMS, KINDS, Lookalike, print_on_mat
+from synthetic.printed_mats import FORMS, KINDS, print_on_mat
 
+BASES = "bases"
+"""The row of the bases among the counts."""
 SURE = 0.9
 SAME_MM = 8.0
 """A base found again is no farther from where it was found."""
@@ -70,10 +72,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-BASES = "bases"
-"""The row of the bases among the counts."""
-
-
 def _truth(photo: Path) -> Path:
     return photo.with_suffix(".json")
 
@@ -85,31 +83,26 @@ def _counted(
     truth = json.loads(_truth(photo).read_text(encoding="utf-8"))
     referee, frame = Referee(board_of(photo, truth)), load_photo(photo)
     before = referee.look(frame).scene.pieces
-    pixels, discs = print_on_mat(rng, frame.pixels, camera_of(truth["camera"]), truth, each, form)
+    pixels, prints = print_on_mat(rng, frame.pixels, camera_of(truth["camera"]), truth, each, form)
     after = referee.look(replace(frame, pixels=pixels)).scene.pieces
     tally: Counter[tuple[str, str]] = Counter()
-    for disc in discs:
-        there = [one for one in after if disc.holds(_place(one))]
-        likely = max((one.extra.get("probability", 1.0) for one in there), default=0.0)
-        tally[disc.kind, "all"] += 1
-        tally[disc.kind, "told"] += bool(there)
-        tally[disc.kind, "sure"] += likely > SURE
-    for one in before:
-        if _lies_on(one, discs):
+    for one in prints:
+        there = [piece for piece in after if one.holds(_place(piece))]
+        likely = max((piece.extra.get("probability", 1.0) for piece in there), default=0.0)
+        tally[one.kind, "all"] += 1
+        tally[one.kind, "told"] += bool(there)
+        tally[one.kind, "sure"] += likely > SURE
+    for piece in before:
+        if any(one.holds(_place(piece)) for one in prints):
             continue
+        apart_mm = [np.hypot(*(_place(piece) - _place(other))) for other in after]
         tally[BASES, "all"] += 1
-        tally[BASES, "told"] += any(
-            np.hypot(*(_place(one) - _place(other))) < SAME_MM for other in after
-        )
+        tally[BASES, "told"] += min(apart_mm, default=np.inf) < SAME_MM
     return tally
 
 
 def _place(piece: Piece) -> Array:
     return np.array([piece.x_mm, piece.y_mm])
-
-
-def _lies_on(piece: Piece, discs: Sequence[Lookalike]) -> bool:
-    return any(one.holds(_place(piece)) for one in discs)
 
 
 def _table(tally: Counter[tuple[str, str]]) -> Table:

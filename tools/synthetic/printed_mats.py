@@ -5,7 +5,6 @@ They lie flat and carry nothing, so none is a base. They keep away from pieces, 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import cv2
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from overruler.geometry.camera import Camera
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.develop import encode_srgb
+from synthetic.from_above.sheet import Truth, on_board
 from synthetic.noise import clouds
 from synthetic.painted.art import any_art, ink, round_art
 from synthetic.painted.plates import spun
@@ -32,10 +32,6 @@ NOISE = 2.0
 """1 σ of the camera's noise on a print, in grey levels."""
 SOFT_PX = 0.7
 """1 σ of the camera's blur."""
-Truth = Any
-"""What is true of a photo, as `render_samples.py` writes it."""
-
-
 FORMS = {"disc": (1.0, 1.0), "oval": (0.55, 0.8), "square": (1.0, 1.0), "oblong": (0.4, 0.8)}
 """Forms of prints, and their least and largest width as a share of the length."""
 ANGULAR = "square", "oblong"
@@ -68,7 +64,7 @@ def print_on_mat(
 ) -> tuple[Picture, list[Lookalike]]:
     """Return a photo with up to so many prints of a form on its mat, and what they are."""
     size = np.array([truth["board"]["width_mm"], truth["board"]["height_mm"]])
-    taken, seen = list(_taken(truth)), photo.astype(np.float32)
+    taken, seen = list(_taken(truth, camera)), photo.astype(np.float32)
     prints = []
     for _ in range(count):
         place = _free_place(rng, size, taken)
@@ -83,20 +79,17 @@ def print_on_mat(
     return seen.clip(0, 255).astype(np.uint8), prints
 
 
-def _taken(truth: Truth) -> Iterator[Array]:
+def _taken(truth: Truth, camera: Camera) -> Iterator[Array]:
     """Circles (3,) of x, y and radius in mm where no print lies."""
     for piece in truth["pieces"]:
-        sizes = [value for key, value in piece["shape"].items() if key in _EXTENTS]
-        yield np.array([piece["x_mm"], piece["y_mm"], max(sizes) / 2 + CLEARANCE_MM])
+        x, y, length, width, _ = on_board(camera, piece)
+        yield np.array([x, y, max(length, width) / 2 + CLEARANCE_MM])
     for marker in truth["markers"]["items"]:
         yield np.array([*np.array(marker["corners_mm"])[:, :2].mean(0), CARD_REACH_MM])
     for hill in truth.get("terrain", []):
         foot = np.array(hill["footprint_mm"], float).reshape(-1, 2)
         middle = foot.mean(0)
         yield np.array([*middle, np.hypot(*(foot - middle).T).max()])
-
-
-_EXTENTS = "diameter_mm", "length_mm", "width_mm"
 
 
 def _free_place(rng: Rng, size_mm: Array, taken: list[Array]) -> Array | None:
@@ -117,9 +110,7 @@ def _lay(rng: Rng, photo: Floats, camera: Camera, one: Lookalike) -> bool:
     low, high = np.floor(corners.min(0)).astype(int) - 3, np.ceil(corners.max(0)).astype(int) + 4
     if (low < 0).any() or (high > photo.shape[1::-1]).any():
         return False
-    picture, cover = KINDS[one.kind](rng)
-    if one.is_angular and one.kind != "ring":
-        cover = np.ones_like(cover)
+    picture, cover = KINDS[one.kind](rng, _out(one.is_angular))
     scale = np.sqrt(cv2.contourArea(corners.astype(np.float32))) / SIDE
     soft = max(SOFT_PX / scale * rng.uniform(0.7, 1.3), 0.3)
     edge = np.array([[0, 0], [SIDE, 0], [SIDE, SIDE], [0, SIDE]], np.float32) - 0.5
@@ -136,7 +127,7 @@ def _lay(rng: Rng, photo: Floats, camera: Camera, one: Lookalike) -> bool:
     return True
 
 
-# --- kinds of prints: light (SIDE, SIDE, 3), blue green red, and cover (SIDE, SIDE) ---
+# --- kinds of prints, by how far `out` pixels lie: light (SIDE, SIDE, 3), blue green red, and cover (SIDE, SIDE) ---
 
 
 def _axes() -> tuple[Floats, Floats]:
@@ -144,13 +135,15 @@ def _axes() -> tuple[Floats, Floats]:
     return step[None], step[:, None]
 
 
-def _out() -> Floats:
-    """Distance (SIDE, SIDE) from the middle, in radii."""
-    return np.asarray(np.hypot(*_axes()), np.float32)
+def _out(is_angular: bool) -> Floats:
+    """How far out each pixel (SIDE, SIDE) lies: 1 is the edge of a disc or of a square."""
+    x, y = _axes()
+    far = np.maximum(np.abs(x), np.abs(y)) if is_angular else np.hypot(x, y)
+    return np.asarray(far, np.float32)
 
 
-def _inside() -> Floats:
-    return (_out() < 1).astype(np.float32)
+def _inside(out: Floats) -> Floats:
+    return (out <= 1).astype(np.float32)
 
 
 def _marbled(rng: Rng) -> Floats:
@@ -161,54 +154,54 @@ def _marbled(rng: Rng) -> Floats:
     return np.asarray(first + (second - first) * share, np.float32)
 
 
-def _planet(rng: Rng) -> tuple[Floats, Floats]:
+def _planet(rng: Rng, out: Floats) -> tuple[Floats, Floats]:
     """A ball that the print shows lit from one side."""
     x, y = _axes()
     turn, aside = rng.uniform(0, 2 * np.pi), rng.uniform(0.2, 0.8)
-    facing = np.sqrt((1 - _out() ** 2).clip(0))
+    facing = np.sqrt((1 - out**2).clip(0))
     light = aside * (np.cos(turn) * x + np.sin(turn) * y) + (1 - 0.4 * aside) * facing
     dark = rng.uniform(0.02, 0.4)
-    return np.asarray(_marbled(rng) * (dark + 0.8 * light.clip(0, 1))[..., None]), _inside()
+    return np.asarray(_marbled(rng) * (dark + 0.8 * light.clip(0, 1))[..., None]), _inside(out)
 
 
-def _plain(rng: Rng) -> tuple[Floats, Floats]:
-    return np.full((SIDE, SIDE, 3), any_colour(rng), np.float32), _inside()
+def _plain(rng: Rng, out: Floats) -> tuple[Floats, Floats]:
+    return np.full((SIDE, SIDE, 3), any_colour(rng), np.float32), _inside(out)
 
 
-def _sign(rng: Rng) -> tuple[Floats, Floats]:
+def _sign(rng: Rng, out: Floats) -> tuple[Floats, Floats]:
     """A picture, a word or a star with a border."""
     art = cv2.resize(round_art(rng), (SIDE, SIDE), interpolation=cv2.INTER_LINEAR)
-    return np.asarray(art[..., :3], np.float32), _inside()
+    return np.asarray(art[..., :3], np.float32), _inside(out)
 
 
-def _picture(rng: Rng) -> tuple[Floats, Floats]:
+def _picture(rng: Rng, out: Floats) -> tuple[Floats, Floats]:
     art = cv2.resize(any_art(rng), (SIDE, SIDE), interpolation=cv2.INTER_LINEAR)
-    return np.asarray(art, np.float32), _inside()
+    return np.asarray(art, np.float32), _inside(out)
 
 
-def _ground(rng: Rng) -> tuple[Floats, Floats]:
+def _ground(rng: Rng, out: Floats) -> tuple[Floats, Floats]:
     """Earth, sand or a crater's floor, some with a dark border."""
     grains = 1 + 0.2 * clouds((SIDE, SIDE), rng.uniform(3, 20), rng)
-    border = np.where(_out() > 1 - rng.uniform(0, 0.12), rng.uniform(0.2, 1), 1)
-    return np.asarray(_marbled(rng) * (grains * border)[..., None], np.float32), _inside()
+    border = np.where(out > 1 - rng.uniform(0, 0.12), rng.uniform(0.2, 1), 1)
+    return np.asarray(_marbled(rng) * (grains * border)[..., None], np.float32), _inside(out)
 
 
-def _ring(rng: Rng) -> tuple[Floats, Floats]:
+def _ring(rng: Rng, out: Floats) -> tuple[Floats, Floats]:
     """A line, or a band through which the mat may show."""
-    band = _inside() * (_out() > 1 - rng.uniform(0.04, 0.3))
+    band = _inside(out) * (out > 1 - rng.uniform(0.04, 0.3))
     return _marbled(rng), np.asarray(band * rng.uniform(0.5, 1), np.float32)
 
 
-def _lid(rng: Rng) -> tuple[Floats, Floats]:
+def _lid(rng: Rng, out: Floats) -> tuple[Floats, Floats]:
     """A cover over a drain: studs or a grid, with a plain border."""
     x, y = _axes()
     pitch = rng.uniform(6, 20)
     studs = np.where(np.sin(pitch * x) * np.sin(pitch * y) > 0, 1.6, 0.7)
-    tone = np.where(_out() > 0.85, rng.uniform(0.4, 1.8), studs)
-    return np.asarray(0.4 * np.array(ink(rng)) * tone[..., None], np.float32), _inside()
+    tone = np.where(out > 0.85, rng.uniform(0.4, 1.8), studs)
+    return np.asarray(0.4 * np.array(ink(rng)) * tone[..., None], np.float32), _inside(out)
 
 
-KINDS: dict[str, Callable[[Rng], tuple[Floats, Floats]]] = {
+KINDS: dict[str, Callable[[Rng, Floats], tuple[Floats, Floats]]] = {
     "planet": _planet,
     "plain": _plain,
     "sign": _sign,
