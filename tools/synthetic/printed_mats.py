@@ -32,6 +32,8 @@ NOISE = 2.0
 """1 σ of the camera's noise on a print, in grey levels."""
 SOFT_PX = 0.7
 """1 σ of the camera's blur."""
+Box = tuple[float, float, float, float]
+"""Left, low, right, high, in mm."""
 FORMS = {"disc": (1.0, 1.0), "oval": (0.55, 0.8), "square": (1.0, 1.0), "oblong": (0.4, 0.8)}
 """Forms of prints, and their least and largest width as a share of the length."""
 ANGULAR = "square", "oblong"
@@ -63,11 +65,25 @@ def print_on_mat(
     rng: Rng, photo: Picture, camera: Camera, truth: Truth, count: int, form: str = "disc"
 ) -> tuple[Picture, list[Lookalike]]:
     """Return a photo with up to so many prints of a form on its mat, and what they are."""
-    size = np.array([truth["board"]["width_mm"], truth["board"]["height_mm"]])
-    taken, seen = list(_taken(truth, camera)), photo.astype(np.float32)
+    board = truth["board"]
+    box = (0.0, 0.0, board["width_mm"], board["height_mm"])
+    return print_among(rng, photo, camera, box, list(_taken(truth, camera)), count, form)
+
+
+def print_among(
+    rng: Rng,
+    photo: Picture,
+    camera: Camera,
+    box_mm: Box,
+    taken: list[Array],
+    count: int,
+    form: str = "disc",
+) -> tuple[Picture, list[Lookalike]]:
+    """The same in a box of the mat, outside `taken` circles (3,) of x, y and radius in mm."""
+    taken, seen = [*taken], photo.astype(np.float32)
     prints = []
     for _ in range(count):
-        place = _free_place(rng, size, taken)
+        place = _free_place(rng, box_mm, taken)
         if place is None:
             continue
         kind, share = str(rng.choice(list(KINDS))), rng.uniform(*FORMS[form])
@@ -92,11 +108,14 @@ def _taken(truth: Truth, camera: Camera) -> Iterator[Array]:
         yield np.array([*middle, np.hypot(*(foot - middle).T).max()])
 
 
-def _free_place(rng: Rng, size_mm: Array, taken: list[Array]) -> Array | None:
-    """Return a free circle (3,) on a board of this size; None where none is found."""
+def _free_place(rng: Rng, box_mm: Box, taken: list[Array]) -> Array | None:
+    """Return a free circle (3,) in a box; None where none is found."""
+    low, high = np.array(box_mm[:2]), np.array(box_mm[2:])
     for _ in range(TRIES):
         radius = float(np.exp(rng.uniform(*np.log(RADII_MM))))
-        at = rng.uniform(radius, size_mm - radius)
+        if 2 * radius > (high - low).min():
+            continue
+        at = rng.uniform(low + radius, high - radius)
         if all(np.hypot(*(at - other[:2])) > radius + other[2] for other in taken):
             return np.array([*at, radius])
     return None

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from multiprocessing import get_context
-from pathlib import Path
 from queue import Queue
 from typing import Any, Generic, TypeVar
 
@@ -16,6 +15,7 @@ from training.loop import Batch
 AHEAD = 3
 """So many batches of each process may wait to be learnt from."""
 Draw = Callable[[], tuple[Floats, Floats]]
+Item = TypeVar("Item")
 Thing = TypeVar("Thing")
 HELD_OUT = 10
 """One traced table in so many is kept for the check."""
@@ -76,9 +76,9 @@ def _draw_on(make: Callable[[int], Draw], number: int, queue: "Queue[Any]") -> N
         queue.put(tuple(map(torch.from_numpy, draw())))
 
 
-def read_all(read: Callable[[Path], Thing], paths: Sequence[Path], workers: int) -> list[Thing]:
-    """What `read` makes of each file."""
+def read_all(read: Callable[[Item], Thing], items: Sequence[Item], workers: int) -> list[Thing]:
+    """What `read` makes of each file, or of another thing."""
     if not workers:
-        return [read(path) for path in paths]
+        return [read(item) for item in items]
     with get_context("fork").Pool(workers) as pool:
-        return pool.map(read, paths, chunksize=4)
+        return pool.map(read, items, chunksize=4)

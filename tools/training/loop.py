@@ -90,9 +90,8 @@ def step(net: nn.Module, pair: Batch, optimizer: torch.optim.Optimizer, loss_of:
     """Learn from one batch, its input and its truth; the loss."""
     net.train()
     blob, truth = (torch.as_tensor(part).to(device_of(net)) for part in pair)
-    with torch.autocast("cpu", torch.bfloat16):
-        answer = net(blob.to(memory_format=torch.channels_last))
-    value = loss_of(answer.float(), truth)
+    answer = net(blob.to(memory_format=torch.channels_last))
+    value = loss_of(answer, truth)
     optimizer.zero_grad(set_to_none=True)
     value.backward()
     nn.utils.clip_grad_norm_(net.parameters(), 5.0)

@@ -39,6 +39,7 @@ LESSONS = {
     "hills": "training.lessons.hills.learn",
     "rims": "training.lessons.rims.lessons",
     "rings": "training.lessons.rims.lessons",
+    "prints": "training.lessons.rims.lessons",
     "in_play": "training.lessons.in_play.learn",
     "in_play_first": "training.lessons.in_play.learn",
 }

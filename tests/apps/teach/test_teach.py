@@ -34,13 +34,13 @@ def board_text() -> str:
 
 
 def draw_table(folder: Path, seed: int) -> list[str]:
-    """Write `SEED.png`, with three bases and three flat tokens; the tokens' ids, which follow x."""
+    """Write `SEED.png`, with three bases and three plain tokens; the tokens' ids, which follow x."""
     draw = np.random.default_rng(seed)
     places = draw.permutation([(x, y) for x in (120, 210, 300, 390, 480, 570) for y in (170, 290)])
     x_mm = places[:6] + draw.uniform(-8, 8, (6, 2))
     x_mm[:, 0] += np.arange(6) * 1e-3
     things = [Plinth(x, y, BASE_MM) for x, y in x_mm[:3]]
-    token = replace(things[0], diameter_mm=TOKEN_MM, height_mm=1.0, taper_mm=0.0)
+    token = replace(things[0], diameter_mm=TOKEN_MM, height_mm=3.0, taper_mm=0.0)
     token = replace(token, rim=(0.6, 0.6, 0.6), top=(0.5, 0.45, 0.3))
     things += [replace(token, x_mm=x, y_mm=y) for x, y in x_mm[3:]]
     camera = camera_over(focal_px=630)

@@ -46,3 +46,16 @@ def test_bases_in_ranks_do_not_overlap() -> None:
         places = np.array([plate.center_mm for plate in unit])
         gaps = np.linalg.norm(places[:, None] - places, axis=-1)[np.triu_indices(len(places), 1)]
         assert (gaps >= 2 * unit[0].radius_mm - 1e-9).all()
+
+
+def test_bases_of_unmanned_scenes_carry_little() -> None:
+    """Tufts and stones at most: what is on a base there is lower than any figure."""
+    for seed in range(20):
+        scene = make_scene(np.random.default_rng(seed), REACH_MM, tiles(), unmanned=1.0)
+        for base in (plate for plate in scene.plates if plate.is_base):
+            above = [
+                solid.points_mm[:, 2].max() - base.top_mm
+                for solid in scene.solids
+                if np.hypot(*(solid.points_mm[:, :2].mean(0) - base.center_mm)) < base.radius_mm
+            ]
+            assert max(above, default=0.0) < 8.0

@@ -15,7 +15,7 @@ from overruler.vision.contours.rare_events import NEGLIGIBLE_PROBABILITY, RARE_W
 from overruler.vision.contours.silhouette import PROFILES
 from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds import fit_rounds as module
-from overruler.vision.rounds import scoring, uncertainty
+from overruler.vision.rounds import further_networks, scoring, uncertainty
 from overruler.vision.rounds.fit_rounds import fit_rounds
 from overruler.vision.rounds.scoring import (
     base_probability,
@@ -299,7 +299,7 @@ def test_in_play_the_probability_decides(monkeypatch: pytest.MonkeyPatch) -> Non
     frame = photo(camera, [Plinth(*at, 27.0, rim=(0.03,) * 3) for at in SURE])
     seen, above = guesses(SURE, [13.5] * 5), np.array([[*at, 13.5, 0.9] for at in SURE])
     in_play = np.array([0.45, 0.55, 0.9, 0.1, 0.999])
-    monkeypatch.setattr(module, "_probabilities_in_play", lambda *_: in_play)
+    monkeypatch.setattr(module, "probabilities_in_play", lambda *_: in_play)
     found = fit_rounds(frame, exact(camera), seen, np.array([13.5]), from_above=above)
     assert [one.score for one in found] == [0.999, 0.9, 0.55]
 
@@ -308,7 +308,7 @@ def test_in_play_the_probability_decides(monkeypatch: pytest.MonkeyPatch) -> Non
     ("said", "told"), [(0.0, 0.0), (0.3, 0.3), (0.9, 0.9), (0.99, 0.9735), (0.998, 0.9897)]
 )
 def test_the_surest_probabilities_in_play_are_tempered(said: float, told: float) -> None:
-    assert module.temper_surest(np.array([said]))[0] == pytest.approx(told, abs=2e-3)
+    assert further_networks.temper_surest(np.array([said]))[0] == pytest.approx(told, abs=2e-3)
 
 
 def test_a_table_with_markers_is_not_in_play(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,12 +316,50 @@ def test_a_table_with_markers_is_not_in_play(monkeypatch: pytest.MonkeyPatch) ->
     camera = camera_over()
     frame = photo(camera, [Plinth(*at, 27.0, rim=(0.03,) * 3) for at in SURE])
     seen, above = guesses(SURE, [13.5] * 5), np.array([[*at, 13.5, 0.9] for at in SURE])
-    monkeypatch.setattr(module, "_probabilities_in_play", lambda *_: np.zeros(5))
+    monkeypatch.setattr(module, "probabilities_in_play", lambda *_: np.zeros(5))
     without = exact(camera)
     laid = replace(without, markers=(0, 1, 2, 3))
     found = fit_rounds(frame, laid, seen, np.array([13.5]), from_above=above)
     assert [one.in_play_probability for one in found] == [None] * 5
     assert not fit_rounds(frame, without, seen, np.array([13.5]), from_above=above)
+
+
+def test_where_sizes_of_bases_are_sought_a_network_that_knows_prints_looks_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It refuses what the first network is sure of; coins that somebody names are the first one's."""
+    camera = camera_over()
+    laid = replace(exact(camera), markers=(0, 1, 2, 3))
+    says = np.array([6.0, -60.0, 6.0, 6.0, -60.0])
+
+    def found(diameter_mm: float) -> set[float]:
+        frame = photo(camera, [Plinth(*at, diameter_mm, rim=(0.03,) * 3) for at in SURE])
+        radius = diameter_mm / 2
+        seen, above = guesses(SURE, [radius] * 5), np.array([[*at, radius, 0.9] for at in SURE])
+        told = fit_rounds(frame, laid, seen, np.array([radius]), from_above=above)
+        return {round(float(one.xy_mm[0])) for one in told}
+
+    everywhere = {round(at[0]) for at in SURE}
+    monkeypatch.setattr(further_networks, "unprinted_logits", lambda *_: says)
+    assert found(27.0) == {round(SURE[k][0]) for k in (0, 2, 3)}
+    assert found(21.25) == everywhere
+    monkeypatch.setattr(further_networks, "unprinted_logits", lambda *_: np.full(5, 6.0))
+    assert found(27.0) == everywhere
+
+
+def test_a_size_that_no_base_has_counts_against_a_guess(monkeypatch: pytest.MonkeyPatch) -> None:
+    camera = camera_over()
+    laid = replace(exact(camera), markers=(0, 1, 2, 3))
+    frame = photo(camera, [Plinth(*at, 54.0, rim=(0.03,) * 3) for at in SURE])
+    above = np.array([[*at, 27.0, 0.9] for at in SURE])
+    monkeypatch.setattr(further_networks, "unprinted_logits", lambda *_: np.full(5, 2.0))
+
+    def score(radius_mm: float) -> float:
+        seen = guesses(SURE, [radius_mm] * 5)
+        told = fit_rounds(frame, laid, seen, np.array([25.0]), 0.0, above)
+        return max(one.score for one in told)
+
+    assert score(27.0) < score(25.1)
 
 
 @pytest.mark.parametrize(

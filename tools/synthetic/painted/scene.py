@@ -46,11 +46,15 @@ BASED = 0.3
 
 
 def make_scene(
-    rng: Rng, reach_mm: float, tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+    rng: Rng,
+    reach_mm: float,
+    tiles: Sequence[Picture],
+    wardrobe: Wardrobe | None = None,
+    unmanned: float = 0.0,
 ) -> Scene:
     """A scene that fills a square of twice `reach_mm`; two in seven have no base.
 
-    With a wardrobe most figures are bodies out of it.
+    With a wardrobe most figures are bodies out of it. On this share of scenes, `unmanned`, bases carry none.
     """
     mat = int(rng.integers(0, len(tiles)))
     bare, played = rng.random() < 2 / 7, rng.random() < AS_PLAYED
@@ -61,6 +65,8 @@ def make_scene(
         prints += more
     paints = [palette(rng) for _ in range(2)]
     stand = _posed if played else standing
+    if unmanned and rng.random() < unmanned:
+        stand = _unmanned
     crowd = [
         part
         for plate in plates
@@ -114,6 +120,11 @@ def _posed(rng: Rng, plate: Plate, paints: Floats, wardrobe: Wardrobe | None) ->
     """The figure of a played base; elsewhere what usually stands there."""
     stand = posed if plate.is_base else standing
     return stand(rng, plate, paints, wardrobe)
+
+
+def _unmanned(rng: Rng, plate: Plate, paints: Floats, wardrobe: Wardrobe | None) -> list[Body]:
+    """What is on a base without a figure: nothing, or tufts and stones."""
+    return [*_basing(rng, plate)] if plate.is_base and rng.random() < BASED else []
 
 
 def _cluttered(

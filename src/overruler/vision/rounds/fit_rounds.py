@@ -25,13 +25,17 @@ from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.ellipse_net import KNOWN_CIRCLE_PRIOR_SIGMA, trace_ovals_of_known_size
-from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
+from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.patches import photo_pyramid
-from overruler.vision.learned.rim_net import RimEstimates, rim_logits
-from overruler.vision.rounds.lookalike_share import probabilities_among
+from overruler.vision.learned.rim_net import RimEstimates
+from overruler.vision.rounds.further_networks import (
+    MIN_ASKED_SCORE,
+    features_of_two,
+    probabilities_in_play,
+)
 from overruler.vision.rounds.mat_print import is_printed
 from overruler.vision.rounds.scoring import (
-    LOGIT_WEIGHTS_IN_PLAY,
+    LOGIT_WEIGHTS_OF_TWO,
     LOGIT_WEIGHTS_ON_CLUTTER,
     base_probabilities,
     weigh_features,
@@ -56,14 +60,6 @@ MIN_SCORE_IN_PLAY = 0.5
 """Smallest probability of a base on a table in play."""
 CATALOGUE_REACH_MM = 0.5
 """Difference up to which a diameter somebody names is one of the catalogue's: 28 for 28.5 mm."""
-USUAL_LOOKALIKE_SHARE = 0.3
-"""Share of lookalikes among the guesses of a usual photo."""
-PROVEN_LOGIT = float(np.log(9))
-"""Log odds up to which probabilities in play are right on photographs as on painted tables."""
-TRUST_BEYOND_PROVEN = 0.6
-"""How much of what is beyond counts. Campfires, trees and goals stand on the same bases as pieces, and
-painted tables have few: of 114 findings on photographs that would have 0.99 to 0.9975, 4 were none; of
-86 with more none was."""
 SIGMA_INFLATION = load_coefficients("sigma_inflation")
 """Errors on rendered tables as multiples of the networks' stated σ. The rim centre's factor grows
 by "rim_centre_per_hidden_share" times the hidden share of the rim. Of 370 retraced rims one in a
@@ -90,18 +86,21 @@ def fit_rounds(
     camera = calibration.camera
     is_played = is_in_play(calibration, radii)
     priors = size_set_priors(radii, prepared=not is_played)
-    likelihoods = rim_net_log_likelihood(guesses, radii, camera, is_pulled=not is_played)
-    plausible = size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
-    sigmas = _centre_sigma_mm(guesses)[:, None]
-    fits = fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
+    likelihoods, plausible = _size_likelihoods(guesses, radii, camera, priors, is_played)
+    fits = _first_fits(frame, camera, guesses, plausible, radii)
     scores = base_probabilities(guesses, fits, from_above)
     on_clutter, in_play = np.full((2, len(fits)), np.nan)
     if from_above is not None:
         more = guesses, fits, from_above
         on_clutter = sigmoid(weigh_features(*more, LOGIT_WEIGHTS_ON_CLUTTER))
         if is_played:
-            in_play = _probabilities_in_play(frame, camera, *more)
+            in_play = probabilities_in_play(frame, camera, *more)
             scores, least_score = in_play, min(least_score, MIN_SCORE_IN_PLAY)
+        elif has_catalogue_size(radii):
+            asked = np.flatnonzero(scores >= MIN_ASKED_SCORE)
+            seen = features_of_two(frame, camera, guesses, likelihoods, asked)
+            of_two = sigmoid(weigh_features(*more, LOGIT_WEIGHTS_OF_TWO, seen))
+            scores[asked] = np.minimum(scores, of_two)[asked]
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
     _refit_hidden_rims(frame, camera, guesses, found, fits, plausible, radii)
@@ -125,29 +124,13 @@ def is_in_play(calibration: Calibration, radii: Array) -> bool:
 
     Where all `radii` (C,) are far from the catalogue's, something plain is: coins, lids, counters.
     """
+    return not calibration.is_prepared and (not len(radii) or has_catalogue_size(radii))
+
+
+def has_catalogue_size(radii: Array) -> bool:
+    """Tell whether any of `radii` (C,) is near one of the catalogue's."""
     off_mm = np.abs(2 * radii[:, None] - np.array(ROUND_DIAMETERS_MM))
-    seeks_bases = not len(radii) or bool((off_mm <= CATALOGUE_REACH_MM).any())
-    return not calibration.is_prepared and seeks_bases
-
-
-def _probabilities_in_play(
-    frame: Frame,
-    camera: Camera,
-    guesses: RimEstimates,
-    fits: Sequence[list[SizeHypothesis]],
-    from_above: Array,
-) -> Array:
-    """Return the probability (N,) that each guess is a base, if this is a table in play."""
-    logits = rim_logits(photo_pyramid(frame), camera, guesses)
-    odds = weigh_features(guesses, fits, from_above, LOGIT_WEIGHTS_IN_PLAY, logits)
-    return temper_surest(probabilities_among(odds, USUAL_LOOKALIKE_SHARE))
-
-
-def temper_surest(probabilities: Array) -> Array:
-    """Return probabilities (N,) whose log odds beyond `PROVEN_LOGIT` count less."""
-    logits = probability_to_logit(probabilities, MAX_LOGIT)
-    beyond = np.maximum(logits - PROVEN_LOGIT, 0)
-    return sigmoid(logits - (1 - TRUST_BEYOND_PROVEN) * beyond)
+    return bool((off_mm <= CATALOGUE_REACH_MM).any())
 
 
 def _is_printed_ring(frame: Frame, camera: Camera, guesses: RimEstimates, k: int) -> bool:
@@ -169,6 +152,33 @@ def size_set_priors(radii: Array, prepared: bool = True) -> list[SizeSetPrior]:
 def covers_catalogue(radii: Array) -> bool:
     """Return whether `radii` (C,) holds the whole catalogue: nobody chose a game or sizes."""
     return set(ROUND_DIAMETERS_MM) <= set(2 * radii)
+
+
+def fits_of_guesses(
+    frame: Frame, camera: Camera, guesses: RimEstimates, radii: Array
+) -> tuple[list[list[SizeHypothesis]], Array]:
+    """Return each guess's fits on a prepared table, and its log likelihoods (N, C, 2) of sizes."""
+    likelihoods, plausible = _size_likelihoods(guesses, radii, camera, size_set_priors(radii))
+    return _first_fits(frame, camera, guesses, plausible, radii), likelihoods
+
+
+def _size_likelihoods(
+    guesses: RimEstimates,
+    radii: Array,
+    camera: Camera,
+    priors: Sequence[SizeSetPrior],
+    is_played: bool = False,
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the log likelihoods (N, C, 2) of sizes and rim kinds, and which to fit."""
+    likelihoods = rim_net_log_likelihood(guesses, radii, camera, is_pulled=not is_played)
+    return likelihoods, size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
+
+
+def _first_fits(
+    frame: Frame, camera: Camera, guesses: RimEstimates, plausible: NDArray[np.bool_], radii: Array
+) -> list[list[SizeHypothesis]]:
+    sigmas = _centre_sigma_mm(guesses)[:, None]
+    return fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
 
 
 def _centre_sigma_mm(guesses: RimEstimates) -> Array:

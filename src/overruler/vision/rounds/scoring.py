@@ -26,6 +26,9 @@ better what is one."""
 LOGIT_WEIGHTS_IN_PLAY = np.array(list(load_coefficients("round_score_in_play").values()))
 """The same features' weights on tables in play, where `in_play_net` gives the network's log odds; then
 that of the log odds by `rim_net`. They say nothing of how many guesses are bases."""
+LOGIT_WEIGHTS_OF_TWO = np.array(list(load_coefficients("round_score_of_two").values()))
+"""The same features' weights where `print_net` looks at the guess too: then that network's log odds,
+and the log likelihood of the nearest size."""
 MIN_OVERVIEW_PROBABILITY = 0.03
 """Overview probability of a place at which the overview network reports nothing."""
 MAX_OVERVIEW_PROBABILITY = 0.98
@@ -58,22 +61,29 @@ def weigh_features(
     fits: Sequence[list[SizeHypothesis]],
     from_above: Array,
     weights: Array,
-    rim_logits: Array | None = None,
+    more: Array | None = None,
 ) -> Array:
     """Return the log odds (N,) that each guess is a base, by other weights; -inf without a fit.
 
-    `rim_logits` (N,), if given, is one more feature: the log odds by `rim_net`, where another network
-    gave the score.
+    `more` (N, K), if given, are further features.
     """
-    logits = np.full(len(fits), -np.inf)
-    for i, (tried, contrast, ratio, above) in enumerate(
-        _compare_guesses(guesses, fits, from_above)
-    ):
+    features = feature_table(guesses, fits, from_above)
+    if more is not None:
+        features = np.column_stack([features, more])
+    logits = features @ weights
+    return np.where(np.isnan(logits), -np.inf, logits)
+
+
+def feature_table(
+    guesses: RimEstimates, fits: Sequence[list[SizeHypothesis]], from_above: Array
+) -> Array:
+    """Return what each guess's score is weighed from (N, 8), as `score_features`; NaN without a fit."""
+    table = np.full((len(fits), len(LOGIT_WEIGHTS_WITH_OVERVIEW)), np.nan)
+    for i, row in enumerate(_compare_guesses(guesses, fits, from_above)):
+        tried, contrast, ratio, above = row
         if tried:
-            features = score_features(guesses, i, tried, contrast, ratio, above)
-            more = [] if rim_logits is None else [float(rim_logits[i])]
-            logits[i] = weights @ [*features, *more]
-    return logits
+            table[i] = score_features(guesses, i, tried, contrast, ratio, above)
+    return table
 
 
 def _compare_guesses(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,16 @@ Numbers = NDArray[np.float64]
 _LEAST, _MOST = -5.5, 1.0
 """Bounds of a log σ."""
 _COS, _SIN, _NEAR = 6, 7, 1e-4
+ON_PAINTED, ON_TRACED = 3, 8
+"""Prints on a painted piece of a table, and on a traced table."""
+UNMANNED = 1 / 4
+"""The share of painted tables whose bases carry no figures: a print has none either."""
+PLAIN_MATS = Drawing(drawn_block, photo_samples)
+PRINTED_MATS = Drawing(
+    partial(drawn_block, prints=ON_PAINTED, unmanned=UNMANNED),
+    partial(photo_samples, prints=ON_TRACED),
+)
+"""Samples of tables as they are, and with round prints on their mats."""
 
 
 # --- patches: base or not, and roughly where ---
@@ -183,12 +194,17 @@ class Task:
         found = self.measure(np.concatenate(said), data["truth"].astype(float))
         return "  ".join(f"{name} {value:.4f}" for name, value in found.items())
 
-    def lesson(self, net: Any, loss: Callable[[Tensor, Tensor], Tensor], *names: str) -> Lesson:
+    def lesson(
+        self,
+        net: Any,
+        loss: Callable[[Tensor, Tensor], Tensor],
+        *names: str,
+        drawing: Drawing = PLAIN_MATS,
+    ) -> Lesson:
         """The lesson of a network whose samples have these names in a block."""
         fields = dict(zip(names, ("cutouts", "side", "truth"), strict=True))
         feed = FromBlocks(self.batch, self.figures, self.some, traced=0.3, fields=fields)
         interface = Interface((1, *net.shape), ("cutouts", "answers"), {0: "n"})
-        drawing = Drawing(drawn_block, photo_samples)
         return Lesson(net, loss, feed, interface, 128, 3e-3, 1000, ("samples",), drawing)
 
 
@@ -196,5 +212,8 @@ PATCHES = Task(patch_input, mirrored_patches, patch_figures)
 RINGS = Task(ring_input, mirrored_rings, ring_figures)
 LESSONS = {
     "rims": PATCHES.lesson(PatchNet, patch_loss, "patches", "side", "truth"),
+    "prints": PATCHES.lesson(
+        PatchNet, patch_loss, "patches", "side", "truth", drawing=PRINTED_MATS
+    ),
     "rings": RINGS.lesson(RingNet, ring_loss, "rings", "ring_side", "ring_truth"),
 }

@@ -23,6 +23,7 @@ from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, circle
 from synthetic.painted.scene import Scene, make_scene
 from synthetic.painted.wardrobe import Wardrobe
+from synthetic.printed_mats import CLEARANCE_MM, Lookalike, print_among
 from synthetic.tiles import library
 from training.blocks import Arrays
 
@@ -42,20 +43,26 @@ FINER, AT_ONCE = 2, 256
 """Samples of a pixel's side; patches that are cut at a time."""
 
 
-def drawn_block(seed: int, number: int, wardrobe: Wardrobe | None = None) -> Arrays:
-    """What the scenes of a block teach."""
+def drawn_block(
+    seed: int, number: int, wardrobe: Wardrobe | None = None, prints: int = 0, unmanned: float = 0.0
+) -> Arrays:
+    """What the scenes of a block teach, with up to so many prints on each, a share of them without figures."""
     tiles = library(seed, TILES)
-    some = [samples([seed, number, k], tiles, wardrobe) for k in range(SCENES)]
+    some = [samples([seed, number, k], tiles, wardrobe, prints, unmanned) for k in range(SCENES)]
     return {name: np.concatenate([one[name] for one in some]) for name in some[0]}
 
 
 def samples(
-    seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None = None
+    seed: Sequence[int],
+    tiles: Sequence[Picture],
+    wardrobe: Wardrobe | None = None,
+    prints: int = 0,
+    unmanned: float = 0.0,
 ) -> Arrays:
-    """What one random scene teaches."""
+    """What one random scene teaches, with up to so many prints on its mat."""
     rng = np.random.default_rng(list(seed))
     view, reach = _view(rng)
-    scene = make_scene(rng, reach, tiles, wardrobe)
+    scene = make_scene(rng, reach, tiles, wardrobe, unmanned)
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
     fine = view.resized(FINER)
     rows = [
@@ -63,7 +70,10 @@ def samples(
         for k, plate in enumerate(scene.plates)
         if plate.is_base
     ]
-    candidates = _inside(_candidates(rng, photo, view, scene, reach), view)
+    box = (-reach, -reach, reach, reach)
+    photo, discs = print_among(rng, photo, view.camera, box, _taken(scene, view.camera), prints)
+    guesses = [_candidates(rng, photo, view, scene, reach), printed(rng, discs)]
+    candidates = _inside(np.concatenate(guesses), view)
     return teach(rng, photo, view.camera, candidates, np.array(rows, float).reshape(-1, 4))
 
 
@@ -149,6 +159,19 @@ def _candidates(rng: Rng, photo: Picture, view: View, scene: Scene, reach: float
         [rng.uniform(-reach, reach, (2, 2)), np.exp(rng.uniform(np.log(11), np.log(85), 2))]
     )
     return np.concatenate([*guesses, loose])
+
+
+def printed(rng: Rng, discs: Sequence[Lookalike]) -> Array:
+    """Guesses (N, 3) at round prints."""
+    things = np.array([[*disc.xy_mm, disc.radius_mm] for disc in discs]).reshape(-1, 3)
+    near = [shaken(rng, things, share) for share in (0.4, 0.3, 0.2, 0.12, 0.08, 0.05)]
+    return np.concatenate([*near, misled(rng, things)])
+
+
+def _taken(scene: Scene, camera: Camera) -> list[Array]:
+    """Circles (3,) where no print may lie."""
+    plates = [np.array([*one.center_mm, one.radius_mm + CLEARANCE_MM]) for one in scene.plates]
+    return [*plates, *apparent(scene.lures, camera)]
 
 
 def apparent(lures: Array, camera: Camera) -> Array:

@@ -7,22 +7,28 @@ import numpy as np
 from overruler.geometry.camera import Camera
 from synthetic.arrays import Array, Picture
 from synthetic.from_above.sheet import Truth, on_board, read_truth
+from synthetic.printed_mats import print_on_mat
 from training.blocks import Arrays
-from training.lessons.rims.patches import misled, ring_candidates, shaken, teach
+from training.lessons.rims.patches import misled, printed, ring_candidates, shaken, teach
 
 FOUND = 260
 """Candidates taken from the ring filter in one photo."""
 
 
-def photo_samples(path: Path) -> Arrays:
-    """What one photo teaches; `path` is its truth, the picture stands beside it."""
+def photo_samples(path: Path, prints: int = 0) -> Arrays:
+    """What one photo teaches, with up to so many prints on its mat.
+
+    `path` is its truth, the picture stands beside it.
+    """
     truth, camera, photo = read_truth(path)
     rng = np.random.default_rng([truth["seed"], 9])
+    photo, discs = print_on_mat(rng, photo, camera, truth, prints)
     bases = round_bases(truth, camera)
     width, height = truth["board"]["width_mm"], truth["board"]["height_mm"]
     odd = _others(truth, camera)
     guesses = [shaken(rng, bases[:, :3], share) for share in (0.4, 0.4, 0.1)]
     guesses += [misled(rng, bases[:, :3]), misled(rng, odd), shaken(rng, odd, 0.4)]
+    guesses.append(printed(rng, discs))
     guesses.append(ring_candidates(photo, camera, (-40, -40, width + 40, height + 40), most=FOUND))
     return teach(rng, photo, camera, _in_view(np.concatenate(guesses), camera, photo), bases)
 
