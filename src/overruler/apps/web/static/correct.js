@@ -11,7 +11,7 @@ const AHEAD = { colour: "#f07c00", dash: [] };
 
 export class Correct {
   constructor(table) {
-    this.table = table;
+    Object.assign(this, { table, names: new Map() });
   }
 
   get stage() {
@@ -101,8 +101,15 @@ export class Correct {
     const piece = this.piece;
     const sizes = this.#sizes(piece.base);
     sizes.onchange = () => this.#send({ do: "resize", id: piece.id, base: sizes.value });
-    const name = text(piece.name === piece.id ? piece.id : "", { placeholder: piece.name });
-    name.onchange = () => name.value.trim() && this.#send({ do: "name", id: piece.id, new_id: name.value.trim() });
+    const name = (this.name = text(piece.name === piece.id ? piece.id : "", { placeholder: piece.name }));
+    let before = name.value;
+    name.onchange = name.onblur = () => {
+      const words = name.value.trim();
+      if (!words || words === before) return;
+      before = words;
+      this.#send({ do: "name", id: piece.id, new_id: words });
+    };
+    name.onkeydown = ({ key }) => key === "Enter" && name.onchange();
     const round = piece.base.shape === "circle";
     const turns = round ? [] : [button("Turn 90°", () => this.#send({ do: "turn", id: piece.id, heading_deg: (piece.heading_deg + 90) % 360 }))];
     const confirms = piece.doubt?.probability !== undefined ? [button("It is a piece", () => this.#send({ do: "confirm", id: piece.id }))] : [];
@@ -135,19 +142,36 @@ export class Correct {
   // --- telling the server ---
 
   async #send(fix) {
-    await this.#put([...this.table.found.fixes, fix], fix.do === "remove" || fix.do === "add" ? null : fix.new_id || fix.id);
+    const { place } = this;
+    let complaint = "";
+    try {
+      await this.table.corrected((fixes) => [...fixes, fix.id ? { ...fix, id: this.#called(fix.id) } : fix]);
+      if (fix.new_id) this.names.set(fix.id, fix.new_id);
+      if (fix.do === "add" && this.place === place) this.place = null;
+    } catch (error) {
+      complaint = error.message;
+    }
+    if (this.table.mode === "correct") this.#anew(complaint, fix.new_id);
+    else if (complaint) this.table.complain(complaint);
   }
 
-  async #put(fixes, chosen) {
-    try {
-      await this.table.corrected(fixes);
-      const piece = this.table.found.pieces.find((one) => one.id === chosen) || null;
-      this.#choose(piece, piece?.center_px);
-    } catch (error) {
-      const piece = this.piece && this.table.found.pieces.find((one) => one.id === this.piece.id);
-      this.#choose(piece || null, this.piece ? piece?.center_px : this.place);
-      this.complaint.hidden = false;
-      this.complaint.textContent = error.message;
+  // What is chosen by now, as the table has it now. A name that is being typed stays, unless it is the one that was told.
+  #anew(complaint, told) {
+    const typed = document.activeElement === this.name && this.name.value.trim() !== told ? this.name.value : null;
+    if (this.name) this.name.onchange = this.name.onblur = null; // it names nothing by being taken away
+    const id = this.piece && this.#called(this.piece.id);
+    const piece = this.table.found.pieces.find((one) => one.id === id) || null;
+    this.#choose(piece, this.piece ? piece?.center_px : this.place);
+    if (piece && typed !== null) {
+      this.name.value = typed;
+      this.name.focus();
     }
+    this.complaint.hidden = !complaint;
+    this.complaint.textContent = complaint;
+  }
+
+  // A piece may have been given a name since.
+  #called(id) {
+    return this.table.found.pieces.some((one) => one.id === id) ? id : this.names.get(id) ?? id;
   }
 }

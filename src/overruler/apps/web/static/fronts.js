@@ -39,7 +39,7 @@ export class Fronts {
 
   async set(side) {
     const turn = { do: "turn", id: this.piece.id, heading_deg: side.heading_deg };
-    await this.table.corrected([...this.table.found.fixes, turn]).catch((error) => (this.complaint.textContent = error.message));
+    await this.table.corrected((fixes) => [...fixes, turn]).catch((error) => (this.complaint.textContent = error.message));
   }
 }
 

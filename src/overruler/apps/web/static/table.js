@@ -18,6 +18,7 @@ import { Units } from "./units.js";
 
 const find = (name) => document.getElementById(name);
 const MISFIT = "do not fit a flat board"; // what is said where the markers lie otherwise than on the board
+const SLOW_MS = 400; // so long an earlier answer may stand while the next is asked for
 const NO_GRID = "No hex grid was seen in this photo: this counts hexes.";
 const UNKNOWN_BOARD = "No table that this page knows has its markers where they lie here. Go back and choose “Markers anywhere”, or show the corners";
 
@@ -239,13 +240,19 @@ export class Table {
     return nearest(this.found.pieces, at, this.stage.scale);
   }
 
-  // Have corrections applied, all of them anew, and show what comes of it.
-  async corrected(fixes) {
+  // Have corrections applied, all of them anew, and show what comes of it. `change` makes them of those that hold
+  // when their turn comes: what is corrected while the photo is still looked at is not refused.
+  corrected(change, step = true) {
+    this.correcting = (this.correcting ?? Promise.resolve()).catch(() => {}).then(() => this.#corrected(change, step));
+    return this.correcting;
+  }
+
+  async #corrected(change, step) {
     this.busy("Looking again"); // the photo, where somebody pointed
     const before = this.found.fixes;
     try {
-      await api.correct(this.id, fixes, this.found.version);
-      this.past.push(before);
+      await api.correct(this.id, change(before), this.found.version);
+      if (step) this.past.push(before);
       await this.refresh();
     } catch (error) {
       if (error.status === 412) await this.refresh();
@@ -258,10 +265,8 @@ export class Table {
   // Go back by one step: what was changed together here, or the last correction of all.
   async undo() {
     if (!this.found?.fixes.length) return;
-    const fixes = this.past.pop() ?? this.found.fixes.slice(0, -1);
     try {
-      await this.corrected(fixes);
-      this.past.pop(); // an undo is no step to go back to
+      await this.corrected((fixes) => this.past.pop() ?? fixes.slice(0, -1), false); // no step to go back to
       if (this.mode !== "rule") this.modes[this.mode].enter();
     } catch (error) {
       this.complain(error.message);
@@ -305,7 +310,9 @@ export class Table {
     this.fronts.hide();
     if (this.#frontless) this.fronts.show(this.a, find("ruling"));
     const known = this.#unasked();
+    const slow = question && !known && !this.#frontless && setTimeout(() => turn === this.turn && this.#waits(), SLOW_MS);
     const told = question && !this.#frontless && (known || (await api.rule(this.id, question, this.photos.shown).catch((error) => ({ error: error.message }))));
+    clearTimeout(slow);
     if (turn !== this.turn) return;
     if (told && (told.version ?? this.found.version) !== this.found.version) return this.#anew();
     for (const name of ["line", "shades"]) this.stage[name].replaceChildren();
@@ -316,6 +323,14 @@ export class Table {
     const asked = told && !told.error ? question : null;
     this.menu.links(asked);
     await this.photos.advise(asked, told);
+  }
+
+  // An answer to the question before is not read as one to this.
+  #waits() {
+    for (const name of ["line", "shades"]) this.stage[name].replaceChildren();
+    this.#mark({});
+    this.menu.links(null);
+    ruled(find("ruling"), "Measuring…");
   }
 
   // What the photo's measuring complains of is read where the ruling is, a line each.
@@ -502,6 +517,7 @@ export class Table {
   enter(mode) {
     this.modes[this.mode]?.leave();
     this.mode = mode;
+    this.turn = (this.turn || 0) + 1; // an answer that still comes is not drawn over a correction
     for (const name of ["rule", "correct", "units"]) find(`mode-${name}`).setAttribute("aria-pressed", name === mode);
     for (const name of ["tools", "ruling", "after", "warnings", "advice"]) find(name).hidden = mode !== "rule";
     this.closeUp.hide();
@@ -509,6 +525,7 @@ export class Table {
     if (mode === "rule") return this.update();
     this.fronts.hide();
     for (const name of ["shades", "line", "bands", "marks"]) this.stage[name].replaceChildren();
+    for (const base of this.stage.bases.children) base.classList.remove("inside");
     this.modes[mode].enter();
   }
 

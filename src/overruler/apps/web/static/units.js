@@ -117,8 +117,9 @@ export class Units {
   }
 
   async #put(named) {
+    const chosen = [...this.chosen];
     try {
-      await this.table.corrected([...this.table.found.fixes, ...[...this.chosen].map(named)]);
+      await this.table.corrected((fixes) => [...fixes, ...chosen.map(named)]);
       this.enter();
     } catch (error) {
       this.#complain(error.message);

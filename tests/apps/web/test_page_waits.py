@@ -1,0 +1,113 @@
+"""The page while the server works, and where something goes wrong: nothing old is read as new, nothing is lost."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.apps.web.test_page_walks import home as home
+from tests.apps.web.test_page_walks import page as page
+from tests.apps.web.test_page_walks import rule, send
+from tests.chromium import browser as browser
+from tests.chromium import needs_browser
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Request
+
+pytestmark = needs_browser
+ASKED, CORRECTED = "**/ask?*", "**/fixes"
+"""What the page asks of the server: a test holds it back as a busy server would."""
+
+
+def body(request: "Request") -> list[dict[str, Any]]:
+    """The corrections that a request sends."""
+    sent = json.loads(request.post_data or "{}")
+    found: list[dict[str, Any]] = sent.get("fix") or [{"base": None}]
+    return found
+
+
+def tap(page: "Page", piece: dict[str, Any]) -> None:
+    script = """([x, y]) => { const place = new DOMPoint(x, y)
+        .matrixTransform(document.getElementById("drawing").getScreenCTM()); return [place.x, place.y]; }"""
+    page.touchscreen.tap(*page.evaluate(script, piece["center_px"]))
+
+
+def pieces(page: "Page") -> list[dict[str, Any]]:
+    table = page.request.get(page.url.replace("/m/", "/api/measurements/") + "/table").json()
+    found: list[dict[str, Any]] = table["pieces"]
+    return [piece for piece in found if piece["center_px"]]
+
+
+def test_an_earlier_answer_is_not_read_as_one_to_the_next_question(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    rule(page)
+    page.wait_for_selector("#drawing .line .line")
+    page.route(ASKED, lambda route: None)  # not answered yet
+    page.click("#questions >> text=Ground")
+    page.wait_for_selector("#ruling >> text=Measuring…")
+    assert page.locator("#ruling .headline").count() == 0
+    assert page.locator("#drawing .line .line").count() == 0
+    page.unroute(ASKED)
+    page.wait_for_selector("#ruling .headline:has-text('in it')")
+
+
+def test_an_answer_that_comes_late_is_not_drawn_over_a_correction(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    page.click("#questions >> text=Ground")
+    page.fill("#reach", "20")
+    rule(page, count=1)
+    page.wait_for_selector("#drawing .base.inside")
+    page.route(ASKED, lambda route: None)  # not answered yet
+    with page.expect_request(ASKED):
+        page.click("#questions >> text=Ground")
+    page.click("#mode-correct")
+    assert page.locator("#drawing .base.inside").count() == 0
+    with page.expect_response(ASKED):
+        page.unroute(ASKED)
+    page.wait_for_timeout(100)  # it would be drawn now
+    assert page.locator("#drawing .base.inside").count() == 0
+    assert page.locator("#drawing .shades path").count() == 0
+
+
+def test_what_is_corrected_while_the_photo_is_looked_at_is_neither_refused_nor_lost(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg")
+    found = pieces(page)
+    page.click("#mode-correct")
+    tap(page, found[0])
+    page.route(CORRECTED, lambda route: None)
+    with page.expect_request(CORRECTED):
+        page.select_option("#editing select", "50 mm")
+    page.click("#editing >> text=Done")
+    page.keyboard.press("0")  # all of the photo
+    tap(page, found[1])
+    name = page.get_by_role("textbox", name="Name")
+    name.fill("Luke")
+    with page.expect_response(CORRECTED):
+        page.unroute(CORRECTED)
+    page.wait_for_selector("#progress", state="hidden")
+    assert name.input_value() == "Luke"  # though the panel was drawn anew
+    with page.expect_response(CORRECTED) as answer:
+        page.keyboard.press("Enter")
+    assert answer.value.status == 200
+    fixes = body(answer.value.request)
+    assert (fixes[-1]["do"], fixes[-1]["id"]) == ("name", found[1]["id"])
+
+
+def test_two_corrections_at_once_are_sent_one_after_the_other(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg")
+    page.click("#mode-correct")
+    tap(page, pieces(page)[0])
+    page.route(CORRECTED, lambda route: None)
+    with page.expect_request(CORRECTED):
+        page.select_option("#editing select", "50 mm")
+    page.select_option("#editing select", "70 mm")
+    with page.expect_response(lambda answer: body(answer.request)[-1]["base"] == "70 mm") as answer:
+        page.unroute(CORRECTED)
+    assert answer.value.status == 200
