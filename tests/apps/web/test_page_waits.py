@@ -9,6 +9,7 @@ from tests.apps.web.test_page_walks import page as page
 from tests.apps.web.test_page_walks import rule, send
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
+from tests.screens import boxes
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Request
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
 pytestmark = needs_browser
 ASKED, CORRECTED = "**/ask?*", "**/fixes"
 """What the page asks of the server: a test holds it back as a busy server would."""
+DROP = """([name, text, type]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], name, { type }));
+    return !document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
+"""Drop a file on the page: whether the page takes it, and the browser does not open it in its place."""
+
+RING = """(one) => { const { left, top } = one.getBoundingClientRect(), style = getComputedStyle(one);
+    const wide = parseFloat(style.outlineOffset) + parseFloat(style.outlineWidth);
+    return [left - wide, top - wide]; }"""
+"""Where the ring of the focus begins."""
 
 
 def body(request: "Request") -> list[dict[str, Any]]:
@@ -78,6 +90,7 @@ def test_what_is_corrected_while_the_photo_is_looked_at_is_neither_refused_nor_l
     send(page, home, "6x3 ft", tmp_path / "a.jpg")
     found = pieces(page)
     page.click("#mode-correct")
+    assert page.get_by_role("button", name="Undo the last").is_disabled()
     tap(page, found[0])
     page.route(CORRECTED, lambda route: None)
     with page.expect_request(CORRECTED):
@@ -111,3 +124,56 @@ def test_two_corrections_at_once_are_sent_one_after_the_other(
     with page.expect_response(lambda answer: body(answer.request)[-1]["base"] == "70 mm") as answer:
         page.unroute(CORRECTED)
     assert answer.value.status == 200
+
+
+def test_what_cannot_be_pressed_looks_so(page: "Page", home: str, tmp_path: Path) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    page.click("#mode-correct")
+    undo = page.get_by_role("button", name="Undo the last")
+    assert float(undo.evaluate("(one) => getComputedStyle(one).opacity")) < 0.6
+
+
+def test_deleting_asks_again_each_time_and_says_where_it_failed(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    at = page.url
+    page.click("#more")
+    page.click("#forget")
+    page.wait_for_selector("#forget >> text=Tap again")
+    page.click("#menu [data-close]")
+    page.click("#more")
+    assert page.inner_text("#forget") == "Delete this photo and all of it"
+    page.route(at.replace("/m/", "/api/measurements/"), lambda route: route.abort())
+    page.click("#forget")
+    page.click("#forget")
+    page.wait_for_selector("#send-said >> text=It was not deleted")
+    assert page.url == at
+
+
+def test_a_dropped_file_of_a_kind_that_the_browser_does_not_know_is_looked_at(
+    page: "Page", home: str
+) -> None:
+    page.goto(home)
+    page.wait_for_selector("html[data-ready]")
+    assert page.evaluate(DROP, ["table.heic", "no picture", ""])
+    page.wait_for_selector("#start-said >> text=this is not a photo")
+
+
+def test_a_photo_without_known_markers_is_told_to_be_of_no_known_table(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "(known markers)", tmp_path / "bare.jpg", wide=64)
+    page.wait_for_selector("#editing >> text=The markers of no known table were found")
+    assert page.inner_text("#title") == "Legion · known markers"
+
+
+def test_the_ring_of_the_focus_is_not_cut_off(page: "Page", home: str, tmp_path: Path) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    first = page.locator("#questions button").first
+    page.keyboard.press("Tab")
+    first.focus()
+    ring = first.evaluate(RING)
+    row = boxes(page, "#questions")[0]
+    assert row[0] <= ring[0]
+    assert row[1] <= ring[1]

@@ -106,7 +106,8 @@ async function received(file) {
 
 // A photo dropped or pasted is sent, or added to the table that is shown.
 function dropped(event, files) {
-  const file = [...files].find(({ type }) => type.startsWith("image/"));
+  // A browser does not know the type of every photo (HEIC, say): the server looks at it, and says what it is not.
+  const file = [...files].find(({ type }) => type.startsWith("image/")) ?? files[0];
   if (!file) return;
   event.preventDefault();
   if (find("photo").hidden) received(file);

@@ -7,6 +7,7 @@ import { remembered } from "./kept.js";
 import { make } from "./svg.js";
 
 const find = (name) => document.getElementById(name);
+const DELETE = "Delete this photo and all of it";
 const ALONE = "Only this computer can open this page. Start it as “overruler serve --lan” to let phones in.";
 
 export class Menu {
@@ -33,6 +34,8 @@ export class Menu {
       this.table.otherGame(find("other-game").value).catch((error) => this.table.complain(error.message));
     };
     find("code").hidden = true;
+    delete find("forget").dataset.sure; // who opens the menu again has not just been warned
+    find("forget").textContent = DELETE;
     find("send-said").textContent = "";
     find("send").parentElement.hidden = !navigator.share || !this.table.found;
     for (const name of ["save-picture", "save-scene", "add-photo"]) find(name).parentElement.hidden = !this.table.found;
@@ -81,7 +84,11 @@ export class Menu {
       find("forget").textContent = "Tap again: it cannot be undone";
       return;
     }
-    await api.forget(id).catch(() => {});
+    try {
+      await api.forget(id);
+    } catch (error) {
+      if (error.status !== 404) return void (find("send-said").textContent = `It was not deleted: ${error.message}`);
+    }
     location.href = "/";
   }
 }

@@ -18,8 +18,10 @@ import { Units } from "./units.js";
 
 const find = (name) => document.getElementById(name);
 const MISFIT = "do not fit a flat board"; // what is said where the markers lie otherwise than on the board
+const UNSEEN = "no marker"; // how it begins where none of the board's markers was found
 const SLOW_MS = 400; // so long an earlier answer may stand while the next is asked for
 const NO_GRID = "No hex grid was seen in this photo: this counts hexes.";
+const NO_MARKERS = "The markers of no known table were found. Take the photo with all of them whole, flat and in focus, or show the corners";
 const UNKNOWN_BOARD = "No table that this page knows has its markers where they lie here. Go back and choose “Markers anywhere”, or show the corners";
 
 export class Table {
@@ -78,7 +80,7 @@ export class Table {
     const ended = await api.watch(this.id, (news) => this.busy(news.step));
     this.idle();
     this.record = ended;
-    this.titled?.(ended);
+    if (ended.state === "done" || !this.recognised) this.titled?.(ended); // else it is none of the tables known here
     if (ended.state === "done") return this.refresh(pair);
     if (!ended.unmeasurable) throw new Error(ended.step);
     this.#hideAll();
@@ -86,7 +88,7 @@ export class Table {
     if (known && this.recognised) return this.#measureBy(ended.fits);
     if (known) return this.#otherBoard(ended);
     const again = (points) => this.again({ points });
-    const why = this.recognised && ended.step.includes(MISFIT) ? UNKNOWN_BOARD : ended.step;
+    const why = (this.recognised && recognisedNone(ended.step)) || ended.step;
     await new Corners(this.stage, api.photo(this.id, "full"), why, again, this.mat).open();
   }
 
@@ -536,4 +538,6 @@ export class Table {
   }
 }
 
+// Why the photo is of none of the tables that are known here, where it is so.
+const recognisedNone = (step) => (step.includes(MISFIT) ? UNKNOWN_BOARD : step.startsWith(UNSEEN) ? NO_MARKERS : "");
 const lacks = (piece, key) => ({ error: `${piece.name} lacks its ${key.replace("_", " ") || "profile"}: tap it under Units, then Profile.` });
