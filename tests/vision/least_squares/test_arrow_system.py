@@ -5,6 +5,7 @@ import pytest
 
 from overruler.geometry.pose import Array
 from overruler.vision.least_squares.arrow_system import ArrowSystem
+from overruler.vision.least_squares.whitened_groups import WhitenedGroups
 
 SHARED, OWN, GROUPS, ROWS = 4, 3, 5, 9
 
@@ -13,6 +14,7 @@ def both(seed: int) -> tuple[ArrowSystem, Array, Array, list[tuple[int | None, A
     """A system, the same as one dense matrix and gradient, and its observations."""
     random = np.random.default_rng(seed)
     system, seen = ArrowSystem.empty(SHARED, GROUPS, OWN), []
+    rows_of_all: list[Array] = []
     size = SHARED + GROUPS * OWN
     dense, gradient = np.zeros((size, size)), np.zeros(size)
     for group in (None, *range(GROUPS)):
@@ -21,9 +23,11 @@ def both(seed: int) -> tuple[ArrowSystem, Array, Array, list[tuple[int | None, A
         rows[:, :SHARED] = shared
         if group is not None:
             rows[:, SHARED + OWN * group :][:, :OWN] = own
-        system.observe(group, np.concatenate([shared, own], 1), residual)
+        rows_of_all.append(np.column_stack([residual, shared, own]))
         dense, gradient = dense + rows.T @ rows, gradient + rows.T @ residual
         seen.append((group, rows, residual))
+    plain = WhitenedGroups([np.eye(ROWS)] * len(seen))
+    system.observe(plain.products(np.concatenate(rows_of_all)))
     prior, pull = np.diag(random.uniform(1, 2, SHARED)), random.normal(size=SHARED)
     dense[:SHARED, :SHARED] += prior
     gradient[:SHARED] += pull

@@ -35,6 +35,7 @@ from overruler.vision.camera.variance_components import (
 )
 from overruler.vision.least_squares.arrow_system import ArrowSystem, NormalEquations
 from overruler.vision.least_squares.schur_solver import invert_information, whitening_matrix
+from overruler.vision.least_squares.whitened_groups import WhitenedGroups
 
 EDGE_SHIFT_SIGMA_PX = 0.5
 """Prior σ of the shift of edges towards their dark side."""
@@ -55,8 +56,8 @@ CONVERGENCE_SHARE = 1e-6
 class BundleAdjustment:
     """The least-squares problem of some observations and a prior, under fixed noise scales."""
 
-    __slots__ = ("_group", "_growth", "_normal", "_prior_root", "_shift", "_slices",
-                 "_whiteners", "_xy", "_xyz", "groups", "prior", "scales")  # fmt: skip
+    __slots__ = ("_group", "_growth", "_lens_information", "_normal", "_prior_root", "_shift", "_slices",
+                 "_whitened", "_whiteners", "_xy", "_xyz", "groups", "prior", "scales")  # fmt: skip
 
     def __init__(
         self, groups: Sequence[Observation], prior: LensPrior, scales: NoiseScales = UNIT_SCALES
@@ -68,16 +69,13 @@ class BundleAdjustment:
         self._group = np.repeat(np.arange(len(groups)), np.diff(ends))
         self._xyz = np.concatenate([group.xyz_mm for group in groups])
         self._xy = np.concatenate([group.xy_px for group in groups])
-        self._normal = np.concatenate([group.normal_px for group in groups])
-        self._shift = np.concatenate(
-            [
-                np.full(count, float(group.is_marker))
-                for group, count in zip(groups, counts, strict=True)
-            ]
-        )
+        self._normal = np.concatenate([group.normal_px for group in groups]).T.copy()
+        self._shift = np.repeat([float(group.is_marker) for group in groups], counts)
         self._growth = np.concatenate([group.growth_jacobian for group in groups])
         self._prior_root = whitening_matrix(prior.covariance)
+        self._lens_information = self._prior_root.T @ self._prior_root
         self._whiteners = [whitening_matrix(group.covariance(scales)) for group in groups]
+        self._whitened = WhitenedGroups(self._whiteners)
 
     def solve(self, state: State, rounds: int = ROUNDS) -> Solution:
         """Minimize the cost from `state` by the Levenberg-Marquardt method.
@@ -99,7 +97,7 @@ class BundleAdjustment:
             small = decrease < CONVERGENCE_SHARE * (1 + equations.cost)
             converged = small and damping < FIRST_DAMPING
             expected = equations.system.expected_decrease(step, damping)
-            state, equations = trial, self._normal_equations(trial)
+            state, equations = trial, self._possible_equations(trial)
             if converged:
                 break
             relief = 1 - (2 * decrease / expected - 1) ** 3 if expected > 0 else 2.0
@@ -185,7 +183,7 @@ class BundleAdjustment:
     def prior_information(self, state: State) -> Array:
         """(19, 19): information matrix of the prior of camera, edges and bow."""
         information = np.zeros((PLACES_START, PLACES_START))
-        information[:9, :9] = self._prior_root.T @ self._prior_root
+        information[:9, :9] = self._lens_information
         edges_px = np.array([EDGE_SHIFT_SIGMA_PX, MARKER_GROWTH_SIGMA_PX * self.scales.shape])
         edges = slice(EDGE_SHIFT_INDEX, BOW_START)
         information[edges, edges] = np.diag(1 / edges_px**2)
@@ -208,66 +206,59 @@ class BundleAdjustment:
 
     def linearization(self, state: State) -> Linearization:
         """Reprojection residuals along the normals, and their Jacobian."""
-        points, by_place = state.points_on_board(self._group, self._xyz)
+        points = state.points_on_board(self._group, self._xyz)
         projected, by_point, by_camera = state.camera.project_with_jacobians(points)
-        residual = self._residual(state, projected)
         shared = np.zeros((len(points), PLACES_START))
-        shared[:, :CAMERA_SIZE] = -(self._normal[:, :, None] * by_camera).sum(1)
+        shared[:, :CAMERA_SIZE] = -self._along_normals(*by_camera.transpose(1, 2, 0)).T
         shared[:, EDGE_SHIFT_INDEX] = self._shift
         shared[:, MARKER_GROWTH_INDEX] = -self._growth
         if state.bow is not None:
-            by_height = -(self._normal * by_point[..., 2]).sum(1)
+            by_height = -self._along_normals(*by_point[..., 2].T)
             weights = state.bow_shares(self._group, points)
             shared[:, BOW_START:PLACES_START] = by_height[:, None] * weights
         own = np.zeros((len(points), OWN_SIZE))
+        by_place = state.place_jacobian(self._group, self._xyz)
         if by_place is not None:
-            own = -(self._normal[:, :, None] * (by_point @ by_place)).sum(1)
-        return Linearization(residual, shared, own)
+            own[:] = -self._along_normals(*(by_point @ by_place).transpose(1, 2, 0)).T
+        return Linearization(self._residual(state, projected), shared, own)
+
+    def _along_normals(self, by_u: Array, by_v: Array) -> Array:
+        """The part along the normals of slopes (..., N) of u and v."""
+        return self._normal[0] * by_u + self._normal[1] * by_v
 
     def _normal_equations(self, state: State) -> NormalEquations:
         """The normal equations; the cost is infinite if a point lies behind the camera."""
-        if not self._is_possible(state):
+        if not _is_possible(state, state.points_on_board(self._group, self._xyz)):
             return NormalEquations(np.inf, ArrowSystem.unit(*_sizes(state)))
-        chi_square, data = self._accumulate_data(state, self.linearization(state))
+        return self._possible_equations(state)
+
+    def _possible_equations(self, state: State) -> NormalEquations:
+        """The normal equations about a state under which all points lie before the camera."""
+        linear = self.linearization(state)
+        own = [linear.own] if state.places is not None else []
+        rows = np.concatenate([linear.residual[:, None], linear.shared, *own], axis=1)
+        products, data = self._whitened.products(rows), ArrowSystem.empty(*_sizes(state))
+        data.observe(products)
         prior, deviation = self.prior_information(state), self.prior_deviation(state)
         return NormalEquations(
-            chi_square + float(deviation @ prior @ deviation),
+            sum(products.squares.tolist()) + float(deviation @ prior @ deviation),
             data.with_prior(prior, prior @ deviation),
         )
 
     def _cost(self, state: State) -> float:
-        """The cost alone: it takes a fifth of the time of the equations. Infinite as theirs."""
-        if not self._is_possible(state):
+        """The cost alone: it takes a third of the time of the equations. Infinite as theirs."""
+        points = state.points_on_board(self._group, self._xyz)
+        if not _is_possible(state, points):
             return np.inf
-        points, _ = state.points_on_board(self._group, self._xyz)
         residual = self._residual(state, state.camera.project(points))
-        parts = zip(self._whiteners, self._slices, strict=True)
-        chi_square = sum(float(r @ r) for r in (whiten @ residual[part] for whiten, part in parts))
+        chi_square = sum(self._whitened.sums_of_squares(residual).tolist())
         deviation = self.prior_deviation(state)
         return chi_square + float(deviation @ self.prior_information(state) @ deviation)
 
     def _residual(self, state: State, projected: Array) -> Array:
         """(N,): how far the points were seen from where they are `projected` (N, 2), in px."""
-        along: Array = ((self._xy - projected) * self._normal).sum(1)
+        along = self._along_normals(*(self._xy - projected).T)
         return along + self._shift * state.edge_shift_px - self._growth * state.marker_growth_px
-
-    def _is_possible(self, state: State) -> bool:
-        points, _ = state.points_on_board(self._group, self._xyz)
-        depth = state.camera.T_camera_board.apply(points)[:, 2]
-        focal = min(state.camera.matrix[0, 0], state.camera.matrix[1, 1])
-        return bool(not depth.min() <= 0 and not focal <= 0)
-
-    def _accumulate_data(self, state: State, linear: Linearization) -> tuple[float, ArrowSystem]:
-        """Sum the observations one by one: small products start no threads."""
-        chi_square, system = 0.0, ArrowSystem.empty(*_sizes(state))
-        is_free = state.places is not None
-        columns = [linear.residual[:, None], linear.shared, *([linear.own] if is_free else [])]
-        whole = np.concatenate(columns, axis=1)
-        for k, (whitener, part) in enumerate(zip(self._whiteners, self._slices, strict=True)):
-            r, jacobian = np.split(whitener @ whole[part], [1], axis=1)
-            chi_square += float(r[:, 0] @ r[:, 0])
-            system.observe(state.own_index(k), jacobian, r[:, 0])
-        return chi_square, system
 
     def _build_solution(self, state: State, equations: NormalEquations) -> Solution:
         residual = self.linearization(state).residual
@@ -293,6 +284,13 @@ class BundleAdjustment:
             mean_square_residuals=tuple(float(np.mean(r**2)) for r in whitened),
             lens_pull_sigmas=float(np.linalg.norm(pull) / 3),
         )
+
+
+def _is_possible(state: State, points_mm: Array) -> bool:
+    """Whether all points (N, 3) lie before a camera that may be one."""
+    depth = state.camera.T_camera_board.apply(points_mm)[:, 2]
+    focal = min(state.camera.matrix[0, 0], state.camera.matrix[1, 1])
+    return bool(not depth.min() <= 0 and not focal <= 0)
 
 
 def _sizes(state: State) -> tuple[int, int, int]:

@@ -51,8 +51,8 @@ def leave_one_out_error_mm(
 def _bow_heights(state: State, marker: int, corners_mm: Array) -> Array:
     """Height (4,) by which the bow lifts a marker's corners (4, 3)."""
     group = np.full(4, marker)
-    bowed, _ = state.points_on_board(group, corners_mm)
-    flat, _ = replace(state, bow=None).points_on_board(group, corners_mm)
+    bowed = state.points_on_board(group, corners_mm)
+    flat = replace(state, bow=None).points_on_board(group, corners_mm)
     return np.asarray(bowed[:, 2] - flat[:, 2])
 
 
@@ -99,7 +99,7 @@ def _marker_blocks(bundle: BundleAdjustment, state: State) -> Iterator[MarkerBlo
         if not group.is_marker:
             continue
         index = np.full(len(group.xy_px), k)
-        points, _ = state.points_on_board(index, group.xyz_mm)
+        points = state.points_on_board(index, group.xyz_mm)
         _, by_point, _ = state.camera.project_with_jacobians(points)
         whitener = whitening_matrix(group.covariance(UNIT_SCALES))
         jacobian = np.zeros((len(group.xy_px), state.unknown_count))

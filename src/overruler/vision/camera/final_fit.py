@@ -122,9 +122,7 @@ def flat_bow_under_markers(state: State, square_mm: Array) -> TableBow:
 
 def _board_corners(state: State, squares_mm: Sequence[Array]) -> Array:
     """Places (4 N, 2) on the board of the corners (4, 3) of the first N markers."""
-    points = [
-        state.points_on_board(np.full(4, k), corners)[0] for k, corners in enumerate(squares_mm)
-    ]
+    points = [state.points_on_board(np.full(4, k), corners) for k, corners in enumerate(squares_mm)]
     return np.concatenate(points)[:, :2]
 
 

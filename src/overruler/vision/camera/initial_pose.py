@@ -1,6 +1,7 @@
 """Initial poses of the camera, from which the bundle adjustment converges to the right minimum."""
 
 from collections.abc import Sequence
+from functools import cache
 from heapq import nlargest
 
 import cv2
@@ -133,6 +134,7 @@ def _pixel_rays(xy_px: Array, matrix: Array) -> Array:
     return np.concatenate([xy, np.ones((*xy_px.shape[:2], 1))], -1)
 
 
+@cache
 def _sample_hemisphere() -> Array:
     """Directions (N, 3) away from the camera, up to 75° from its axis, 3° apart."""
     rings = [np.zeros((1, 2))]

@@ -70,25 +70,31 @@ class State:
             bow=bow,
         )
 
-    def points_on_board(self, group: NDArray[np.intp], xyz_mm: Array) -> tuple[Array, Array | None]:
-        """Board coordinates (K, 3) of points (K, 3) of the observations with indices `group` (K,).
-
-        The second value is their Jacobian (K, 3, 3) by the marker's x, y and heading, None for a
-        known layout.
-        """
+    def points_on_board(self, group: NDArray[np.intp], xyz_mm: Array) -> Array:
+        """Board coordinates (K, 3) of points (K, 3) of the observations with indices `group` (K,)."""
         if self.places is None:
-            return self._lift_by_bow(group, xyz_mm), None
-        x, y, heading = self.places[group].T
-        c, s = np.cos(heading), np.sin(heading)
-        rotated_x = c * xyz_mm[:, 0] - s * xyz_mm[:, 1]
-        rotated_y = s * xyz_mm[:, 0] + c * xyz_mm[:, 1]
-        rotated = np.stack([rotated_x, rotated_y, xyz_mm[:, 2]], -1)
+            return self._lift_by_bow(group, xyz_mm)
+        x, y, _ = self.places[group].T
+        turned_x, turned_y = self._turned(self.places, group, xyz_mm)
+        return self._lift_by_bow(group, np.stack([turned_x + x, turned_y + y, xyz_mm[:, 2]], -1))
+
+    def place_jacobian(self, group: NDArray[np.intp], xyz_mm: Array) -> Array | None:
+        """The Jacobian (K, 3, 3) of `points_on_board` by the marker's x, y and heading; None for a known layout."""
+        if self.places is None:
+            return None
         jacobian = np.zeros((len(group), 3, 3))
         jacobian[:, 0, 0] = jacobian[:, 1, 1] = 1
-        jacobian[:, 0, 2] = -rotated_y
-        jacobian[:, 1, 2] = rotated_x
-        origin = np.stack([x, y, np.zeros(len(group))], -1)
-        return self._lift_by_bow(group, rotated + origin), jacobian
+        turned_x, turned_y = self._turned(self.places, group, xyz_mm)
+        jacobian[:, 0, 2] = -turned_y
+        jacobian[:, 1, 2] = turned_x
+        return jacobian
+
+    @staticmethod
+    def _turned(places: Array, group: NDArray[np.intp], xyz_mm: Array) -> tuple[Array, Array]:
+        """Points (K, 3) of free markers as x and y (K,) along the board's axes, about each marker's place."""
+        heading = places[:, 2]
+        c, s = np.cos(heading)[group], np.sin(heading)[group]
+        return c * xyz_mm[:, 0] - s * xyz_mm[:, 1], s * xyz_mm[:, 0] + c * xyz_mm[:, 1]
 
     def _lift_by_bow(self, group: NDArray[np.intp], xyz_mm: Array) -> Array:
         """Add the bow's height to points (K, 3) of a flat table."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 from overruler.vision.least_squares.schur_solver import invert_information
+from overruler.vision.least_squares.whitened_groups import Products
 
 
 class ArrowSystem(NamedTuple):
@@ -44,16 +45,20 @@ class ArrowSystem(NamedTuple):
         system.shared[...], system.own[...] = np.eye(shared), np.eye(own)
         return system
 
-    def observe(self, group: int | None, jacobian: Array, residual: Array) -> None:
-        """Add whitened residuals (K,) with their Jacobian (K, S), or (K, S + O) by a group's own, too."""
-        count = len(self.shared)
-        information, gradient = jacobian.T @ jacobian, jacobian.T @ residual
-        self.shared[...] += information[:count, :count]
-        self.shared_gradient[...] += gradient[:count]
-        if group is not None:
-            self.cross[group] += information[:count, count:]
-            self.own[group] += information[count:, count:]
-            self.own_gradient[group] += gradient[count:]
+    def observe(self, products: Products) -> None:
+        """Add what groups say of the S shared parameters and, behind them, of O own ones.
+
+        The last G have the own parameters, in their order; those before them have none.
+        """
+        count, rest = len(self.shared), len(products.squares) - len(self.own)
+        self.shared[...] += products.information[:, :count, :count].sum(0)
+        self.shared_gradient[...] += products.gradient[:, :count].sum(0)
+        if not len(self.own):
+            return
+        own = products.information[rest:]
+        self.cross[...] += own[:, :count, count:]
+        self.own[...] += own[:, count:, count:]
+        self.own_gradient[...] += products.gradient[rest:, count:]
 
     def without(self, group: int | None, shared: Array, residual: Array) -> "ArrowSystem":
         """The system without these whitened residuals (K,), all that there are of the group."""
