@@ -5,6 +5,9 @@ import os
 from hypothesis import HealthCheck, settings
 
 os.environ["OVERRULER_CONFIG"] = ""  # what a developer's own file says must not change a test
+# As in the program itself: more threads only wait by spinning, and each test process has its own.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "1")
 
 # How long an example takes says how busy the machine is, not whether a law holds.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from skimage.draw import polygon
 
 from overruler.geometry.camera import Camera
 from synthetic.arrays import Array, Floats, Picture
 from synthetic.develop import Style, tones
+from synthetic.flat_canvas import Colour, FlatCanvas
 
-OVERSAMPLE = 4
 CIRCLE_POINTS = 180
-Colour = tuple[float, float, float]
-"""Blue, green, red: linear light, 0 to 1."""
+BEYOND: Colour = (0.02, 0.03, 0.04)
+"""What is not the mat."""
 WHITE, BLACK = (0.85, 0.85, 0.85), (0.03, 0.03, 0.03)
 
 
@@ -54,32 +53,18 @@ def render_table(
 
     `markers` gives each marker's corners (4, 3) in mm, the printed top left first and clockwise as printed.
     """
-    width, height = size_px
-    canvas = np.full((height * OVERSAMPLE, width * OVERSAMPLE, 3), (0.02, 0.03, 0.04), np.float32)
+    canvas = FlatCanvas(size_px, BEYOND)
     w, h = board_mm
-    outline = (
-        camera.project(_densify_outline(np.array([[0, 0, 0], [w, 0, 0], [w, h, 0], [0, h, 0.0]])))
-        + 0.5
-    ) * OVERSAMPLE
-    cv2.fillPoly(
-        canvas, [np.rint(outline).astype(np.int32)], mat
-    )  # fast; nobody measures the mat's edge
+    outline = np.array([[0, 0, 0], [w, 0, 0], [w, h, 0], [0, h, 0.0]])
+    canvas.fill_roughly(camera.project(_densify_outline(outline)), mat)
     for number, corners in (markers or {}).items():
         _draw_marker(canvas, camera, corners, number, dictionary)
     eye = camera.center_mm
     for plinth in sorted(plinths, key=lambda p: -float(np.hypot(p.x_mm - eye[0], p.y_mm - eye[1]))):
         _draw_plinth(canvas, camera, plinth)
-    light = averaged(canvas)
+    light = canvas.light()
     grain = np.random.default_rng(seed).normal(0, noise, light.shape) if noise else None
     return coded_light(light, blur_px, grain)
-
-
-def averaged(canvas: Floats) -> Floats:
-    """The mean of the light over each pixel."""
-    share = 1 / OVERSAMPLE
-    return np.asarray(
-        cv2.resize(canvas, None, fx=share, fy=share, interpolation=cv2.INTER_AREA), np.float32
-    )
 
 
 def coded_light(light: Floats, blur_px: float, noise: Array | Floats | None = None) -> Picture:
@@ -89,14 +74,14 @@ def coded_light(light: Floats, blur_px: float, noise: Array | Floats | None = No
     return np.asarray(np.clip(np.rint(noisy), 0, 255), np.uint8)
 
 
-def _draw_plinth(canvas: Floats, camera: Camera, plinth: Plinth) -> None:
+def _draw_plinth(canvas: FlatCanvas, camera: Camera, plinth: Plinth) -> None:
     middle, radius = (plinth.x_mm, plinth.y_mm), plinth.diameter_mm / 2
     lower = ring_mm(middle, radius, plinth.z_mm)
     upper = ring_mm(middle, radius - plinth.taper_mm, plinth.z_mm + plinth.height_mm)
     seen = cv2.convexHull(
         np.vstack([camera.project(lower), camera.project(upper)]).astype(np.float32)
     )
-    _fill_polygon_px(canvas, seen[:, 0].astype(float), plinth.rim)
+    canvas.fill(seen[:, 0].astype(float), plinth.rim)
     _fill_polygon_mm(canvas, camera, upper, plinth.top)
 
 
@@ -126,7 +111,7 @@ def marker_cells(number: int, dictionary: str) -> NDArray[np.bool_]:
 
 
 def _draw_marker(
-    canvas: Floats, camera: Camera, corners: Array, number: int, dictionary: str
+    canvas: FlatCanvas, camera: Camera, corners: Array, number: int, dictionary: str
 ) -> None:
     """A white card one module wider than the black square, the square, and the code's white modules."""
     cells = marker_cells(number, dictionary)
@@ -154,15 +139,5 @@ def _densify_outline(corners: Array, pieces: int = 24) -> Array:
     return np.concatenate([a + share * (b - a) for a, b in zip(corners, ends, strict=True)])
 
 
-def _fill_polygon_mm(canvas: Floats, camera: Camera, outline_mm: Array, colour: Colour) -> None:
-    _fill_polygon_px(canvas, camera.project(outline_mm), colour)
-
-
-def _fill_polygon_px(canvas: Floats, outline_px: Array, colour: Colour) -> None:
-    """Fill a polygon given in the photo's pixels: those samples of the canvas whose centre lies inside.
-
-    OpenCV's fill takes the samples on the border too, which would move every edge by an eighth of a pixel.
-    """
-    fine = (outline_px + 0.5) * OVERSAMPLE - 0.5
-    rows, columns = polygon(fine[:, 1], fine[:, 0], canvas.shape[:2])  # type: ignore[no-untyped-call]
-    canvas[rows, columns] = colour
+def _fill_polygon_mm(canvas: FlatCanvas, camera: Camera, outline_mm: Array, colour: Colour) -> None:
+    canvas.fill(camera.project(outline_mm), colour)
