@@ -4,7 +4,7 @@ import ast
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -94,16 +94,26 @@ def floor(name: str) -> int:
     return found[0]
 
 
-def imported(path: Path) -> Iterator[str]:
+@cache
+def import_statements(path: Path) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """All imports of a file, wherever in it."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
+
+
+@cache
+def imported(path: Path) -> tuple[str, ...]:
     """The full names of all modules that a file imports, wherever in it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    names: list[str] = []
+    for node in import_statements(path):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+            names += (alias.name for alias in node.names)
+        else:
             assert node.level == 0, f"{path}: relative import"
-            yield node.module or ""
+            names.append(node.module or "")
             if node.module == "overruler":
-                yield from (f"overruler.{alias.name}" for alias in node.names)
+                names += (f"overruler.{alias.name}" for alias in node.names)
+    return tuple(names)
 
 
 def rooms_imported(path: Path) -> set[str]:
@@ -183,10 +193,10 @@ def import_graph() -> dict[str, set[str]]:
     graph = {}
     for name, path in modules.items():
         wanted = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in import_statements(path):
             if isinstance(node, ast.Import):
                 wanted |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 inner = {f"{node.module}.{alias.name}" for alias in node.names}
                 wanted |= (inner & modules.keys()) or {str(node.module)}
         graph[name] = (wanted & modules.keys()) - {name}

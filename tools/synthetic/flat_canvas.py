@@ -45,15 +45,15 @@ class FlatCanvas:
     def light(self) -> Floats:
         """The mean (H / 4, W / 4, 3) of the light over each pixel."""
         colours = np.array(list(self._numbers), np.float32)
-        rows = self._samples.view(np.uint32)
-        rows = rows.reshape(len(rows) // OVERSAMPLE, OVERSAMPLE, -1)
+        height = len(self._samples) // OVERSAMPLE
+        rows = self._samples.view(np.uint32).reshape(height, OVERSAMPLE, -1)
         first = rows[:, 0] & 0xFF
         mixed = rows[:, 0] != first * SAME_IN_ALL
         for row in range(1, OVERSAMPLE):
             mixed |= rows[:, row] != rows[:, 0]
         # Where a pixel has one colour the mean is that of any such pixel.
         plain = np.repeat(np.arange(len(colours), dtype=np.uint8), OVERSAMPLE**2)
-        light = _averaged(colours[plain.reshape(-1, OVERSAMPLE)])[first]
+        light: Floats = _averaged(colours[plain.reshape(-1, OVERSAMPLE)])[first]
         blocks = np.ascontiguousarray(rows.swapaxes(1, 2)[mixed]).view(np.uint8)
         if len(blocks):
             light[mixed] = _averaged(colours[blocks.reshape(-1, OVERSAMPLE)])

@@ -224,7 +224,7 @@ class BundleAdjustment:
 
     def _along_normals(self, by_u: Array, by_v: Array) -> Array:
         """The part along the normals of slopes (..., N) of u and v."""
-        return self._normal[0] * by_u + self._normal[1] * by_v
+        return np.asarray(self._normal[0] * by_u + self._normal[1] * by_v)
 
     def _normal_equations(self, state: State) -> NormalEquations:
         """The normal equations; the cost is infinite if a point lies behind the camera."""
@@ -241,7 +241,7 @@ class BundleAdjustment:
         data.observe(products)
         prior, deviation = self.prior_information(state), self.prior_deviation(state)
         return NormalEquations(
-            sum(products.squares.tolist()) + float(deviation @ prior @ deviation),
+            float(sum(products.squares)) + float(deviation @ prior @ deviation),
             data.with_prior(prior, prior @ deviation),
         )
 
@@ -251,7 +251,7 @@ class BundleAdjustment:
         if not _is_possible(state, points):
             return np.inf
         residual = self._residual(state, state.camera.project(points))
-        chi_square = sum(self._whitened.sums_of_squares(residual).tolist())
+        chi_square = float(sum(self._whitened.sums_of_squares(residual)))
         deviation = self.prior_deviation(state)
         return chi_square + float(deviation @ self.prior_information(state) @ deviation)
 
