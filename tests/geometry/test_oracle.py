@@ -20,8 +20,8 @@ from overruler.geometry.shapes import Disc, Ellipse, Shape, gap, rectangle
 from tests.geometry.test_shapes import outline
 
 COARSE, FINE = 128, 4096
-REACH = 2 * FINE // COARSE
-"""Sides of a fine polygon to either side of the closest corner: two of a coarse one's."""
+REACH = FINE // COARSE
+"""Sides of a fine polygon to either side of the closest point: one of a coarse one's. Too few could only find more."""
 COUNT = 450
 """Shapes; 101 025 pairs."""
 ROUNDED_MM = 1e-9

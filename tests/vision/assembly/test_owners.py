@@ -21,7 +21,8 @@ from overruler.vision.assembly.corrections import apply_corrections
 from overruler.vision.assembly.owners import apply_house_rules
 from overruler.vision.tracking.table_state import TableState
 from overruler.vision.tracking.watch import Watch
-from synthetic.flat_table import Colour, Plinth
+from synthetic.flat_canvas import Colour
+from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, exact, photo
 
 CAMERA = camera_over(tilt_deg=30)
