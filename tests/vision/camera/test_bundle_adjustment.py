@@ -78,6 +78,23 @@ def test_the_gradient_is_the_slope_of_the_cost(layout: str) -> None:
         )
 
 
+def test_the_cost_alone_is_that_of_the_equations_and_infinite_where_points_lie_behind_the_camera() -> (
+    None
+):
+    bundle, state = BundleAdjustment(known(), PRIOR), State(CAMERA, 0.05)
+    assert bundle._cost(state) == pytest.approx(cost_and_gradient(bundle, state)[0])
+    step = np.zeros(state.unknown_count)
+    step[14] = -3000.0
+    behind = state.moved(step)
+    assert bundle._cost(behind) == cost_and_gradient(bundle, behind)[0] == np.inf
+
+
+def test_the_prior_knows_of_the_lens_what_its_covariance_says() -> None:
+    bundle = BundleAdjustment(known(), PRIOR)
+    information = bundle.prior_information(State(CAMERA, 0.0))[:9, :9]
+    assert information @ PRIOR.covariance == pytest.approx(np.eye(9), abs=1e-6)
+
+
 def sure() -> LensPrior:
     """The lens known, so that the pose is all that the data decide."""
     lens = np.concatenate([CAMERA.matrix[[0, 1, 0, 1], [0, 1, 2, 2]], CAMERA.distortion])
