@@ -1,5 +1,6 @@
 """Laws are tried on the same examples every time; `pytest --hypothesis-profile=roaming` looks for new ones."""
 
+import gc
 import os
 
 from hypothesis import HealthCheck, settings
@@ -14,3 +15,9 @@ unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow]
 settings.register_profile("steady", unhurried, derandomize=True)
 settings.register_profile("roaming", unhurried, derandomize=False)
 settings.load_profile("steady")
+
+
+def pytest_collection_finish() -> None:
+    """Let what the whole run needs be looked through for garbage no more: half a million objects."""
+    gc.collect()
+    gc.freeze()
