@@ -68,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     lookalikes = "with --crowded: how many round things that are no bases lie about"
     parser.add_argument("--lookalikes", type=_natural, default=0, help=lookalikes)
     parser.add_argument("--hand", action="store_true", help="somebody reaches in")
+    parser.add_argument("--unmanned", action="store_true", help="bases carry no figures")
     parser.add_argument(
         "--scale",
         type=_share,
@@ -99,8 +100,9 @@ def _jobs(options: argparse.Namespace) -> dict[str, Spec]:
     if options.sample:
         return {name: spec for name, spec in SAMPLES.items() if options.sample in ("all", name)}
     seeds = range(options.seed, options.seed + options.count)
+    chosen = {"hand": options.hand, "unmanned": options.unmanned}
     return {
-        f"r{seed:04d}": replace(draw_spec(seed, options.kind, options.only), hand=options.hand)
+        f"r{seed:04d}": replace(draw_spec(seed, options.kind, options.only), **chosen)
         for seed in seeds
     }
 

@@ -83,6 +83,16 @@ def test_a_gap_along_the_heading_is_what_it_was_set_to(
     assert found == pytest.approx(gap, abs=2e-4)
 
 
+def test_bases_without_figures_stand_where_those_with_them_do() -> None:
+    spec = draw_spec(3, "hd", "inches")
+    manned, unmanned = build(spec, 2.0), build(replace(spec, unmanned=True), 2.0)
+    assert [(p.id, p.x_mm, p.y_mm) for p in manned.pieces] == [
+        (p.id, p.x_mm, p.y_mm) for p in unmanned.pieces
+    ]
+    assert all(len(piece.parts) > len(piece.stand.parts) for piece in manned.pieces)
+    assert all(len(piece.parts) == len(piece.stand.parts) for piece in unmanned.pieces)
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_who_reaches_in_moves_nothing_and_comes_from_beyond_the_edge(seed: int) -> None:
     spec = replace(draw_spec(seed, "hd", "inches"), terrain=2)

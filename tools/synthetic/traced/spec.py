@@ -72,6 +72,8 @@ class Spec:
     """Number of round things that are no bases."""
     heights: int = 0
     """Of the terrain, this many hills and roofs that pieces stand on come first."""
+    unmanned: bool = False
+    """Whether bases carry no figures."""
 
     @property
     def difficulty(self) -> str:

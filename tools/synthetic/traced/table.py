@@ -1,6 +1,6 @@
 """A whole table out of a seed: a game in play, and what lies around it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from shapely.geometry import Polygon
@@ -76,6 +76,8 @@ def build(spec: Spec, texel_mm: float) -> Table:
     terrain = _terrain(spec, ground, rng)
     hills = [t for t in terrain if t.kind in ("hill", "roof")]
     pieces, critical = muster(spec.game, spec.crowd, ground, hills, rng, spec.armies)
+    if spec.unmanned:
+        pieces = [replace(piece, figure_parts=[]) for piece in pieces]
     props = _props(spec, ground, rng)
     grid = draw_grid(spec, rng)
     light = lights(spec.light, (*(np.array(spec.size_mm) / 2), 0), rng)
