@@ -185,7 +185,7 @@ def _record(weights: Array, photos: int) -> str:
     """The text of the weights' file, with their origin."""
     usual = list(load_coefficients("round_score_with_overview"))
     origin = {
-        "coefficients": weights.round(3).tolist(),
+        "coefficients": (weights.round(3) + 0.0).tolist(),  # no -0.0
         "features": [*usual, "print_net_logit", "size_log_likelihood"],
         "date": date.today().isoformat(),
         "data": f"weighted logistic regression on {photos} rendered photos, as they are and with prints; "

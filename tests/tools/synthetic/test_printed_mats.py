@@ -1,5 +1,6 @@
 """Prints on mats: where they lie, and what they leave alone."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from synthetic.printed_mats import FORMS, Lookalike, print_on_mat
 
 SAMPLE = Path(__file__).parents[3] / "sample_images" / "xwing_space.json"
 
+sample = cache(read_truth)
+
 
 def printed(form: str, seed: int = 3, count: int = 8) -> tuple[Any, Array, Array, list[Lookalike]]:
     """The truth of a sample, its photo before and after, and the prints."""
-    truth, camera, photo = read_truth(SAMPLE)
+    truth, camera, photo = sample(SAMPLE)
     after, prints = print_on_mat(np.random.default_rng(seed), photo, camera, truth, count, form)
     return truth, photo.astype(float), after.astype(float), prints
 

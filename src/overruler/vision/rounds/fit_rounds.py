@@ -38,6 +38,7 @@ from overruler.vision.rounds.scoring import (
     LOGIT_WEIGHTS_OF_TWO,
     LOGIT_WEIGHTS_ON_CLUTTER,
     base_probabilities,
+    feature_table,
     weigh_features,
 )
 from overruler.vision.rounds.size_likelihood import (
@@ -91,15 +92,15 @@ def fit_rounds(
     scores = base_probabilities(guesses, fits, from_above)
     on_clutter, in_play = np.full((2, len(fits)), np.nan)
     if from_above is not None:
-        more = guesses, fits, from_above
-        on_clutter = sigmoid(weigh_features(*more, LOGIT_WEIGHTS_ON_CLUTTER))
+        table = feature_table(guesses, fits, from_above)
+        on_clutter = sigmoid(weigh_features(table, LOGIT_WEIGHTS_ON_CLUTTER))
         if is_played:
-            in_play = probabilities_in_play(frame, camera, *more)
+            in_play = probabilities_in_play(frame, camera, guesses, table)
             scores, least_score = in_play, min(least_score, MIN_SCORE_IN_PLAY)
         elif has_catalogue_size(radii):
             asked = np.flatnonzero(scores >= MIN_ASKED_SCORE)
             seen = features_of_two(frame, camera, guesses, likelihoods, asked)
-            of_two = sigmoid(weigh_features(*more, LOGIT_WEIGHTS_OF_TWO, seen))
+            of_two = sigmoid(weigh_features(table, LOGIT_WEIGHTS_OF_TWO, seen))
             scores[asked] = np.minimum(scores, of_two)[asked]
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]

@@ -1,7 +1,5 @@
 """What further networks make of guesses: on tables in play, and on mats that may be printed."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +12,6 @@ from overruler.vision.learned.print_net import unprinted_logits
 from overruler.vision.learned.rim_net import RimEstimates, rim_logits
 from overruler.vision.rounds.lookalike_share import probabilities_among
 from overruler.vision.rounds.scoring import LOGIT_WEIGHTS_IN_PLAY, weigh_features
-from overruler.vision.rounds.size_likelihood import SizeHypothesis
 
 MIN_ASKED_SCORE = 0.1
 """Smallest score of a guess at which the network that knows prints looks too."""
@@ -31,15 +28,14 @@ painted tables have few: of 114 findings on photographs that would have 0.99 to 
 
 
 def probabilities_in_play(
-    frame: Frame,
-    camera: Camera,
-    guesses: RimEstimates,
-    fits: Sequence[list[SizeHypothesis]],
-    from_above: Array,
+    frame: Frame, camera: Camera, guesses: RimEstimates, table: Array
 ) -> Array:
-    """Return the probability (N,) that each guess is a base, if this is a table in play."""
+    """Return the probability (N,) that each guess is a base, if this is a table in play.
+
+    `table` (N, 8) is `feature_table`'s.
+    """
     logits = rim_logits(photo_pyramid(frame), camera, guesses)
-    odds = weigh_features(guesses, fits, from_above, LOGIT_WEIGHTS_IN_PLAY, logits[:, None])
+    odds = weigh_features(table, LOGIT_WEIGHTS_IN_PLAY, logits[:, None])
     return temper_surest(probabilities_among(odds, USUAL_LOOKALIKE_SHARE))
 
 

@@ -56,20 +56,12 @@ def base_probabilities(
     return np.array([base_probability(guesses, i, *row) for i, row in enumerate(rows)])
 
 
-def weigh_features(
-    guesses: RimEstimates,
-    fits: Sequence[list[SizeHypothesis]],
-    from_above: Array,
-    weights: Array,
-    more: Array | None = None,
-) -> Array:
+def weigh_features(table: Array, weights: Array, more: Array | None = None) -> Array:
     """Return the log odds (N,) that each guess is a base, by other weights; -inf without a fit.
 
-    `more` (N, K), if given, are further features.
+    `table` (N, 8) is `feature_table`'s. `more` (N, K), if given, are further features.
     """
-    features = feature_table(guesses, fits, from_above)
-    if more is not None:
-        features = np.column_stack([features, more])
+    features = table if more is None else np.column_stack([table, more])
     logits = features @ weights
     return np.where(np.isnan(logits), -np.inf, logits)
 

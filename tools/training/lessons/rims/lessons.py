@@ -33,7 +33,7 @@ _LEAST, _MOST = -5.5, 1.0
 _COS, _SIN, _NEAR = 6, 7, 1e-4
 ON_PAINTED, ON_TRACED = 3, 8
 """Prints on a painted piece of a table, and on a traced table."""
-UNMANNED = 1 / 4
+UNMANNED = 0.46
 """The share of painted tables whose bases carry no figures: a print has none either."""
 PLAIN_MATS = Drawing(drawn_block, photo_samples)
 PRINTED_MATS = Drawing(
