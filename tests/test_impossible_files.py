@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from overruler.board import Board
 from overruler.errors import BadInput
 from overruler.lens import Lens
-from overruler.reading import BYTE_ORDER_MARK, Node, parse_json
+from overruler.reading import Node, parse_json
+from overruler.reading.files import BYTE_ORDER_MARK
 from overruler.rules import ask
 from overruler.scene import Scene
 from tests.tables import BOARD_MM, eight_markers

@@ -180,6 +180,10 @@ def test_names_in_files_are_told_the_nearest_too() -> None:
             "must end in .jpg, .jpeg, .png, .svg, .gif or .webm",
         ),
         (["ask", "text.jpg", "{}"], 2, "text.jpg: not JSON"),
+        (["ask", "photo.jpg", "{}"], 2, "is a picture, not text: overruler measure takes photos"),
+        (["ask", "page.pdf", "{}"], 2, "page.pdf: is a PDF file, not text"),
+        (["ask", "bare", "{}"], 2, "bare: is a folder: give a file"),
+        (["measure", "photo.jpg", "--board=bundle.zip"], 2, "bundle.zip: is a ZIP file, not text"),
         (["ask", "nothing.json", "{}"], 2, "nothing.json: cannot be read: No such file"),
         (["analyze", "nothing.mp4", "--marker-mm=60", "--out=out"], 2, "nothing.mp4: no such file"),
         (
@@ -189,7 +193,9 @@ def test_names_in_files_are_told_the_nearest_too() -> None:
         ),
         (["markers", "--out=nowhere/a.pdf"], 2, "there is no folder nowhere: make it first"),
         (["markers", "--out=a.txt"], 2, "the name must end in .pdf"),
-        (["settle", "text.jpg"], 2, "text.jpg: is no bundle"),
+        (["settle", "text.jpg"], 2, "text.jpg: is no bundle, and no ZIP file: give the ZIP file"),
+        (["settle", "photo.jpg"], 2, "photo.jpg: is no bundle, but a picture: give the ZIP file"),
+        (["settle", "bare"], 2, "bare: is a folder: give a file"),
         (["rules", "legoin"], 2, "did you mean 'legion'?"),
         (["query", "nowhere", "select 1"], 2, "give the folder that overruler analyze wrote into"),
         (["live", "0"], 2, "nothing says how large things are: give --board"),
@@ -208,6 +214,9 @@ def test_a_complaint_is_one_line_and_a_status(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bare").mkdir()
     (tmp_path / "empty.jpg").touch()
+    (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0")
+    (tmp_path / "page.pdf").write_bytes(b"%PDF-1.7\n%\xe2\xe3")
+    (tmp_path / "bundle.zip").write_bytes(b"PK\3\4\xff")
     (tmp_path / "text.jpg").write_text("no picture = at all")
     assert main(arguments) == status
     out, err = capsys.readouterr()

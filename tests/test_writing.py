@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from overruler import reading, writing
+from overruler import writing
 from overruler.apps.cli import main
 from overruler.errors import BadInput
-from overruler.reading import Node, read_bytes, read_text
+from overruler.reading import Node, files
+from overruler.reading.files import read_bytes, read_text
 from overruler.writing import check_writable, write_atomically
 
 
@@ -199,7 +200,7 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
 def test_a_pipe_into_which_nobody_writes_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "PIPE_WAIT_S", 0.2)
+    monkeypatch.setattr(files, "PIPE_WAIT_S", 0.2)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(BadInput, match="nothing came out of it"):
         read_text(tmp_path / "pipe")
@@ -241,7 +242,7 @@ def test_no_command_hangs_on_a_pipe_or_a_device(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(reading, "PIPE_WAIT_S", 0.2)
+    monkeypatch.setattr(files, "PIPE_WAIT_S", 0.2)
     os.mkfifo("pipe")
     assert main([what if word == "FILE" else word for word in command]) in (2, 3)
     (line,) = capsys.readouterr().err.splitlines()

@@ -14,7 +14,7 @@ from overruler.bases import Base
 from overruler.errors import BadInput
 from overruler.geometry.shapes import Point
 from overruler.pieces import KINDS, read_point
-from overruler.reading import Node, read_coordinate, read_length, read_text
+from overruler.reading import Node, read_coordinate, read_length
 
 SCHEMA = "overruler/fix/1"
 CLICK_SIGMA_PX = 2.0
@@ -142,7 +142,7 @@ def read_fixes(node: Node) -> tuple[Fix, ...]:
 def load_fixes(path: Path) -> tuple[Fix, ...]:
     """Read the corrections in a file: JSON where its name ends in .json, else TOML."""
     if path.suffix.lower() == ".json":
-        return read_fixes(Node.of_json(read_text(path), str(path)))
+        return read_fixes(Node.of_json_file(path))
     return read_fixes(Node.of_toml(path))
 
 

@@ -14,7 +14,7 @@ from overruler.games import GAMES, Ruler, facts_of, read_ruler
 from overruler.geometry.covariance import Covariance, RareAlternative, is_positive_semidefinite
 from overruler.geometry.shapes import Polygon, Shape
 from overruler.pieces import ROUNDING_SHARE, Grid, Piece, Table
-from overruler.reading import MAX_LENGTH_MM, Node, merge_keys, read_text, unknown_keys
+from overruler.reading import MAX_LENGTH_MM, Node, merge_keys, unknown_keys
 from overruler.terrain import Terrain
 from overruler.writing import write_atomically
 
@@ -65,7 +65,7 @@ class Scene:
     @classmethod
     def load(cls, path: str | Path) -> "Scene":
         """Read a scene file; `BadInput` names the JSON path of what is wrong."""
-        return cls.from_json(Node.of_json(read_text(Path(path)), str(path)))
+        return cls.from_json(Node.of_json_file(Path(path)))
 
     @classmethod
     def from_json(cls, value: Node | Mapping[str, Any]) -> "Scene":

@@ -10,7 +10,8 @@ from overruler.apps.geojson import add_geojson_argument, check_geojson_path, wri
 from overruler.apps.settings.game_choice import choose_game
 from overruler.apps.settings.house_options import add_house_rule_argument, read_house
 from overruler.errors import BadInput, OverrulerError
-from overruler.reading import MAX_TEXT_BYTES, Node, decode_text
+from overruler.reading import Node
+from overruler.reading.files import MAX_TEXT_BYTES, decode_text
 from overruler.rules import ask, read_question
 from overruler.scene import Scene
 from overruler.verdict import Verdict

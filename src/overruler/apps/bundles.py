@@ -20,6 +20,7 @@ from typing import Any
 import overruler
 from overruler.errors import BadInput
 from overruler.reading import Node
+from overruler.reading.files import binary_kind
 from overruler.rules import ask
 from overruler.scene import Scene
 
@@ -171,6 +172,10 @@ def unpack_zip(data: bytes, name: str) -> dict[str, bytes]:
     except BadInput:
         raise
     except _ZIP_ERRORS as error:
+        if not zipfile.is_zipfile(io.BytesIO(data)):
+            found = f"but {kind}" if (kind := binary_kind(data)) else "and no ZIP file"
+            remedy = "give the ZIP file that the page made"
+            raise BadInput(f"{name}: is no bundle, {found}: {remedy}") from None
         reason = " ".join(str(error).split())
         raise BadInput(f"{name}: is no bundle, or damaged: {reason}") from None
 

@@ -20,7 +20,7 @@ from overruler.errors import BadInput, UnknownName
 from overruler.picture.sheets.gauge_sheet import KIT, KIT_CARDS, gauge_sheet_pdf
 from overruler.picture.sheets.marker_cards import CardSet
 from overruler.picture.sheets.marker_sheet import CHECK_BAR_MM, PAPERS_MM, marker_sheet_pdf
-from overruler.reading import read_text
+from overruler.reading.files import read_text
 from overruler.units import mm_from_inches
 from overruler.writing import check_writable, write_atomically
 

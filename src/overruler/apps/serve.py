@@ -19,7 +19,7 @@ from overruler.apps.settings.table_options import add_taught_argument
 from overruler.board import Board
 from overruler.errors import BadInput, MissingExtra
 from overruler.lens import Lens
-from overruler.reading import read_text
+from overruler.reading.files import read_text
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -20,7 +20,8 @@ from typing import Any
 from overruler.apps import bundles
 from overruler.apps.process.progress import progress_display
 from overruler.errors import BadInput, OverrulerError, printable
-from overruler.reading import Node, check_is_file, parse_json, read_bytes
+from overruler.reading import Node, parse_json
+from overruler.reading.files import check_is_file, read_bytes
 from overruler.scene import Scene
 
 AGREED = "agreed"

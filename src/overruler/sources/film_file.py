@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from overruler.errors import BadInput, CannotMeasure, MissingExtra
-from overruler.reading import check_is_file
+from overruler.reading.files import check_is_file
 
 PHOTO_FORMATS = ("image2",)
 """FFmpeg's names of the formats of single pictures."""

@@ -15,7 +15,7 @@ from PIL import Image, UnidentifiedImageError
 
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
-from overruler.reading import check_is_file
+from overruler.reading.files import check_is_file
 from overruler.sources.jpeg_damage import decode_jpeg, describe_damage, libjpeg_warnings
 from overruler.sources.jpeg_seam import has_seam
 from overruler.sources.picture_kind import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from overruler.reading import Node, read_text
+from overruler.reading import Node
 from overruler.writing import write_atomically
 
 SCHEMA = "overruler/taught/1"
@@ -105,7 +105,7 @@ class Taught:
     @classmethod
     def load(cls, path: Path) -> "Taught":
         """Read a file; `BadInput` names the path of what is wrong."""
-        node = Node.of_json(read_text(path), str(path))
+        node = Node.of_json_file(path)
         node["schema"].choice((SCHEMA,))
         node.reject_unknown_keys(("networks", "photos", "schema", "weighings"))
         photos = tuple(CorrectedPhoto.from_node(item) for item in node["photos"].items())

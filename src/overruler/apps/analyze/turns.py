@@ -11,7 +11,7 @@ from statistics import median
 
 from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.errors import BadInput
-from overruler.reading import read_text
+from overruler.reading.files import read_text
 
 MIN_LONG_PAUSE_S = 20.0
 """Least length of a pause that begins a new turn."""

@@ -19,7 +19,8 @@ from overruler.bases import read_base_size
 from overruler.errors import BadInput, did_you_mean
 from overruler.games import GAMES, find_game
 from overruler.house_rules import OWNER_SIGNS
-from overruler.reading import Node, read_length, read_text
+from overruler.reading import Node, read_length
+from overruler.reading.files import read_text
 from overruler.rules import game_of
 from overruler.units import UNITS, find_unit
 

@@ -17,7 +17,7 @@ from overruler.apps.measure.pictures import read_pictures
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.teach.judging import judge_findings, unjudged_ids
 from overruler.errors import BadInput
-from overruler.reading import check_is_file, read_bytes
+from overruler.reading.files import check_is_file, read_bytes
 from overruler.taught import CorrectedPhoto, JudgedFinding
 
 DATABASE_FILE = "measurements.sqlite"

@@ -10,7 +10,8 @@ from typing import Any
 from overruler.errors import BadInput
 from overruler.picture.banner import DETAIL_COLOUR
 from overruler.picture.svg import BLACK, WHITE
-from overruler.reading import Node, read_bytes
+from overruler.reading import Node
+from overruler.reading.files import read_bytes
 
 SCHEMA = "overruler/look/1"
 MAX_LOGO_BYTES = 500_000

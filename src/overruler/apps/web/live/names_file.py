@@ -19,7 +19,7 @@ from overruler.apps.web.live.watcher import TableWatcher
 from overruler.errors import OverrulerError
 from overruler.fixes import Fix
 from overruler.picture.piece_names import is_numbered
-from overruler.reading import Node, read_text
+from overruler.reading import Node
 from overruler.scene import Piece, Scene
 from overruler.writing import write_atomically
 
@@ -84,7 +84,7 @@ def read_names(path: Path) -> Kept:
     """Read a file of names; an absent one holds none. `BadInput` names what is wrong."""
     if not path.exists():
         return Kept()
-    node = Node.of_json(read_text(path), str(path))
+    node = Node.of_json_file(path)
     node["schema"].choice((SCHEMA,))
     pieces = tuple(_read_piece(item) for item in node["pieces"].items())
     return Kept(pieces, _read_show(node["show"]) if node.has("show") else Show())

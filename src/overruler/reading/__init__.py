@@ -4,11 +4,7 @@ node = Node.of_json(text, "scene.json")
 node["pieces"].items()[0]["x_mm"].number()  # BadInput: scene.json: pieces[0].x_mm: expected a number, found text
 """
 
-import codecs
 import json
-import os
-import select
-import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from overruler.errors import BadInput, describe_syntax_error, did_you_mean
+from overruler.reading.files import BYTE_ORDER_MARK, read_text
 
 T = TypeVar("T")
 Numbers = tuple[float, ...]
@@ -24,22 +21,8 @@ Reader = Callable[["Node"], float]
 _TYPE_NAMES = {
     dict: "an object", list: "an array", str: "text", bool: "true or false", type(None): "null"
 }  # fmt: skip
-BYTE_ORDER_MARK = "\ufeff"
-"""Begins texts that editors on Windows save."""
-UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""First bytes of the texts that PowerShell's `>` writes."""
 _MAX_SHOWN_CHARS = 60
 """Characters of a wrong value that an error message shows."""
-MAX_TEXT_BYTES = 64_000_000
-"""Largest text file that is read."""
-PIPE_WAIT_S = 10.0
-"""Longest wait for the next bytes of a pipe."""
-_PIPE_READ_BYTES = 65_536
-"""Bytes of one read from a pipe."""
-_OPEN_FLAGS = os.O_RDONLY | sum(
-    getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
-)
-"""Flags of the system under which no file makes the program wait; Windows has only the last."""
 
 
 def _refuse_constant(constant: str) -> NoReturn:
@@ -52,74 +35,6 @@ def parse_json(text: str, name: str) -> Any:
         return json.loads(text.removeprefix(BYTE_ORDER_MARK), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: not JSON: {describe_syntax_error(error)}") from None
-
-
-# --- files ---
-
-
-def read_text(path: Path) -> str:
-    """Read a text file (`decode_text`); `BadInput` where that fails."""
-    return decode_text(read_bytes(path, MAX_TEXT_BYTES), str(path))
-
-
-def decode_text(data: bytes, name: str) -> str:
-    """Decode UTF-8, and UTF-16 that begins with its mark; `BadInput` with `name` for anything else."""
-    encoding = "utf-16" if data.startswith(UTF_16_MARKS) else "utf-8"
-    try:
-        return data.decode(encoding).removeprefix(BYTE_ORDER_MARK)
-    except UnicodeDecodeError:
-        raise BadInput(f"{name}: is not UTF-8 text: save it as such") from None
-
-
-def read_bytes(path: Path, most_bytes: int) -> bytes:
-    """Read a file, or a pipe that a program writes into; raise `BadInput` where that fails or is too much."""
-    try:
-        handle = os.open(path, _OPEN_FLAGS)
-        with os.fdopen(handle, "rb", buffering=0) as file:
-            mode = os.fstat(handle).st_mode
-            _check_mode(path, mode, pipes=True)
-            data = _read_pipe(handle, most_bytes) if stat.S_ISFIFO(mode) else b""
-            while len(data) <= most_bytes and (part := file.read(most_bytes + 1 - len(data))):
-                data += part
-    except (OSError, ValueError) as error:
-        if isinstance(error, BadInput):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"{path}: cannot be read: {reason}") from None
-    if len(data) > most_bytes:
-        raise BadInput(f"{path}: is larger than {most_bytes / 1e6:g} MB: give another file")
-    return data
-
-
-def check_is_file(path: Path) -> None:
-    """Raise `BadInput` for a pipe, a device or a socket; what is not there is the reader's to report."""
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, ValueError):
-        return
-    _check_mode(path, mode, pipes=False)
-
-
-def _check_mode(path: Path, mode: int, pipes: bool) -> None:
-    if stat.S_ISFIFO(mode) and not pipes:
-        raise BadInput(f"{path}: is a pipe: save what comes out of it in a file, and give that")
-    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
-        raise BadInput(f"{path}: is a device, not a file: give a file")
-
-
-def _read_pipe(handle: int, most_bytes: int) -> bytes:
-    """Read a pipe to its end; `TimeoutError` if its writer is silent for `PIPE_WAIT_S`."""
-    data = bytearray()
-    poll = select.poll()
-    poll.register(handle, select.POLLIN)
-    while len(data) <= most_bytes:
-        if not poll.poll(1000 * PIPE_WAIT_S):
-            raise TimeoutError(f"it is a pipe, and nothing came out of it for {PIPE_WAIT_S:g} s")
-        part = os.read(handle, _PIPE_READ_BYTES)
-        if not part:
-            break
-        data += part
-    return bytes(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +53,10 @@ class Node:
     @classmethod
     def of_json(cls, text: str, name: str) -> "Node":
         return cls(parse_json(text, name), name)
+
+    @classmethod
+    def of_json_file(cls, path: Path) -> "Node":
+        return cls.of_json(read_text(path), str(path))
 
     @classmethod
     def of_toml(cls, path: Path) -> "Node":
