@@ -1,6 +1,7 @@
 """What the program says no with: what is wrong, and what to do about it."""
 
 import ast
+import io
 import re
 import sys
 import tomllib
@@ -184,6 +185,8 @@ def test_names_in_files_are_told_the_nearest_too() -> None:
         (["ask", "page.pdf", "{}"], 2, "page.pdf: is a PDF file, not text"),
         (["ask", "bare", "{}"], 2, "bare: is a folder: give a file"),
         (["measure", "photo.jpg", "--board=bundle.zip"], 2, "bundle.zip: is a ZIP file, not text"),
+        (["ask", "empty.jpg", "{}"], 2, "empty.jpg: is empty: JSON belongs there"),
+        (["ask", "-", "{}"], 2, "-: is empty: JSON belongs there"),
         (["ask", "nothing.json", "{}"], 2, "nothing.json: cannot be read: No such file"),
         (["analyze", "nothing.mp4", "--marker-mm=60", "--out=out"], 2, "nothing.mp4: no such file"),
         (
@@ -212,6 +215,7 @@ def test_a_complaint_is_one_line_and_a_status(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     (tmp_path / "bare").mkdir()
     (tmp_path / "empty.jpg").touch()
     (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0")
@@ -220,5 +224,5 @@ def test_a_complaint_is_one_line_and_a_status(
     (tmp_path / "text.jpg").write_text("no picture = at all")
     assert main(arguments) == status
     out, err = capsys.readouterr()
-    assert said in err
+    assert said in err, err
     assert (out, err.count("\n")) == ("", 1)

@@ -120,13 +120,28 @@ def explain_import_error(error: ImportError) -> MissingExtra | None:
     return None
 
 
+_JSON_PROBLEMS = {
+    "Expecting value": "a value is missing, or is a word without quotes,",
+    "Expecting property name enclosed in double quotes": "a key in double quotes is missing",
+    "Expecting ',' delimiter": "a comma or a closing bracket is missing",
+    "Expecting ':' delimiter": "a colon is missing",
+    "Unterminated string starting at": "a text without a closing quote begins",
+    "Invalid control character at": "a text holds a line break or another control character",
+    "Illegal trailing comma before end of object": "a comma too many stands",
+    "Illegal trailing comma before end of array": "a comma too many stands",
+}
+"""What the messages of Python's parser of JSON mean."""
+
+
 def describe_syntax_error(error: Exception) -> str:
     """What is wrong with a text that is not JSON or TOML, in a line."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if "integer string conversion" in str(error):  # Python's limit
         return "a number in it has thousands of digits"
-    if isinstance(error, JSONDecodeError) and error.msg == "Extra data":
+    if isinstance(error, JSONDecodeError):
         place = f"line {error.lineno} column {error.colno}"
-        return f"more text follows it at {place}; of JSON Lines give one line"
+        if error.msg == "Extra data":
+            return f"more text follows it at {place}; of JSON Lines give one line"
+        return f"{_JSON_PROBLEMS.get(error.msg, error.msg)} at {place}"
     return " ".join(str(error).split())

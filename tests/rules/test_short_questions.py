@@ -52,6 +52,18 @@ def test_json_stays_json(game: str) -> None:
         ("range p01", "to: is missing"),
         ("at p01 p02 range=x", "range"),
         ("[1", "not JSON"),
+        (" ", "is empty: ask in words, such as range p01 p02, or in JSON"),
+        (
+            '{"question": range}',
+            "not JSON: a value is missing, or is a word without quotes, at line 1 column 14",
+        ),
+        ("{'question': 1}", "not JSON: a key in double quotes is missing at line 1 column 2"),
+        ('{"question" 1}', "not JSON: a colon is missing at line 1 column 13"),
+        ('{"a": 1 "b": 2}', "not JSON: a comma or a closing bracket is missing at line 1 column 9"),
+        (
+            '{"question": "range',
+            "not JSON: a text without a closing quote begins at line 1 column 14",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line(words: str, said: str) -> None:

@@ -31,8 +31,11 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 def parse_json(text: str, name: str) -> Any:
     """Parse JSON; raise `BadInput` with `name` in it for NaN, infinities and text that is not JSON."""
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    if not text.strip():
+        raise BadInput(f"{name}: is empty: JSON belongs there")
     try:
-        return json.loads(text.removeprefix(BYTE_ORDER_MARK), parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: not JSON: {describe_syntax_error(error)}") from None
 

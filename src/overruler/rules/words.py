@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from overruler.errors import did_you_mean
+from overruler.errors import BadInput, did_you_mean
 from overruler.reading import Node
 from overruler.rules.fields import OTHER_NAMES, Field, Question
 from overruler.rules.json_schema import TEXT
@@ -22,6 +22,8 @@ SPAN = re.compile(r"(\d+)(?:-(\d+))?")
 
 def read_question(questions: Mapping[str, Question], text: str, name: str) -> Node:
     """The question that a text asks, in JSON or in words; `BadInput` names what is wrong with it."""
+    if not text.strip():
+        raise BadInput(f"{name}: is empty: ask in words, such as range p01 p02, or in JSON")
     if text.lstrip()[:1] not in _WORD_STARTS:
         return Node.of_json(text, name)
     kind, *words = text.split()
