@@ -1,6 +1,7 @@
 """The program's commands, and the interface of their modules."""
 
 import argparse
+import math
 import os
 from typing import Any, NoReturn, Protocol
 
@@ -202,8 +203,20 @@ class Parser(argparse.ArgumentParser):
             text = f"unknown {value!r}; known: {', '.join(known)}{hint}"
             raise argparse.ArgumentError(action, text)
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Say what is wanted where no number is given; infinity and NaN are none."""
+        try:
+            value = super()._get_value(action, arg_string)
+            if not isinstance(value, float) or math.isfinite(value):
+                return value
+        except argparse.ArgumentError:
+            if action.type not in (int, float):
+                raise
+        wanted = "a whole number" if action.type is int else "a number"
+        raise argparse.ArgumentError(action, f"expected {wanted}, found {arg_string!r}")
+
     def error(self, message: str) -> NoReturn:
-        one_line = " ".join(message.split())
+        one_line = " ".join(message.split()).removeprefix("argument ")
         head, _, rest = one_line.partition(UNRECOGNIZED)
         if not head and rest.startswith("-"):
             from overruler.errors import did_you_mean
