@@ -117,6 +117,10 @@ size_mm = 60
             "greater than 0",
         ),
         ("scale_share = -1\n", "scale_share"),
+        (
+            "corner_mm = [[0, 0, 0]]\n",
+            r"markers.corner_mm: unknown key; did you mean 'corners_mm'\?",
+        ),
         ("covariance = [[1]]\n", "goes with corners_mm"),
     ],
 )
@@ -125,3 +129,12 @@ def test_a_wrong_print_names_its_path(text: str, said: str, tmp_path: Path) -> N
     path.write_text(HEAD + text)
     with pytest.raises(BadInput, match=said):
         Board.load(path)
+
+
+def test_a_misspelt_key_is_named_and_one_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "b.toml"
+    path.write_text(HEAD.replace("height_mm", "heigth_mm"))
+    with pytest.raises(BadInput, match="heigth_mm: unknown key; did you mean 'height_mm'"):
+        Board.load(path)
+    path.write_text(f'author = "Ann"\n{HEAD}weather = "dry"\n')
+    assert Board.load(path).marker_mm == 60

@@ -50,6 +50,7 @@ def test_a_hill_may_stand_anywhere_by_its_markers(tmp_path: Path) -> None:
         (f"{HILL}\naround_mm = {SQUARE}\nmarkers = [1]", "give footprint_mm"),
         (f'id = "hill"\naround_mm = {SQUARE}\ntop_z_mm = 34', "needs markers"),
         (f"{HILL}\nheight_mm = 34", "terrain[0].height_mm: unknown key"),
+        (f"{HILL}\nfootprnt_mm = 1", "did you mean 'footprint_mm'?"),
         (f"{HILL}\nsigma_mm = 0", "terrain[0].sigma_mm: must be greater than 0"),
         (f"{HILL}\nbase_z_mm = 40", "34 mm does not lie above 40 mm"),
         (f"{HILL}\nmarker_mm = 40", "goes with markers"),

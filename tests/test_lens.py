@@ -119,6 +119,13 @@ def test_a_file_of_no_lens_is_refused(
         Lens.load(tmp_path / "lens.toml")
 
 
+def test_a_misspelt_key_of_a_lens_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "lens.toml"
+    path.write_text(lens().to_toml().replace("covariance", "covarience"))
+    with pytest.raises(BadInput, match="covarience: unknown key; did you mean 'covariance'"):
+        Lens.load(path)
+
+
 def test_a_wide_lens_whose_fit_folds_over_at_the_corners_is_one(tmp_path: Path) -> None:
     wide = replace(lens(), distortion=np.array([-0.6, 0.0, 0, 0, 0]))
     wide.save(tmp_path / "lens.toml")

@@ -101,6 +101,7 @@ def test_the_command_and_the_page_know_a_user_s_own(
         (OWN.replace("[2, 5]", "[5, 2]"), "greater than the line before"),
         (OWN.replace("60x35o", "60y35"), "is no base"),
         (OWN + "\n[more]\n", "unknown key"),
+        (OWN.replace("bases", "basis"), r"basis: unknown key; known: .*; did you mean 'bases'\?"),
         (OWN.replace("lines_in", "lines_mm = [1]\nlines_in"), "give one of the two"),
     ],
 )

@@ -377,6 +377,14 @@ MISTAKES: list[tuple[Document, str]] = [
     (without("schema"), "scene: schema: is missing"),
     (with_("schema", "overruler/scene/2"), "schema: unknown 'overruler/scene/2'"),
     (without("game"), "game: is missing"),
+    (
+        with_("board", {"widht_mm": 900, "height_mm": 900}),
+        "board.width_mm: is missing; is 'widht_mm' a misspelling of it?",
+    ),
+    (
+        with_("board", {"width": 900, "height_mm": 900}),
+        "board.width_mm: is missing; is 'width' a misspelling of it?",
+    ),
     (with_("game", "chess"), "game: unknown 'chess'"),
     (with_("game", 5), "game: expected text, found a number 5"),
     (without("board"), "board: is missing"),

@@ -29,6 +29,8 @@ MAX_PRINT_SCALE_ERROR = 0.1
 """Largest scale error of a print, as a share. A page fitted to another paper size is 6 % too small."""
 MAX_SIDE_ERROR = 0.02
 """Largest difference between a marker's side and `size_mm` in a board file, as a share of `size_mm`."""
+MARKER_KEYS = ("dictionary", "size_mm", "corners_mm", "scale_share", "covariance", "print")
+"""The keys of a board file's `markers`."""
 MIN_BOARD_MM = 150.0
 """Least longer side of a board, in mm: half a sheet of paper. A smaller one is in another unit."""
 MAX_ID_DIGITS = 9
@@ -136,15 +138,16 @@ class Board:
         """
         node = Node.of_toml(Path(path))
         node["schema"].choice((SCHEMA,))
+        node.reject_misspelt_keys(("schema", "name", "width_mm", "height_mm", "markers"))
         markers = node["markers"]
+        markers.reject_misspelt_keys(MARKER_KEYS)
         size = read_length(markers["size_mm"])
         corners = markers.get("corners_mm", _read_corners, None)
-        if corners is not None:
-            for marker, points in corners.items():
-                _check_square(points, size, markers["corners_mm"][str(marker)])
         width_mm, height_mm = (read_length(node[key]) for key in ("width_mm", "height_mm"))
         _check_unit(node, width_mm, height_mm)
         if corners is not None:
+            for marker, points in corners.items():
+                _check_square(points, size, markers["corners_mm"][str(marker)])
             _check_places(corners, size, (width_mm, height_mm), markers["corners_mm"])
         read_covariance = partial(_read_covariance, count=len(corners or ()))
         board = cls(
@@ -270,10 +273,8 @@ def _check_square(points: Array, size_mm: float, node: Node) -> None:
         node.fail(f"its sides are {lengths} mm, not size_mm = {size_mm:g}")
     (ax, ay), (bx, by) = (points[1] - points[0])[:2], (points[3] - points[0])[:2]
     if ax * by - ay * bx > 0:
-        node.fail(
-            "its corners run counter-clockwise; "
-            "the order is the printed top left first, then clockwise"
-        )
+        order = "the order is the printed top left first, then clockwise"
+        node.fail(f"its corners run counter-clockwise; {order}")
 
 
 def _check_unit(node: Node, width_mm: float, height_mm: float) -> None:

@@ -58,12 +58,15 @@ class UnknownName(BadInput, LookupError):
         super().__init__(f"{what}: unknown name {name!r}; known: {names}{hint}")
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint at the known name most like `name`, to end a message with; empty where none is like it."""
+def did_you_mean(name: str, known: Iterable[str], ratio: float = 0.6) -> str:
+    """A hint at the known name most like `name`, to end a message with; empty where none is like it.
+
+    `ratio` is how alike they must be, as difflib counts.
+    """
     from difflib import get_close_matches
 
     known_by_casefold = {candidate.casefold(): candidate for candidate in known}
-    matches = get_close_matches(name.casefold(), known_by_casefold, n=1)
+    matches = get_close_matches(name.casefold(), known_by_casefold, 1, ratio)
     return f"; did you mean {known_by_casefold[matches[0]]!r}?" if matches else ""
 
 

@@ -60,6 +60,7 @@ class Lens:
         """Read a lens file (TOML); `BadInput` names what is wrong in it."""
         node = Node.of_toml(Path(path))
         node["schema"].choice((SCHEMA,))
+        node.reject_misspelt_keys(("schema", "size_px", "matrix", "distortion", "covariance"))
         size_px = _read_size(node["size_px"])
         matrix = _read_intrinsic_matrix(node["matrix"])
         _check_possible(matrix, size_px, node["matrix"])

@@ -21,6 +21,8 @@ Reader = Callable[["Node"], float]
 _TYPE_NAMES = {
     dict: "an object", list: "an array", str: "text", bool: "true or false", type(None): "null"
 }  # fmt: skip
+MISSPELT_RATIO = 0.76
+"""How alike a key and its misspelling are by difflib; `x_mm` and `y_mm`, which both are keys, have 0.75."""
 _MAX_SHOWN_CHARS = 60
 """Characters of a wrong value that an error message shows."""
 
@@ -93,8 +95,15 @@ class Node:
         """The node under a key, which must be there."""
         inner = f"{self.path}.{key}" if self.path else key
         if not self.has(key):
-            Node(None, self.name, inner).fail("is missing")
+            Node(None, self.name, inner).fail(f"is missing{self._misspelling_hint(key)}")
         return Node(self.value[key], self.name, inner)
+
+    def _misspelling_hint(self, missing: str) -> str:
+        """A hint at a key that may be meant as the missing one; empty where none is like it."""
+        from difflib import get_close_matches  # few files have mistakes
+
+        alike = get_close_matches(missing, self.value, 1, MISSPELT_RATIO)
+        return f"; is {alike[0]!r} a misspelling of it?" if alike else ""
 
     def require(self, *keys: str) -> None:
         """Raise `BadInput` where a key is missing."""
@@ -106,7 +115,13 @@ class Node:
         known = tuple(known)
         for key in self.keys():
             if key not in known:
-                self[key].fail(f"{problem}; known: {', '.join(known)}")
+                self[key].fail(f"{problem}; known: {', '.join(known)}{did_you_mean(key, known)}")
+
+    def reject_misspelt_keys(self, known: Sequence[str]) -> None:
+        """Raise `BadInput` for a key that is nearly a `known` one; others are for other programs."""
+        for key in self.keys():
+            if key not in known and (hint := did_you_mean(key, known, MISSPELT_RATIO)):
+                self[key].fail(f"unknown key{hint}")
 
     def get(self, key: str, read: "Callable[[Node], T]", default: T) -> T:
         """Apply `read` to the node under a key; return the default where the key is missing."""

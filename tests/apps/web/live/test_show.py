@@ -63,6 +63,11 @@ def test_a_look_is_read_with_its_logo_and_players(look: Path) -> None:
         ('plate = "sky"', "plate: is no colour"),
         ("size = 9", "size: must be from 0.5 to 2"),
         ('font = "Arial"', "font: is no part of a look"),
+        ("plat = 1", "plat: is no part of a look; known: .*; did you mean 'plate'"),
+        (
+            'players.red.color = "#ffffff"',
+            "color: is no part of a player's look; .* did you mean 'colour'",
+        ),
         ('logo = "missing.png"', "cannot be read"),
         ('logo = "look.toml"', "must be a PNG or JPEG"),
         ('logo = "/dev/zero"', "is a device"),

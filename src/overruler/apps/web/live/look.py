@@ -91,18 +91,17 @@ def read_look(path: Path) -> Look:
     values: dict[str, Any] = {
         key: read(node[key]) for key, read in _READER_BY_KEY.items() if node.has(key)
     }
-    for key in node.keys():  # noqa: SIM118 - a Node is no dict
-        if key not in _KEYS:
-            node[key].fail(f"is no part of a look; known: {', '.join(_KEYS)}")
+    node.reject_unknown_keys(_KEYS, "is no part of a look")
     look = Look(**values, logo=_read_logo(node, path.parent))
     if not node.has("players"):
         return look
-    for name in node["players"].keys():  # noqa: SIM118
+    for name in node["players"].keys():  # noqa: SIM118 - a Node is no dict
         look = look.with_player(name, _read_player(node["players"][name], path.parent))
     return look
 
 
 def _read_player(node: Node, folder: Path) -> PlayerLook:
+    node.reject_unknown_keys(("name", "colour", "logo"), "is no part of a player's look")
     name = node["name"].text() if node.has("name") else ""
     colour = parse_colour(node["colour"]) if node.has("colour") else ""
     return PlayerLook(name, colour, _read_logo(node, folder))
