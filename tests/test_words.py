@@ -152,6 +152,24 @@ def test_names_in_files_are_told_the_nearest_too() -> None:
         Node({"shape": "circel"}, "a.json")["shape"].choice(("circle", "oval"))
 
 
+SIGMA_TOLD_PLAINLY = {"apps/markers.py", "board.py"}
+"""An option that takes 1 σ, and the comment in a board file beside a key that holds it."""
+
+
+def test_every_doubt_is_told_as_its_95_percent() -> None:
+    """What people read holds no bare σ; keys of JSON named sigma are σ."""
+    told = set()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Constant) or id(node) in docstrings:
+                continue
+            if "1 σ" in str(node.value):
+                told.add(path.relative_to(PACKAGE).as_posix())
+    assert told == SIGMA_TOLD_PLAINLY
+
+
 # --- exit statuses ---
 
 

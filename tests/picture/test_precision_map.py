@@ -66,8 +66,9 @@ def test_the_words_say_how_sure_and_what_would_help(
 ) -> None:
     said = texts(draw_map(calibration, doubt))
     shown = doubt.sigma_mm[doubt.visible > 0]
-    assert f"1 σ of a distance of 300 mm: {shown.min():.2f} to {shown.max():.2f} mm" in said
-    assert "add a marker at the right edge: 0.31 → 0.12 mm" in said
+    low, high = 1.96 * shown.min(), 1.96 * shown.max()
+    assert f"a distance of 300 mm: ± {low:.2f} to ± {high:.2f} mm (95 %)" in said
+    assert "add a marker at the right edge: ± 0.61 → 0.24 mm" in said
 
 
 def test_only_what_the_photo_shows_is_shaded(calibration: Calibration, doubt: PrecisionMap) -> None:
@@ -83,7 +84,7 @@ def test_the_figures_stand_where_they_hold(calibration: Calibration, doubt: Prec
     ]
     assert len(figures) >= 9
     assert {float(figure) for figure in figures} <= {
-        round(float(sigma), 2) for sigma in doubt.sigma_mm.ravel()
+        round(1.96 * float(sigma), 2) for sigma in doubt.sigma_mm.ravel()
     }
 
 
@@ -112,7 +113,7 @@ def test_a_photo_beside_the_board_says_so(doubt: PrecisionMap) -> None:
 def test_an_advice_is_one_sentence() -> None:
     assert (
         advice_sentence(Advice("add a marker at the left edge", 0.5, 0.25))
-        == "add a marker at the left edge: 0.50 → 0.25 mm"
+        == "add a marker at the left edge: ± 0.98 → 0.49 mm"
     )
 
 

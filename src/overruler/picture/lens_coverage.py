@@ -14,7 +14,7 @@ LEAST_ERROR_RGB = (0.93, 0.96, 0.99)
 """Red, green, blue of the least error."""
 GREATEST_ERROR_RGB = (0.03, 0.19, 0.42)
 """Red, green, blue of the greatest error: the same hue, told apart by its lightness alone."""
-ERROR_RANGE_MM = (0.01, 1.0)
+ERROR_RANGE_MM = (0.02, 2.0)
 """The errors, in mm, of the lightest and the darkest shade; shades follow the logarithm."""
 PHOTO_COLOURS = ("#d55e00", "#e69f00", "#009e73", "#cc79a7", "#f0e442")
 """A colour for each photo, in turn (Okabe and Ito's, for every kind of colour vision)."""

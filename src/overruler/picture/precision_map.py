@@ -1,4 +1,7 @@
-"""The precision map: the σ of distances all over the board, drawn over the photo, and advice."""
+"""The precision map: how sure distances are all over the board, drawn over the photo, and advice.
+
+Its figures are half-widths of 95 % intervals, as all that the program tells.
+"""
 
 import numpy as np
 
@@ -18,7 +21,7 @@ from overruler.picture.svg import (
 )
 from overruler.picture.text_layout import fit_text, text_width
 from overruler.picture.view import View
-from overruler.units import MILLIMETRES, format_number
+from overruler.units import MILLIMETRES, SIGMAS_95, format_number
 
 TILE_OPACITY = 0.62
 LIGHTEST_SIGMA_MM = 0.1
@@ -88,7 +91,7 @@ def _shade_share(sigma_mm: float) -> float:
 
 
 def _sigma_labels(view: View, doubt: PrecisionMap) -> str:
-    """Write the σ at regular places that the words leave free."""
+    """Write the doubt at regular places that the words leave free."""
     size, parts = LABEL_SIZE * view.unit, []
     left, top, wide, high = _text_plate_box(view, doubt)
     right = left + wide + 2 * size
@@ -101,7 +104,7 @@ def _sigma_labels(view: View, doubt: PrecisionMap) -> str:
             x, y = view.to_px(doubt.xy_mm[row, column])
             if left - 2 * size < x < right and top - size < y < bottom:
                 continue
-            figure = format_number(float(doubt.sigma_mm[row, column]), doubt.unit, 2)
+            figure = _interval_text(float(doubt.sigma_mm[row, column]), doubt.unit)
             parts.append(text_plate(figure, x, y, size))
     return group(parts)
 
@@ -122,15 +125,20 @@ def headline_text(doubt: PrecisionMap) -> str:
     shown = doubt.sigma_mm[doubt.visible > 0]
     if not shown.size:
         return "the photo shows nothing of the board"
-    low, high = (format_number(float(mm), doubt.unit, 2) for mm in (shown.min(), shown.max()))
+    low, high = (_interval_text(float(mm), doubt.unit) for mm in (shown.min(), shown.max()))
     length = format_number(doubt.length_mm, doubt.unit, 0)
-    return f"1 σ of a distance of {length} {doubt.unit}: {low} to {high} {doubt.unit}"
+    return f"a distance of {length} {doubt.unit}: ± {low} to ± {high} {doubt.unit} (95 %)"
 
 
 def advice_sentence(advice: Advice, unit: str = MILLIMETRES) -> str:
-    """Return an advice in words, with its effect on the largest σ."""
-    before, after = (format_number(mm, unit, 2) for mm in (advice.before_mm, advice.after_mm))
-    return f"{advice.text}: {before} → {after} {unit}"
+    """Return an advice in words, with its effect on the largest doubt."""
+    before, after = (_interval_text(mm, unit) for mm in (advice.before_mm, advice.after_mm))
+    return f"{advice.text}: ± {before} → {after} {unit}"
+
+
+def _interval_text(sigma_mm: float, unit: str) -> str:
+    """Return half the 95 % interval of a length as a number."""
+    return format_number(SIGMAS_95 * sigma_mm, unit, 2)
 
 
 def _text_lines(doubt: PrecisionMap) -> list[str]:

@@ -76,7 +76,7 @@ def test_distances_that_are_unsure_come_with_what_would_help(
     found = calibrate(blank(), known_board(FOUR))
     said = next(problem for problem in found.problems if problem.flag == "unsure_distances")
     assert re.search(
-        r"unsure by up to \d\.\d\d mm .*: (add a marker|add markers|make a lens file).*then \d\.\d\d mm",
+        r"unsure by up to ± \d\.\d\d mm \(95 %\) .*: (add a marker|add markers|make a lens file).*then ± \d\.\d\d mm",
         said.text,
     )
     see(camera_over(5), corners_of(BOARD))

@@ -141,5 +141,8 @@ def test_it_is_in_the_scene_s_doubt_and_said() -> None:
     assert more == pytest.approx(expected, abs=1e-9)
     assert not check_low_light(dark, pieces)
     assert not check_low_light(lit, [])
-    assert [problem.flag for problem in check_low_light(lit, pieces)] == ["low_light"]
+    (problem,) = check_low_light(lit, pieces)
+    reach = 1.96 * np.median([np.sqrt(np.trace(shade_covariance_mm2(lit, one))) for one in pieces])
+    assert problem.flag == "low_light"
+    assert f"unsure by ± {reach:.1f} mm (95 %)" in problem.text
     assert not check_low_light(replace(lit, light=Light(FAR, 0.1)), pieces)

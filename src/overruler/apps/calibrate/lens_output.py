@@ -175,10 +175,10 @@ def lens_picture(fit: LensFit, error_map: LensErrorMap, ending: str) -> bytes:
     count = sum(len(xy_px) for xy_px in corners_px)
     title = (
         f"{len(fit.photos)} photos, {count} corners (dots)",
-        f"1 σ in mm on a table {REFERENCE_TABLE_MM / 1000:g} m wide: "
-        f"{error_map.typical_mm:.2f}, at worst {error_map.worst_mm:.2f}",
+        f"± mm (95 %) on a table {REFERENCE_TABLE_MM / 1000:g} m wide: "
+        f"{SIGMAS_95 * error_map.typical_mm:.2f}, at worst {SIGMAS_95 * error_map.worst_mm:.2f}",
     )
     drawing = draw_coverage(
-        fit.lens.size_px, corners_px, error_map.xy_px, error_map.error_mm, title
+        fit.lens.size_px, corners_px, error_map.xy_px, SIGMAS_95 * error_map.error_mm, title
     )
     return encode_drawing(drawing, ending)

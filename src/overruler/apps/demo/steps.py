@@ -95,8 +95,8 @@ def _marker_step(frame: Frame, board: Board) -> Step:
     sigma = np.median([np.sqrt(variance) for variance in variances_px2])
     text = (
         f"{len(squares)} markers are read on a smaller copy, then every black-to-white edge of each is fitted in the "
-        f"photo's own pixels. A corner is then known to {sigma:.3f} pixels (1 σ): the ellipses are drawn "
-        f"{CORNER_MAGNIFICATION:.0f} times larger than they are."
+        f"photo's own pixels. A corner is then known to ± {SIGMAS_95 * sigma:.3f} pixels (95 %): the ellipses are "
+        f"drawn {CORNER_MAGNIFICATION:.0f} times larger than they are."
     )
     corners = {
         number: (square.corners_px, square.covariance_px2) for number, square in squares.items()
@@ -193,7 +193,8 @@ def _covariance_step(report: Report) -> Step:
         sigmas_mm.append(float(np.sqrt(np.linalg.eigvalsh(block)[-1])))
     positions_mm = np.array([[piece.x_mm, piece.y_mm, piece.z_mm] for piece in scene.pieces])
     text = (
-        f"Each place has its doubt: {min(sigmas_mm):.2f} to {max(sigmas_mm):.2f} mm (1 σ). Most of it (orange) is the "
+        f"Each place has its doubt: ± {SIGMAS_95 * min(sigmas_mm):.2f} to ± {SIGMAS_95 * max(sigmas_mm):.2f} mm "
+        "(95 %). Most of it (orange) is the "
         "calibration's, which moves all bases together and therefore mostly cancels in the distance between two of "
         f"them; each base's own part is blue. Drawn {POSITION_MAGNIFICATION:.0f} times larger. "
         "The scene keeps one matrix over all places, so that a distance is not called less sure than it is."

@@ -9,6 +9,7 @@ from overruler.calibration import Calibration, Problem
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.units import SIGMAS_95
 from overruler.vision.camera.plausibility import describe_stretch
 from overruler.vision.camera.precision_map import REFERENCE_LENGTH_MM, doubt_map
 from overruler.vision.camera.state import Solution
@@ -147,8 +148,11 @@ def find_unsure_distances(calibration: Calibration, has_lens_file: bool) -> tupl
     if worst <= UNSURE_DISTANCE_SIGMA_MM * precision.length_mm / REFERENCE_LENGTH_MM:
         return ()
     distance = f"a distance of {precision.length_mm:.0f} mm"
-    text = f"{distance} is unsure by up to {worst:.2f} mm (1 σ) on this board"
-    remedies = [f"{advice.text} (then {advice.after_mm:.2f} mm)" for advice in precision.advice]
+    text = f"{distance} is unsure by up to ± {SIGMAS_95 * worst:.2f} mm (95 %) on this board"
+    remedies = [
+        f"{advice.text} (then ± {SIGMAS_95 * advice.after_mm:.2f} mm)"
+        for advice in precision.advice
+    ]
     return (Problem("unsure_distances", ": ".join([text, *remedies[:1]])),)
 
 

@@ -17,6 +17,7 @@ from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm, reproject_to_height
+from overruler.units import SIGMAS_95
 from overruler.vision.imaging.orthophoto import Orthophoto
 
 MIN_PIECES = 4
@@ -156,7 +157,7 @@ def check_low_light(calibration: Calibration, found: Sequence[Detection]) -> tup
     if sigma < WARNING_SIGMA_MM:
         return ()
     text = (
-        f"the light falls from low: along the shadows places are unsure by {sigma:.1f} mm; "
+        f"the light falls from low: along the shadows places are unsure by ± {SIGMAS_95 * sigma:.1f} mm (95 %); "
         "light the table from above"
     )
     return (Problem("low_light", text),)

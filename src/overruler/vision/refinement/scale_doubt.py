@@ -10,6 +10,7 @@ from overruler.calibration import Calibration, Problem
 from overruler.detections import DetectedRuler, Detection
 from overruler.frame import Frame
 from overruler.geometry.plane_doubt import STRAIN_SIZE
+from overruler.units import SIGMAS_95
 from overruler.vision.refinement.base_scale import (
     RimMeasurement,
     keep_consistent_rims,
@@ -89,8 +90,8 @@ def _accuse(name: str, hypothesis: Hypothesis, values: Mapping[str, float]) -> s
         across, along = (print_x, print_y) if has_places else (x, y)
         start = STRAIN_SIZE if has_places else 0
         share = 100 + (across + along) / 2
-        sigma = 100 * _mean_sigma(hypothesis, start)
-        return f"the cards look printed at {share:.1f} ± {sigma:.1f} %; measure the printed bars"
+        reach = 100 * SIGMAS_95 * _mean_sigma(hypothesis, start)
+        return f"the cards look printed at {share:.1f} ± {reach:.1f} %; measure the printed bars"
     if name == PLACES:
         return (
             f"the markers look {_compare(x, 'farther apart', 'closer together')} along x and "
