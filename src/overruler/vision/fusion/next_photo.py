@@ -74,8 +74,7 @@ def _advise_for(report: Report, first: int, second: int) -> Advice | None:
     if best_mm > MAX_REMAINING_SHARE * before_mm:
         return None
     names = [report.scene.pieces[k].id for k in (first, second)]
-    effect = "halve" if best_mm < 0.6 * before_mm else "reduce"
-    text = f"a photo from {place} would {effect} the doubt between {names[0]} and {names[1]}"
+    text = f"a photo from {place} would reduce the doubt between {names[0]} and {names[1]}"
     return Advice(text, before_mm, best_mm, place)
 
 
