@@ -249,3 +249,16 @@ def test_exact_pieces_in_a_doubtful_scene_are_certain() -> None:
     covariance[4:, 4:] = np.eye(2)
     found = scene([*ENDS, disc("far", 0, 500)], covariance, terrain=[wall("w", 140, -80, 160, 15)])
     assert asked("los", found).probability == {"true": 1, "false": 0}
+
+
+@pytest.mark.parametrize(("kind", "clear"), [("los", "in sight"), ("cover", "no cover")])
+def test_a_table_without_terrain_says_that_none_is_known(kind: str, clear: str) -> None:
+    """A photo sees no ruin, so a clear line may rest on what nobody declared."""
+    pieces = [disc("a", 100, 100), disc("b", 400, 100), disc("c", 130, 100)]
+    bare = asked(kind, scene(pieces))
+    assert "positioning.no_terrain" in bare.rules
+    assert asked(kind, scene(pieces[:2])).headline == f"{clear}: no terrain is known"
+    known = asked(kind, scene(pieces[:2], terrain=[wall("w", 500, 500, 600, 600)]))
+    assert known.headline == clear
+    assert "positioning.no_terrain" not in known.rules
+    assert asked(kind, scene(pieces), "a", "c").headline == clear, "bases in contact"

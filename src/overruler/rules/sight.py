@@ -30,7 +30,9 @@ def answer_los(scene: Scene, question: Node) -> Verdict:
     return replace(
         answer_distance(scene, question),
         answer={"clear": sight.is_clear, "blocked_by": blocked_by},
-        headline="in sight" if sight.is_clear else f"out of sight behind {_join_names(blocked_by)}",
+        headline=f"in sight{_reservation(sight)}"
+        if sight.is_clear
+        else f"out of sight behind {_join_names(blocked_by)}",
         rules=sight.rules("positioning"),
         value=sight.is_clear,
         margin_mm=sight.margin_mm,
@@ -46,7 +48,9 @@ def answer_cover(scene: Scene, question: Node) -> Verdict:
     return replace(
         answer_distance(scene, question),
         answer={"cover": bool(objects), "objects": objects},
-        headline=f"in cover of {_join_names(objects)}" if objects else "no cover",
+        headline=f"in cover of {_join_names(objects)}"
+        if objects
+        else f"no cover{_reservation(sight)}",
         rules=("positioning.cover", "positioning.cover_size", *sight.rules("positioning")),
         value=bool(objects),
         margin_mm=sight.cover_margin_mm,
@@ -89,6 +93,11 @@ def sight_probabilities(
     in_draws = uncertainty.clear_in_draws if clear else uncertainty.cover_in_draws
     known = answer_probabilities(in_draws(places))
     return {"true": known.get("true", 0.0), "false": known.get("false", 0.0)}
+
+
+def _reservation(sight: Sight) -> str:
+    """What a clear line rests on and nobody has said; empty where terrain is known or plays no part."""
+    return ": no terrain is known" if sight.lacks_terrain else ""
 
 
 def _join_names(names: list[str]) -> str:

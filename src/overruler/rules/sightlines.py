@@ -26,6 +26,7 @@ _CLAUSES = {
     "stood_on": "Terrain that one of the two bases overlaps hides neither. (Decided here.)",
     "sight_in_contact": "Bases in contact see each other, and neither has cover. (Decided here.)",
     "bases_only": "The lines run from base to base; the bodies on them are not looked at. (Decided here.)",
+    "no_terrain": "No terrain is known, so only bases stand in a line. (Decided here.)",
     "true_line": "The lines run in the plane through both eyes; what it passes above or below hides nothing."
     " (Decided here.)",
     "eyes": "Eyes are at nine tenths of a piece's height, anywhere over its base. (Decided here.)",
@@ -216,6 +217,11 @@ class Sight:
         giving_cover = filter(self.large_enough, self.counted_obstacles)
         return max((self.depths_mm[thing.id] for thing in giving_cover), default=None)
 
+    @property
+    def lacks_terrain(self) -> bool:
+        """Whether the answer rests on it that no terrain is known: a photo may hide or miss some."""
+        return not self.scene.terrain and not self.touches
+
     def rules(self, game: str) -> tuple[str, ...]:
         """The clauses that sight and cover rest on here."""
         third_bases = any(thing.index is not None for thing in self.crossing_obstacles)
@@ -223,6 +229,7 @@ class Sight:
         holds = {
             "sight": True,
             "bases_only": not true_line,
+            "no_terrain": self.lacks_terrain,
             "true_line": true_line,
             "eyes": true_line,
             "third_base": third_bases,
