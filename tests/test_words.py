@@ -3,6 +3,7 @@
 import ast
 import io
 import re
+import socket
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 import overruler
 from overruler.apps.cli import main
 from overruler.apps.commands import COMMANDS
+from overruler.apps.web.phone.lan_address import describe_listen_error
 from overruler.errors import BadInput, MissingExtra, UnknownName, did_you_mean
 from overruler.reading import Node
 
@@ -170,6 +172,18 @@ def test_every_doubt_is_told_as_its_95_percent() -> None:
     assert told == SIGMA_TOLD_PLAINLY
 
 
+def test_where_one_word_is_known_no_other_is_meant() -> None:
+    with pytest.raises(BadInput, match=r"known: overruler/fix/1$"):
+        Node("overruler/scene/1", "a.json").choice(("overruler/fix/1",))
+
+
+def test_an_address_of_another_machine_is_told_by_its_option() -> None:
+    unknown = socket.gaierror(-2, "Name or service not known")
+    assert describe_listen_error(unknown, "nowhere", 1).startswith("--host: nowhere is no address")
+    taken = OSError(98, "Address already in use")
+    assert describe_listen_error(taken, "::1", 1).endswith("already in use; --port chooses another")
+
+
 # --- exit statuses ---
 
 
@@ -236,7 +250,47 @@ def test_every_doubt_is_told_as_its_95_percent() -> None:
         (["settle", "photo.jpg"], 2, "photo.jpg: is no bundle, but a picture: give the ZIP file"),
         (["settle", "bare"], 2, "bare: is a folder: give a file"),
         (["rules", "legoin"], 2, "did you mean 'legion'?"),
-        (["query", "nowhere", "select 1"], 2, "give the folder that overruler analyze wrote into"),
+        (
+            ["query", "nowhere", "select 1"],
+            2,
+            "nowhere: there is no such folder: give the folder that",
+        ),
+        (["query", "text.jpg", "select 1"], 2, "text.jpg: is a file: give the folder that"),
+        (
+            ["query", "bare", "select 1"],
+            2,
+            "bare: holds no tables: give the folder that overruler analyze",
+        ),
+        (["serve", "--port=99999"], 2, "--port: must be from 0 to 65535, is 99999"),
+        (
+            ["serve", "--tls-cert=text.jpg", "--tls-key=text.jpg"],
+            2,
+            "--tls-cert text.jpg and --tls-key text.jpg: are not a certificate and its key",
+        ),
+        (
+            ["serve", "--tls-cert=no.pem", "--tls-key=text.jpg"],
+            2,
+            "no.pem: cannot be read: No such file",
+        ),
+        (
+            ["serve", "--port=0", "--store=text.jpg"],
+            2,
+            "text.jpg: is a file: name a folder",
+        ),
+        (["demo", "--out=text.jpg"], 2, "--out: text.jpg: is a file: name a folder"),
+        (["calibrate", "lens", "text.jpg", "--charuco=7"], 2, "--charuco: expected the squares"),
+        (
+            ["measure", "text.jpg", "--board=empty.jpg"],
+            2,
+            "empty.jpg: is empty: TOML belongs there",
+        ),
+        (["teach", "nothing.jpg", "--taught=t.json"], 2, "nothing.jpg: no such file: name a photo"),
+        (
+            ["teach", "bare", "--taught=t.json"],
+            2,
+            "bare: is a folder that no server keeps: name a photo",
+        ),
+        (["markers", "--count=60"], 2, "not 50: ask for fewer (--count), or name a larger one"),
         (["live", "0"], 2, "nothing says how large things are: give --board"),
         (["serve", "--keep=0"], 2, "--keep and --most-mb must be greater than 0"),
         (["serve", "--player=rde=Anna"], 2, "did you mean 'red'?"),

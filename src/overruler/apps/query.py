@@ -11,6 +11,8 @@ from overruler.errors import BadInput, MissingExtra
 TABLES = ("positions", "moves", "rulings", "allowances", "contacts", "turns")
 """The tables; each holds all films, with a column `film`."""
 
+REMEDY = "give the folder that overruler analyze wrote into"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     folder = "the folder that analyze wrote into"
@@ -43,11 +45,12 @@ def run_query(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]
         import duckdb
     except ImportError:
         raise MissingExtra.with_install_hint("queries need DuckDB", "tables") from None
+    if not folder.is_dir():
+        problem = "is a file" if folder.exists() else "there is no such folder"
+        raise BadInput(f"{folder}: {problem}: {REMEDY}")
     with duckdb.connect() as connection:
         if not sum(_attach(connection, folder, name) for name in TABLES):
-            raise BadInput(
-                f"{folder}: holds no tables; give the folder that overruler analyze wrote into"
-            )
+            raise BadInput(f"{folder}: holds no tables: {REMEDY}")
         connection.execute(
             "SET enable_external_access = false"
         )  # the query reads these tables only

@@ -148,7 +148,7 @@ def check_installed() -> None:
 
 def listen(args: argparse.Namespace) -> tuple[list[socket.socket], ServerAddress]:
     """Open the sockets, and return them with their address; `BadInput` where that fails."""
-    from overruler.apps.web.phone.lan_address import open_listener
+    from overruler.apps.web.phone.lan_address import describe_listen_error, open_listener
 
     hosts = _hosts(args)
     sockets: list[socket.socket] = []
@@ -157,9 +157,7 @@ def listen(args: argparse.Namespace) -> tuple[list[socket.socket], ServerAddress
         try:
             sockets.append(open_listener(host, port))
         except (OSError, OverflowError) as error:
-            raise BadInput(
-                f"cannot listen at {host}, port {port}: {error}; --port chooses another"
-            ) from None
+            raise BadInput(describe_listen_error(error, host, port)) from None
         port = sockets[-1].getsockname()[1]
     open_to_others = any(host not in (LOOPBACK, "::1") for host in hosts)
     key = secrets.token_urlsafe(ACCESS_KEY_BYTES) if open_to_others else None
@@ -169,10 +167,13 @@ def listen(args: argparse.Namespace) -> tuple[list[socket.socket], ServerAddress
 
 def _hosts(args: argparse.Namespace) -> tuple[str, ...]:
     """The addresses to listen at, the one to print first."""
+    from overruler.apps.web.certificate import check_certificate
     from overruler.apps.web.phone.lan_address import find_lan_address
 
     if (args.tls_cert is None) != (args.tls_key is None):
-        raise BadInput("--tls-cert and --tls-key go together")
+        raise BadInput("--tls-cert and --tls-key go together: give both, or neither")
+    if args.tls_cert:
+        check_certificate(args.tls_cert, args.tls_key)
     if not args.lan:
         return (args.host or LOOPBACK,)
     lan_address = args.host or find_lan_address()

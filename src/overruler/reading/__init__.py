@@ -68,6 +68,8 @@ class Node:
         import tomllib  # most files are JSON
 
         text = read_text(path)
+        if not text.strip():
+            raise BadInput(f"{path}: is empty: TOML belongs there")
         try:
             return cls(tomllib.loads(text), str(path))
         except (ValueError, RecursionError) as error:
@@ -162,7 +164,7 @@ class Node:
         """A text that is one of the `known` ones."""
         text = self.text()
         if text not in known:
-            hint = did_you_mean(text, known)
+            hint = did_you_mean(text, known) if len(known) > 1 else ""
             self.fail(f"unknown {text!r}; known: {', '.join(known)}{hint}")
         return text
 

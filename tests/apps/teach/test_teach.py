@@ -164,7 +164,7 @@ def test_what_taught_nothing_changes_nothing() -> None:
         (["--taught", "{file}", "--forget", "9.jpg"], "has no photo '9.jpg'; it has: 0.jpg"),
         (["--taught", "nowhere.json", "--show"], "nowhere.json: cannot be read"),
         (["--taught", "nowhere.json", "--forget"], "nowhere.json: cannot be read"),
-        (["--taught", "{file}", "no.jpg"], "no.jpg: has no corrections"),
+        (["--taught", "{file}", "no.jpg"], "no.jpg: no such file: name a photo"),
         (["--taught", "{file}", "a.jpg", "b.jpg", "--fix", "f.toml"], "one photo at a time"),
         (["--taught", "{file}", "no.zip"], "no.zip: cannot be read"),
         (["--taught", "{folder}", "a.jpg"], "is a folder"),

@@ -54,7 +54,7 @@ def _read_chart(args: argparse.Namespace) -> Chart:
     default = Chart()
     columns, rows = default.columns, default.rows
     if size := args.chessboard or args.charuco:
-        columns, rows = _parse_squares(size)
+        columns, rows = _parse_squares("--chessboard" if args.chessboard else "--charuco", size)
     square_mm = default.square_mm if args.square_mm is None else args.square_mm
     if args.chessboard:
         return Chart(columns, rows, square_mm, None)
@@ -68,11 +68,12 @@ def _read_chart(args: argparse.Namespace) -> Chart:
     return Chart(columns, rows, square_mm, marker_mm, dictionary)
 
 
-def _parse_squares(text: str) -> tuple[int, int]:
+def _parse_squares(option: str, text: str) -> tuple[int, int]:
     try:
         columns, rows = (int(count) for count in text.lower().replace("×", "x").split("x"))
     except ValueError:
-        raise BadInput(f"expected the squares across and down, 7x10 say, found {text!r}") from None
+        problem = f"expected the squares across and down, 7x10 say, found {text!r}"
+        raise BadInput(f"{option}: {problem}") from None
     return columns, rows
 
 

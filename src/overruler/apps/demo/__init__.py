@@ -42,6 +42,9 @@ def run(args: argparse.Namespace) -> int:
 def _make_folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise BadInput(f"--out: {path}: is a file: name a folder") from None
     except OSError as error:
-        raise BadInput(f"--out: {path}: {error.strerror or error}") from None
+        reason = error.strerror or error
+        raise BadInput(f"--out: {path}: cannot be made: {reason}: name another folder") from None
     return path

@@ -52,6 +52,9 @@ def lessons_of(sources: Sequence[Path], request: MeasureRequest) -> Iterator[Les
             yield _lesson_of_bundle(path)
         elif _is_store(path):
             yield from _lessons_of_store(path)
+        elif not path.is_file():
+            problem = "is a folder that no server keeps" if path.exists() else "no such file"
+            raise BadInput(f"{path}: {problem}: name a photo, a dispute bundle or a server's store")
         else:
             one = replace(request, photo=path)
             yield Lesson(str(path), nullcontext, partial(load_options, one))

@@ -87,7 +87,10 @@ def marker_pattern(dictionary: str, marker: int) -> list[list[bool]]:
     family = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
     count = len(family.bytesList)
     if not 0 <= marker < count:
-        raise BadInput(f"{dictionary} has the markers 0 to {count - 1}, not {marker}")
+        raise BadInput(
+            f"{dictionary} has the markers 0 to {count - 1}, not {marker}: "
+            "ask for fewer (--count), or name a larger one (--dictionary)"
+        )
     image = cv2.aruco.generateImageMarker(family, marker, family.markerSize + 2)
     return [[bool(value == 0) for value in row] for row in image]
 

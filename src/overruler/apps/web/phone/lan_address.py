@@ -50,8 +50,18 @@ def svg_qr_code(url: str) -> dict[str, Any]:
     return {"url": url, "size": len(rows), "path": "".join(strokes)}
 
 
+def describe_listen_error(error: OSError | OverflowError, host: str, port: int) -> str:
+    """Say why nothing can listen at an address and a port, and what to do."""
+    if isinstance(error, OverflowError):
+        return f"--port: must be from 0 to 65535, is {port}"
+    if isinstance(error, socket.gaierror):
+        return f"--host: {host} is no address of this machine: leave it out, or name its address"
+    reason = error.strerror or error
+    return f"cannot listen at {host}, port {port}: {reason}; --port chooses another"
+
+
 def open_listener(host: str, port: int) -> socket.socket:
-    """Open a listening socket; raise `OSError` if the address cannot be used."""
+    """Open a listening socket; raise `OSError`, or `OverflowError` for the port, where that fails."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol is named: asyncio sends without delay (TCP_NODELAY) only where it is.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -59,7 +69,7 @@ def open_listener(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(LISTEN_BACKLOG)  # at once: a second server on this port must fail
-    except OSError:
+    except (OSError, OverflowError):
         listener.close()
         raise
     return listener

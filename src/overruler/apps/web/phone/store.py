@@ -13,7 +13,7 @@ from typing import Any
 from overruler.apps.measure.recorded_arguments import parse_arguments
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import StoreUnavailable
-from overruler.apps.web.phone.store_lock import SteadyClock, lock_folder
+from overruler.apps.web.phone.store_lock import SteadyClock, lock_folder, make_folder
 from overruler.errors import BadInput
 from overruler.writing import WriteFailed, write_atomically
 
@@ -126,7 +126,7 @@ class Store:
         self.folder = folder.absolute()  # the workers have working directories of their own
         self._clock = SteadyClock()
         try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(self.folder)
             self._lock = lock_folder(self.folder)
             self._database = _open_database(self.folder / "measurements.sqlite")
             self._mend_times()
