@@ -273,8 +273,8 @@ def _check_square(points: Array, size_mm: float, node: Node) -> None:
         node.fail(f"its sides are {lengths} mm, not size_mm = {size_mm:g}")
     (ax, ay), (bx, by) = (points[1] - points[0])[:2], (points[3] - points[0])[:2]
     if ax * by - ay * bx > 0:
-        order = "the order is the printed top left first, then clockwise"
-        node.fail(f"its corners run counter-clockwise; {order}")
+        text = "its corners run counter-clockwise; the order is the printed top left first, then clockwise"
+        node.fail(text)
 
 
 def _check_unit(node: Node, width_mm: float, height_mm: float) -> None:

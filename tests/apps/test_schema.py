@@ -297,10 +297,8 @@ def broken(document: Any, path: tuple[Any, ...], junk: Any) -> Any:
 
 def refusal(name: str, document: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """What the program says to a document; nothing where it takes it."""
-    for how in ("of_json", "of_toml"):
+    for how in ("of_json_file", "of_toml"):
         monkeypatch.setattr(Node, how, lambda *_: Node(document, name))
-    for module in ("scene", "taught"):
-        monkeypatch.setattr(f"overruler.{module}.read_text", lambda _: "")
     try:
         READERS[name](Path(name))
     except BadInput as error:
