@@ -99,7 +99,7 @@ def test_too_few_good_photos_say_why_and_write_nothing(
         (["lens", "a.png", "--charuco", "2x9"], "3 a side"),
         (["lens", "a.png", "--charuco", "7x10", "--chessboard", "7x10"], "exclude each other"),
         (["lens", "a.png", "--chessboard", "7x10", "--marker-mm", "10"], "no markers"),
-        (["lens", "a.png", "--square-mm", "nan"], "more than 0 mm"),
+        (["lens", "a.png", "--square-mm", "nan"], "--square-mm: expected a number, found 'nan'"),
         (["lens", "a.png", "--square-mm", "20", "--marker-mm", "20"], "do not lie within"),
         (["lens", "a.png", "--dictionary", "DICT_9X9"], "DICT_4X4_50"),
         (["lens", "a.png", "--picture", "a.gif"], ".jpeg, .png or .svg"),
