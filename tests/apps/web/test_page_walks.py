@@ -267,6 +267,20 @@ def test_markers_of_a_board_that_nobody_knows_are_told_without_figures(
     assert "px" not in page.inner_text("#editing")
 
 
+def test_a_photo_without_markers_is_listed_under_no_table(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    """Its markers were to tell the table: nobody chose the one by which it was tried."""
+    send(page, home, "(known markers)", tmp_path / "a.jpg", wide=64)
+    page.reload()
+    page.wait_for_selector("#editing:not([hidden])")
+    assert page.inner_text("#title") == "Legion"
+    page.click(".bar a")
+    entry = page.wait_for_selector("#list li:first-child a")
+    assert entry
+    assert entry.inner_text().startswith("Legion\n")
+
+
 def test_ground_is_told_in_the_chosen_unit_and_bases_by_the_names_of_their_sizes(
     page: "Page", home: str, tmp_path: Path
 ) -> None:
