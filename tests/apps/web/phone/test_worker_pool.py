@@ -26,7 +26,7 @@ def pretend(connection: Any) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         if name == "die":
             os.kill(os.getpid(), signal.SIGKILL)
-        if name == "hang":
+        if "hang" in (name, *arguments):
             signal.pause()
         connection.send(("said", f"at {name}"))
         if name == "babble":
@@ -93,6 +93,23 @@ def test_a_process_that_dies_or_hangs_is_replaced(
     assert act(work)[0] > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [("measure", "send it again, or smaller"), ("correct", "nothing was changed: try again")],
+)
+def test_what_took_too_long_tells_what_helps(
+    name: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No photo is sent with a correction."""
+    monkeypatch.setattr(worker_pool, "TASK_TIMEOUT_S", 1.0)
+
+    async def work(workers: WorkerPool, said: list[str]) -> None:
+        with pytest.raises(TaskFailed, match=remedy):
+            await workers.run_task(name, Path("."), ["hang"], said.append)
+
+    act(work)
+
+
 def test_a_process_that_has_grown_is_replaced() -> None:
     async def work(workers: WorkerPool, said: list[str]) -> list[int]:
         return [
@@ -149,9 +166,9 @@ def test_an_error_of_who_listens_or_of_what_is_sent_ends_nothing() -> None:
 
     async def work(workers: WorkerPool, said: list[str]) -> None:
         assert (await workers.run_task("work", Path("."), ["a"], fail))[1] == ["a"]
-        with pytest.raises(TaskFailed, match="send it again"):
+        with pytest.raises(TaskFailed, match="try again"):
             await workers.run_task("babble", Path("."), [], said.append)
-        with pytest.raises(TaskFailed, match="send it again"):
+        with pytest.raises(TaskFailed, match="try again"):
             await workers.run_task("work", Path("."), [lambda: 0], said.append)
         assert (await workers.run_task("work", Path("."), ["b"], said.append))[1] == ["b"]
         assert not workers.problem

@@ -31,6 +31,10 @@ START_DELAY_S = 1.0
 """Time before the next attempt to start a process that cannot be started."""
 MAX_ATTEMPTS = 2
 """Processes that try one task: the first may have died of something else."""
+SEND_AGAIN_TEXT = "send it again, or smaller"
+"""What helps where a photo could not be measured."""
+TRY_AGAIN_TEXT = "nothing was changed: try again in a minute"
+"""What helps where a task on a measured photo failed: a correction, a picture."""
 START_FAILED_TEXT = "no process to measure photos can be started"
 """What is said where the machine has no room for a process."""
 logger = logging.getLogger("overruler.server")
@@ -52,6 +56,11 @@ class _Job:
     result: "asyncio.Future[Any]" = field(compare=False)
     attempts: int = field(default=0, compare=False)
     """Processes that have tried it."""
+
+    @property
+    def remedy(self) -> str:
+        """What a person may do if it fails."""
+        return SEND_AGAIN_TEXT if self.task[0] == "measure" else TRY_AGAIN_TEXT
 
     def finish(self, value: Any) -> None:
         """Set the result, or raise it if it is a `TaskFailed`; a cancelled job takes neither."""
@@ -129,7 +138,7 @@ class WorkerPool:
                     if worker is None or not worker.is_alive():
                         worker = await _replace_process(worker)
                     if worker is None:
-                        text = f"{START_FAILED_TEXT}: send the photo again later"
+                        text = f"{START_FAILED_TEXT}: {job.remedy}"
                         job.finish(TaskFailed(text, status=503))
                         self._endings += 1
                         break
@@ -159,7 +168,7 @@ class WorkerPool:
         logger.warning("%s: %s", Path(job.task[1]).name, text)
         self._endings += 1
         if job.attempts >= MAX_ATTEMPTS:
-            job.finish(TaskFailed(f"{text}: send it again, or smaller", status=503))
+            job.finish(TaskFailed(f"{text}: {job.remedy}", status=503))
         return False
 
 
