@@ -259,6 +259,24 @@ def test_the_board_that_the_markers_tell_is_measured_by(
     assert failed == []
 
 
+def test_a_page_loaded_again_meanwhile_still_goes_by_the_markers(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    """Nobody chose the board by which the photo was tried first: nobody is asked to change it."""
+    photo = tmp_path / "a.jpg"
+    photo.write_bytes(jpeg((OTHER_BOARD_PX, 240)))
+    page.goto(home)
+    page.wait_for_selector("html[data-ready]")
+    page.select_option("#table", "(known markers)")
+    again = "**/api/measurements/*/again*"
+    page.route(again, lambda route: None, times=1)  # a slow server
+    with page.expect_request(again):
+        page.set_input_files("#choose", photo)
+    page.reload()
+    page.wait_for_selector("#modes:not([hidden])")
+    assert OTHER_BOARD in page.inner_text("#title")
+
+
 def test_markers_of_a_board_that_nobody_knows_are_told_without_figures(
     page: "Page", home: str, tmp_path: Path
 ) -> None:
