@@ -1,5 +1,6 @@
 """What people do on the page, in a real browser: the server is real, its photos are measured before."""
 
+import asyncio
 import re
 import threading
 import time
@@ -61,6 +62,10 @@ def doubtful_scene(found: Scene, game: str) -> Scene:
 class Doubtful(Ready):
     """Workers that find the doubtful scene."""
 
+    joins = threading.Event()
+    """Whether photos of one table are measured together at once; else when it is set again."""
+    joins.set()
+
     async def run_task(
         self,
         name: str,
@@ -73,6 +78,8 @@ class Doubtful(Ready):
             raise TaskFailed("there is no memory left")
         done = await super().run_task(name, folder, arguments, say, urgent)
         if name == "measure":
+            while arguments[0].more and not self.joins.is_set():
+                await asyncio.sleep(0.02)
             several = seen_twice if arguments[0].more else scene
             found = doubtful_scene(several(), arguments[0].game or "legion")
             (folder / SCENE_FILE).write_text(scene_text(found.to_json()))

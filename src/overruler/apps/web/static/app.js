@@ -145,6 +145,7 @@ async function open() {
     table = new Table(stage, known, { game: one.game, points: one.table === SHOWN }, mat(one.table));
     table.titled = titled;
     await table.opened(one);
+    if (table.found) await table.photos.resume();
   } catch (error) {
     refused(error);
   }
