@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ def pretend(connection: Any) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         if "hang" in (name, *arguments):
             signal.pause()
+        for _ in range(4 if name == "dawdle" else 0):
+            connection.send(("said", "slowly"))
+            time.sleep(1.0)
         connection.send(("said", f"at {name}"))
         if name == "babble":
             connection.send(5)
@@ -108,6 +112,20 @@ def test_what_took_too_long_tells_what_helps(
             await workers.run_task(name, Path("."), ["hang"], said.append)
 
     act(work)
+
+
+def test_a_slow_task_that_tells_its_steps_is_not_taken_for_hung(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A busy machine needs minutes for several photos."""
+
+    async def work(workers: WorkerPool, said: list[str]) -> None:
+        await workers.run_task("work", Path("."), [], said.append)  # it has started
+        monkeypatch.setattr(worker_pool, "TASK_TIMEOUT_S", 3.0)
+        await workers.run_task("dawdle", Path("."), [], said.append)
+
+    _, said = act(work)
+    assert said == ["at work", *["slowly"] * 4, "at dawdle"]
 
 
 def test_a_process_that_has_grown_is_replaced() -> None:

@@ -22,7 +22,7 @@ from overruler.apps.web.phone.worker_tasks import serve_tasks
 MAX_WAITING = 64
 """Tasks that may wait."""
 TASK_TIMEOUT_S = 180.0
-"""Longest duration of a task; a task that takes longer counts as hung."""
+"""Longest time between two steps that a task tells; one that is silent for longer counts as hung."""
 BUSY_TEXT = "too many photos are waiting: try again in a minute"
 """Message of `ServerBusy`."""
 MAX_ENDINGS = 3
@@ -152,8 +152,8 @@ class WorkerPool:
         """Run a job and return whether the worker can take another; a first death is no result."""
         job.attempts += 1
         try:
-            async with asyncio.timeout(TASK_TIMEOUT_S):
-                can_go_on = await worker.run_job(self._threads, job)
+            async with asyncio.timeout(TASK_TIMEOUT_S) as patience:
+                can_go_on = await worker.run_job(self._threads, job, patience)
         except TimeoutError:
             text = "the photo took too long"
             job.attempts = MAX_ATTEMPTS
@@ -206,13 +206,19 @@ class WorkerProcess:
         self._process.start()
         theirs.close()
 
-    async def run_job(self, threads: ThreadPoolExecutor, job: _Job) -> bool:
-        """Run a job and return whether the process can take another; `EOFError` if it died."""
+    async def run_job(
+        self, threads: ThreadPoolExecutor, job: _Job, patience: asyncio.Timeout
+    ) -> bool:
+        """Run a job and return whether the process can take another; `EOFError` if it died.
+
+        A step that is told shows that it is not hung, however slow the machine is.
+        """
         loop = asyncio.get_running_loop()
         self._connection.send(job.task)
         while True:
             kind, value, *rest = await loop.run_in_executor(threads, self._connection.recv)
             if kind == "said":
+                patience.reschedule(loop.time() + TASK_TIMEOUT_S)
                 _report(job, value)
                 continue
             job.finish(value if kind == "done" else TaskFailed(**value))
