@@ -10,8 +10,10 @@ from overruler.geometry.pose import Array
 from overruler.picture import annotated_pixels, report_drawing
 from overruler.picture.drawable_ruling import drawable_ruling, drawable_rulings
 from overruler.picture.label_placement import LabelLayout
-from overruler.picture.painters import draw_range_lines, range_arcs
+from overruler.picture.painters import SCALE_FONT_SIZE, draw_range_lines, range_arcs
+from overruler.picture.svg import text_plate_size
 from overruler.picture.view import View
+from overruler.report import Report
 from overruler.scene import Scene, Table
 from tests.reports import RULINGS, SIZE_PX, camera, pieces, report
 
@@ -83,3 +85,39 @@ def overlaps(box: Array, others: Array) -> Array:
 
 def texts(drawing: str) -> list[str]:
     return [text.text or "" for text in ElementTree.fromstring(drawing).iter()]
+
+
+def marked() -> Report:
+    """A table whose markers lie where its warning would stand, with its bases in the middle."""
+    table = report()
+    near = tuple(replace(piece, x_mm=420 + 40 * k, y_mm=300) for k, piece in enumerate(pieces()))
+    side = np.array([(-40, -40), (40, -40), (40, 40), (-40, 40)])
+    middles = [(160, 90), (1120, 90), (160, 870), (1120, 870)]
+    corners = tuple(np.array(middle) + side for middle in middles)
+    scene = replace(table.scene, pieces=near, covariance=None)
+    calibration = replace(table.calibration, corners_px=corners)
+    return replace(table, calibration=calibration, scene=scene, verdicts=())
+
+
+def test_warning_scale_and_names_cover_no_marker() -> None:
+    """A warning may be about the markers: whoever reads it wants to see them."""
+    table = marked()
+    drawing = report_drawing.draw_on_photo(table)
+    assert drawing.strip_px == 0
+    blank = replace(table, frame=replace(table.frame, pixels=np.zeros_like(table.frame.pixels)))
+    shown = annotated_pixels(blank)
+    assert shown.any()
+    for corners in table.calibration.corners_px:
+        (left, top), (right, bottom) = corners.min(0).astype(int), corners.max(0).astype(int)
+        assert not shown[top:bottom, left:right].any()
+
+
+def test_the_length_of_the_scale_is_covered_by_no_plate() -> None:
+    """It is wider than its bar, which a warning at its side used to cover."""
+    table = replace(report(), scene=replace(report().scene, game="xwing"))
+    view = View(camera(), SIZE_PX)
+    room = LabelLayout(SIZE_PX)
+    report_drawing._place_scale_bar(view, table, room)
+    text = report_drawing._scale_bar_length(table)[1]
+    wide = text_plate_size(text, SCALE_FONT_SIZE * view.unit)[0]
+    assert room.boxes[-1][2] - room.boxes[-1][0] >= wide

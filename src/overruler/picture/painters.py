@@ -35,6 +35,8 @@ MAX_LABEL_OVERLAP = 0.4
 """A range number stands at only one end of its arc if it would cover more than this."""
 BOXES_PER_ARC = 8
 """Number of boxes along an arc that are reserved for it."""
+SCALE_FONT_SIZE = 9.5
+"""Font size of a scale bar's length, in units of the view."""
 LIGHT_BAR_COLOUR = WHITE
 DARK_BAR_COLOUR = "#50565e"
 WARNING_PLATE_COLOUR = "#3a2c00"
@@ -212,7 +214,7 @@ def draw_scale_bar(view: View, ends: Array, text: str, parts: int) -> str:
         colour = DARK_BAR_COLOUR if i % 2 else LIGHT_BAR_COLOUR
         bars.append(path(np.stack([start, end]), stroke=colour, stroke_width=height))
     x, y = ends.mean(0)
-    return group((*bars, text_plate(text, x, y - 11 * unit, 9.5 * unit, edge=BLACK)))
+    return group((*bars, text_plate(text, x, y - 11 * unit, SCALE_FONT_SIZE * unit, edge=BLACK)))
 
 
 def draw_warning(lines: Sequence[str], x: float, y: float, size: float, wide: float) -> str:

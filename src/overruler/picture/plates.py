@@ -23,6 +23,8 @@ WARNING_WIDTH_SHARES = (0.4, 0.3, 0.22)
 """Widths of a warning's lines, as shares of the picture; the first is preferred."""
 BANNER_WIDTH_SHARES = (1.0, 0.88)
 """Widths of the banner, as shares of what its words fill; in less room the letters are smaller."""
+MARKER_CARD_SHARE = 1.3
+"""Width of a marker with its white border, in sides of its black square."""
 MAX_WARNINGS = 2
 """Number of the calibration's problems that a picture shows."""
 STRIP_GAP = 12.0
@@ -61,6 +63,12 @@ class Plates:
             place = self._in_strip((banner.wide, banner.high))
         self.parts.append(shown.to_svg(*place))
 
+    def reserve_markers(self, corners_px: Sequence[Array]) -> None:
+        """Keep what is placed from now on off each marker and its white border: a warning may be about it."""
+        for corners in corners_px:
+            middle = corners.mean(0)
+            self.room.reserve_points(middle + MARKER_CARD_SHARE * (corners - middle))
+
     def add_warnings(self, problems: Sequence[str]) -> None:
         """Place the calibration's worst problems in a corner of the photo, or in the strip."""
         if not problems:
@@ -68,7 +76,7 @@ class Plates:
         font_size = WARNING_FONT_SIZE * self.view.unit
         for share in WARNING_WIDTH_SHARES:
             lines, size = _wrap_warnings(problems, font_size, share * self.view.size_px[0])
-            place = self._place(size, _corners(self.view, size))
+            place = self._place(size, _warning_corners(self.view, size))
             if place:
                 break
         else:
@@ -126,11 +134,10 @@ def _banner_corners(view: View, size: Size) -> Array:
     return np.array([(x, y) for y in (bottom, top) for x in columns])
 
 
-def _corners(view: View, size: Size) -> Array:
-    """The upper left corners (4, 2) of a box in the photo's corners, the upper left first."""
-    left, top = SAFE_SHARE * np.array(view.size_px)
-    right, bottom = np.array(view.size_px) * (1 - SAFE_SHARE) - np.array(size)
-    return np.array([(left, top), (right, top), (left, bottom), (right, bottom)])
+def _warning_corners(view: View, size: Size) -> Array:
+    """Candidates for a warning's upper left corner (6, 2): the photo's corners, then the middles."""
+    left_foot, foot, right_foot, left, middle, right = _banner_corners(view, size)
+    return np.array([left, right, left_foot, right_foot, middle, foot])
 
 
 def _wrap_warnings(

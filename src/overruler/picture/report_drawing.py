@@ -13,6 +13,7 @@ from overruler.picture.drawable_ruling import DrawableRuling, drawable_rulings
 from overruler.picture.label_placement import LabelLayout
 from overruler.picture.loupe import draw_loupe
 from overruler.picture.painters import (
+    SCALE_FONT_SIZE,
     base_outline,
     draw_arc_borders,
     draw_base,
@@ -130,6 +131,7 @@ def _place_plates(
         plates.add_banner(build_banner(told, view.size_px))
     if told and told[0].has_line:
         plates.add_loupe(told[0])
+    plates.reserve_markers(report.calibration.corners_px)
     plates.add_warnings([problem.text for problem in report.calibration.problems])
     return plates
 
@@ -274,7 +276,8 @@ def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
     if not len(ends):
         return ""
     longest = float(np.ptp(ends[..., 0], axis=1).max())
-    size = (longest + 8 * view.unit, 30 * view.unit)
+    wide = max(longest + 8 * view.unit, text_plate_size(text, SCALE_FONT_SIZE * view.unit)[0])
+    size = (wide, 30 * view.unit)
     middles = ends.mean(1) - [0, 6 * view.unit]
     chosen = ends[room.reserve_best(size, middles)]
     return draw_scale_bar(view, chosen, text, 4)

@@ -105,11 +105,25 @@ def test_the_slider_takes_the_pieces_where_they_were(page: "Page") -> None:
 
 def test_a_row_of_the_moves_goes_to_its_time_also_by_the_keyboard(page: "Page") -> None:
     row = page.locator("#moves tbody tr")
-    assert row.locator("td").all_text_contents()[:3] == ["p01", "1:01.5", "1:02.7"]
+    assert row.locator("td").all_text_contents()[:3] == ["p01", "1:01.5", "1:02.8"]
     row.focus()
     page.keyboard.press("Enter")
     assert page.locator("#time").input_value() == "61.5"
     assert "now" in (row.get_attribute("class") or "")
+
+
+def test_times_are_told_as_the_terminal_tells_them(page: "Page") -> None:
+    told = page.evaluate("[1.797, 59.96, 3599.99, 3661.25].map(clock)")
+    assert told == ["0:01.8", "1:00.0", "1:00:00.0", "1:01:01.3"]
+
+
+def test_every_press_of_an_arrow_moves_the_clock_and_the_end_is_reached(page: "Page") -> None:
+    page.focus("#time")
+    for shown in ("0:00.1", "0:00.2"):
+        page.keyboard.press("ArrowRight")
+        assert page.inner_text("#clock") == f"{shown} of 1:10.0"
+    page.keyboard.press("End")
+    assert page.inner_text("#clock") == "1:10.0 of 1:10.0"
 
 
 def test_distances_follow_the_chosen_pair_and_tables_are_filled(page: "Page") -> None:

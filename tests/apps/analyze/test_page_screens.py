@@ -80,6 +80,28 @@ def test_nothing_is_clipped_or_small_or_barred(page: "Page") -> None:
 
 
 @needs_browser
+def test_a_move_that_is_tapped_is_seen(page: "Page") -> None:
+    """On a telephone the list stands below the table."""
+    page.emulate_media(reduced_motion="reduce")
+    page.locator("#moves tbody tr").click()
+    height = page.evaluate("innerHeight")
+    _, top, _, bottom = boxes(page, "#table")[0]
+    assert -1 <= top < bottom <= height + 1
+
+
+@needs_browser
+@pytest.mark.parametrize("size", [(740, 360), (360, 740), (1280, 800)])
+def test_the_table_and_its_slider_are_in_sight_together(
+    page: "Page", size: tuple[int, int]
+) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.locator(".controls").evaluate("(one) => one.scrollIntoView({ block: 'end' })")
+    (_, table, _, _), (_, _, _, foot) = boxes(page, "#table > rect")[0], boxes(page, "#time")[0]
+    assert table >= 0
+    assert foot <= size[1]
+
+
+@needs_browser
 def test_the_table_lies_under_its_pieces_and_one_side_is_not_told_against_itself(
     page: "Page",
 ) -> None:

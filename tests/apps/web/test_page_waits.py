@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.apps.web.desk import jpeg
+from tests.apps.web.test_page_walks import Doubtful, rule, send
 from tests.apps.web.test_page_walks import home as home
 from tests.apps.web.test_page_walks import page as page
-from tests.apps.web.test_page_walks import rule, send
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
 from tests.screens import boxes
@@ -177,3 +178,24 @@ def test_the_ring_of_the_focus_is_not_cut_off(page: "Page", home: str, tmp_path:
     row = boxes(page, "#questions")[0]
     assert row[0] <= ring[0]
     assert row[1] <= ring[1]
+
+
+def test_a_page_loaded_again_while_a_photo_is_added_goes_on_telling_of_it(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg")
+    alone = page.url
+    Doubtful.joins.clear()
+    try:
+        photo = tmp_path / "b.jpg"
+        photo.write_bytes(jpeg((320, 240), quality=80))
+        page.set_input_files("#add", photo)
+        page.wait_for_selector("#step:has-text('looking for bases')")
+        page.reload()
+        page.wait_for_selector("#modes:not([hidden])")
+        page.wait_for_selector("#step:has-text('looking for bases')")
+    finally:
+        Doubtful.joins.set()
+    page.wait_for_selector("#photos:not([hidden])")
+    assert page.url != alone
+    assert page.locator("#progress").is_hidden()

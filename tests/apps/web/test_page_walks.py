@@ -1,5 +1,6 @@
 """What people do on the page, in a real browser: the server is real, its photos are measured before."""
 
+import asyncio
 import re
 import threading
 import time
@@ -61,6 +62,10 @@ def doubtful_scene(found: Scene, game: str) -> Scene:
 class Doubtful(Ready):
     """Workers that find the doubtful scene."""
 
+    joins = threading.Event()
+    """Whether photos of one table are measured together at once; else when it is set again."""
+    joins.set()
+
     async def run_task(
         self,
         name: str,
@@ -73,6 +78,8 @@ class Doubtful(Ready):
             raise TaskFailed("there is no memory left")
         done = await super().run_task(name, folder, arguments, say, urgent)
         if name == "measure":
+            while arguments[0].more and not self.joins.is_set():
+                await asyncio.sleep(0.02)
             several = seen_twice if arguments[0].more else scene
             found = doubtful_scene(several(), arguments[0].game or "legion")
             (folder / SCENE_FILE).write_text(scene_text(found.to_json()))
@@ -259,12 +266,44 @@ def test_the_board_that_the_markers_tell_is_measured_by(
     assert failed == []
 
 
+def test_a_page_loaded_again_meanwhile_still_goes_by_the_markers(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    """Nobody chose the board by which the photo was tried first: nobody is asked to change it."""
+    photo = tmp_path / "a.jpg"
+    photo.write_bytes(jpeg((OTHER_BOARD_PX, 240)))
+    page.goto(home)
+    page.wait_for_selector("html[data-ready]")
+    page.select_option("#table", "(known markers)")
+    again = "**/api/measurements/*/again*"
+    page.route(again, lambda route: None, times=1)  # a slow server
+    with page.expect_request(again):
+        page.set_input_files("#choose", photo)
+    page.reload()
+    page.wait_for_selector("#modes:not([hidden])")
+    assert OTHER_BOARD in page.inner_text("#title")
+
+
 def test_markers_of_a_board_that_nobody_knows_are_told_without_figures(
     page: "Page", home: str, tmp_path: Path
 ) -> None:
     send(page, home, "(known markers)", tmp_path / "a.jpg", wide=MISFIT_PX)
     page.wait_for_selector("text=No table that this page knows has its markers where they lie here")
     assert "px" not in page.inner_text("#editing")
+
+
+def test_a_photo_without_markers_is_listed_under_no_table(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    """Its markers were to tell the table: nobody chose the one by which it was tried."""
+    send(page, home, "(known markers)", tmp_path / "a.jpg", wide=64)
+    page.reload()
+    page.wait_for_selector("#editing:not([hidden])")
+    assert page.inner_text("#title") == "Legion"
+    page.click(".bar a")
+    entry = page.wait_for_selector("#list li:first-child a")
+    assert entry
+    assert entry.inner_text().startswith("Legion\n")
 
 
 def test_ground_is_told_in_the_chosen_unit_and_bases_by_the_names_of_their_sizes(

@@ -25,9 +25,11 @@ def report(scale: float, light: Light | None = None) -> Report:
     return Report(photo.frame, photo.calibration, photo.detections, scene)
 
 
-def ruling(probability: float) -> Verdict:
+def ruling(probability: float, sigma_mm: float = 2.0) -> Verdict:
     odds = {"2": probability, "3": 1 - probability}
-    return Verdict({}, "range 2", (), 440.0, 0.5, pair=("p01", "p02"), probability=odds, value=2)
+    return Verdict(
+        {}, "range 2", (), 440.0, sigma_mm, pair=("p01", "p02"), probability=odds, value=2
+    )
 
 
 def test_an_open_ruling_gets_advice_with_its_effect() -> None:
@@ -35,6 +37,13 @@ def test_an_open_ruling_gets_advice_with_its_effect() -> None:
     assert advice is not None
     assert advice.text == f"a photo from {advice.place} would reduce the doubt between p01 and p02"
     assert advice.after_mm < 0.7 * advice.before_mm
+
+
+def test_the_doubt_that_would_shrink_is_the_one_that_the_ruling_tells() -> None:
+    for sigma_mm in (2.0, 2.5):
+        advice = advise_photo(report(4.0), [ruling(0.6, sigma_mm)])
+        assert advice is not None
+        assert advice.before_mm == sigma_mm
 
 
 def test_another_photo_has_the_same_lamp() -> None:

@@ -13,8 +13,8 @@ function cells(row, values) {
   values.forEach((value, k) => { const td = document.createElement("td"); td.className = heads[k]?.className ?? ""; td.append(...[].concat(value)); row.append(td); });
 }
 function soft(text) { const one = document.createElement("span"); one.className = "doubt"; one.textContent = text; return one; }
-function clock(s) { const m = Math.floor(s / 60), h = Math.floor(m / 60), pad = n => String(n).padStart(2, "0");
-  return (h ? h + ":" + pad(m % 60) : m % 60) + ":" + pad(Math.floor(s % 60)) + "." + Math.floor(s * 10 % 10); }
+function clock(s) { const tenths = Math.round(s * 10), m = Math.floor(tenths / 600), h = Math.floor(m / 60), pad = n => String(n).padStart(2, "0");
+  return (h ? h + ":" + pad(m % 60) : m % 60) + ":" + pad(Math.floor(tenths / 10) % 60) + "." + tenths % 10; }
 const inches = mm => (mm / 25.4).toFixed(2) + "″";
 const hue = i => "oklch(.68 .13 " + (250 + i * 137.5) % 360 + ")";
 
@@ -52,7 +52,7 @@ for (const one of drawn) one.tag = svg("text", { class: "tag", "text-anchor": "m
 
 // Names stand where they hide no base and no other name; one without room is told by its tooltip.
 function placeTags() {
-  const scale = (W + 2 * margin) / Math.max(table.getBoundingClientRect().width, 1), high = 12.5 * scale;
+  const scale = 1 / (table.getScreenCTM()?.a || 1), high = 12.5 * scale;
   const half = ({ piece: { base } }) => (base.diameter_mm || Math.max(base.width_mm, base.length_mm)) / 2;
   const taken = drawn.filter(one => one.at).map(one => [one.at.x - half(one), H - one.at.y - half(one), one.at.x + half(one), H - one.at.y + half(one)]);
   for (const one of drawn) {
@@ -126,13 +126,15 @@ function show(time) {
   if (cursor) { const x = across(time); cursor.setAttribute("x1", x); cursor.setAttribute("x2", x); }
 }
 let cursor = null, timer = null;
-at("time").max = film.length_s;
-at("time").addEventListener("input", () => go(+at("time").value));
+at("time").max = Math.ceil(film.length_s * 10) / 10;
+at("time").addEventListener("input", () => go(Math.min(+at("time").value, film.length_s)));
 
 // --- the film beside the page, looked for when somebody asks: a browser tells its console of a film that is not there ---
 const reel = at("film"), hasReel = () => reel.readyState > 0;
 // Show a moment, on the film too.
 function go(time) { if (hasReel()) reel.currentTime = Math.min(time, reel.duration || time); show(time); }
+// Go to a moment that was chosen below the table, and bring the table into sight.
+function jump(time) { go(time); at("table").scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" }); }
 function say(text) { at("film-note").textContent = text; at("film-note").hidden = !text; }
 function plain(address) { try { return decodeURIComponent(address); } catch { return address; } }
 let tries = 0;
@@ -173,7 +175,7 @@ for (const m of film.moves) {
   const row = at("moves").tBodies[0].insertRow();
   row.tabIndex = 0; row.dataset.about = JSON.stringify([m.piece]);
   cells(row, [label(m.piece), clock(m.start_s), clock(m.end_s), [inches(m.distance_mm)], m.way_seen ? [inches(m.path_mm) + " ", soft("± " + (1.96 * m.path_sigma_mm / 25.4).toFixed(2) + "″")] : [soft("not seen, at least "), inches(m.path_mm)]]);
-  row.addEventListener("click", () => go(m.start_s)); row.addEventListener("keydown", e => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); go(m.start_s); } });
+  row.addEventListener("click", () => jump(m.start_s)); row.addEventListener("keydown", e => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); jump(m.start_s); } });
 }
 if (!film.moves.length) cells(at("moves").tBodies[0].insertRow(), ["none"]);
 
@@ -257,7 +259,7 @@ for (const rest of film.rests) {
   const figure = document.createElement("figure"), button = document.createElement("button"), img = document.createElement("img"), caption = document.createElement("figcaption");
   img.src = rest.still; img.alt = "The table at " + clock(rest.time_s); img.loading = "lazy";
   caption.textContent = clock(rest.time_s) + " · " + rest.ids.length + " pieces";
-  button.append(img); button.addEventListener("click", () => { go(rest.time_s); at("table").scrollIntoView({ block: "center", behavior: "smooth" }); });
+  button.append(img); button.addEventListener("click", () => jump(rest.time_s));
   figure.append(button, caption); at("stills").append(figure);
 }
 {{clip}}chart(); show(0);

@@ -241,7 +241,7 @@ def _truth_step(report: Report) -> Step:
     text = (
         f"{len(report.scene.pieces)} of {len(true)} bases were found. Over {len(errors)} distances between bases the "
         f"error is {np.median(errors):.2f} mm in the median and {np.quantile(errors, 0.95):.2f} mm at the 95th "
-        f"percentile, and {within:.1%} of them lie within the doubt that was stated for 95 %."
+        f"percentile, and {100 * within:.1f} % of them lie within the doubt that was stated for 95 %."
     )
     label = f"all {len(outlines)} bases that were found"
     picture_data = pipeline_stages.draw_outlines(report.frame.pixels, outlines, label)

@@ -75,9 +75,11 @@ def list_probabilities(
         inside = _shares_in(scene, area, piece, shifts, not on_board[1].all())
         is_in, _ = _shares_in_all([inside, on_board])
         drawn[:, number] = np.where(is_in == UNTOLD, some[number], is_in == 1)
-    rows, counts = np.unique(drawn, axis=0, return_counts=True)
+    told = np.packbits(drawn[:, unsure], axis=1)  # thirty times faster to sort than all columns
+    _, first, counts = np.unique(told, axis=0, return_index=True, return_counts=True)
+    lists = zip(drawn[first].tolist(), counts.tolist(), strict=True)
     probability = {}
-    for row, count in sorted(zip(rows.tolist(), counts.tolist(), strict=True), key=lambda x: -x[1]):
+    for row, count in sorted(lists, key=lambda x: -x[1]):
         names = [name for name, is_in in zip(ids, row, strict=True) if is_in]
         probability[json.dumps(names)] = count / len(drawn)
     return probability

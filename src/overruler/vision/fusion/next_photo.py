@@ -42,7 +42,11 @@ def advise_photo(report: Report, verdicts: Sequence[Verdict]) -> Advice | None:
         assert verdict.pair is not None
         if set(verdict.pair) <= set(names) and verdict.pair[0] != verdict.pair[1]:
             first, second = (names.index(name) for name in verdict.pair)
-            return _advise_for(report, first, second)
+            advice = _advise_for(report, first, second)
+            # Whoever reads the ruling beside it finds its own doubt again.
+            return advice and replace(
+                advice, before_mm=max(verdict.sigma_mm or 0.0, advice.after_mm)
+            )
     return None
 
 

@@ -153,8 +153,15 @@ def test_ground_and_what_a_piece_does_not_see_are_shaded(home: str, scene: Scene
     hall = replace(scene, terrain=(wall,))
     drawn = draw_graphics(hall, Selection(shadows=("p01",)), names).layers["bands"]
     assert "evenodd" in drawn
-    assert call(f"{home}/api/live/do/shadow?piece=p01", post=True)["shadows"] == ["p01"]
     call(f"{home}/api/live/do/clear", post=True)
+    told = refused(partial(call, f"{home}/api/live/do/shadow?piece=p01", post=True))
+    assert told == (422, "nothing is hidden: no terrain is known")
+
+
+def test_a_round_base_without_a_front_has_no_arcs(home: str) -> None:
+    told = refused(partial(call, f"{home}/api/live/do/arcs?piece=p01", post=True))
+    assert told == (422, "p01 has no arcs: its base is round and shows no front")
+    assert call(f"{home}/api/live")["arcs"] == []
 
 
 def test_what_cannot_be_ruled_is_said_and_not_drawn(home: str) -> None:

@@ -23,7 +23,7 @@ from overruler.report import Report
 from overruler.track import TrackedPosition
 from tests.apps.web.desk import scene
 from tests.apps.web.live.test_show import PNG
-from tests.apps.web.live_table import serving, until
+from tests.apps.web.live_table import Table, air, served, serving, until
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
 from tests.reports import camera, pieces, report
@@ -145,6 +145,33 @@ def test_on_the_desk_nothing_lies_over_anything_and_all_is_in_sight(
     assert barriers(page) == []
     assert complained == []
     page.context.close()
+
+
+class FirstLook(Table):
+    """A table whose first look takes as long as a test wants."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked = threading.Event()
+
+    def look(self, frame: Frame) -> Report:
+        self.looked.wait(LONG_S)
+        return super().look(frame)
+
+
+@needs_browser
+def test_the_list_of_questions_says_that_the_table_is_measured(browser: "Browser") -> None:
+    table = FirstLook()
+    with served(air(table)) as (address, _):
+        page = opened(browser, address, (1280, 800))
+        page.goto(f"{address}/control")
+        page.wait_for_selector("#question:disabled")
+        until(lambda: "measuring the table …" in page.inner_text("#question"))
+        assert barriers(page) == []
+        table.looked.set()
+        page.wait_for_selector("#question:enabled")
+        assert page.input_value("#question") == "Range"
+        page.context.close()
 
 
 @needs_browser

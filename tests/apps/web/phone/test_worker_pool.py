@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,11 @@ def pretend(connection: Any) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         if name == "die":
             os.kill(os.getpid(), signal.SIGKILL)
-        if name == "hang":
+        if "hang" in (name, *arguments):
             signal.pause()
+        for _ in range(4 if name == "dawdle" else 0):
+            connection.send(("said", "slowly"))
+            time.sleep(1.0)
         connection.send(("said", f"at {name}"))
         if name == "babble":
             connection.send(5)
@@ -93,6 +97,37 @@ def test_a_process_that_dies_or_hangs_is_replaced(
     assert act(work)[0] > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [("measure", "send it again, or smaller"), ("correct", "nothing was changed: try again")],
+)
+def test_what_took_too_long_tells_what_helps(
+    name: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No photo is sent with a correction."""
+    monkeypatch.setattr(worker_pool, "TASK_TIMEOUT_S", 1.0)
+
+    async def work(workers: WorkerPool, said: list[str]) -> None:
+        with pytest.raises(TaskFailed, match=remedy):
+            await workers.run_task(name, Path("."), ["hang"], said.append)
+
+    act(work)
+
+
+def test_a_slow_task_that_tells_its_steps_is_not_taken_for_hung(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A busy machine needs minutes for several photos."""
+
+    async def work(workers: WorkerPool, said: list[str]) -> None:
+        await workers.run_task("work", Path("."), [], said.append)  # it has started
+        monkeypatch.setattr(worker_pool, "TASK_TIMEOUT_S", 3.0)
+        await workers.run_task("dawdle", Path("."), [], said.append)
+
+    _, said = act(work)
+    assert said == ["at work", *["slowly"] * 4, "at dawdle"]
+
+
 def test_a_process_that_has_grown_is_replaced() -> None:
     async def work(workers: WorkerPool, said: list[str]) -> list[int]:
         return [
@@ -149,9 +184,9 @@ def test_an_error_of_who_listens_or_of_what_is_sent_ends_nothing() -> None:
 
     async def work(workers: WorkerPool, said: list[str]) -> None:
         assert (await workers.run_task("work", Path("."), ["a"], fail))[1] == ["a"]
-        with pytest.raises(TaskFailed, match="send it again"):
+        with pytest.raises(TaskFailed, match="try again"):
             await workers.run_task("babble", Path("."), [], said.append)
-        with pytest.raises(TaskFailed, match="send it again"):
+        with pytest.raises(TaskFailed, match="try again"):
             await workers.run_task("work", Path("."), [lambda: 0], said.append)
         assert (await workers.run_task("work", Path("."), ["b"], said.append))[1] == ["b"]
         assert not workers.problem

@@ -163,7 +163,10 @@ class Desk:
         self._toggle("grounds", piece, reach_in)
 
     def toggle_shadow(self, piece: str) -> None:
-        """Show or hide the ground that a piece does not see past terrain."""
+        """Show or hide the ground that a piece does not see; `BadInput` if there is no terrain."""
+        scene = self.scene()
+        if scene is not None and not scene.terrain:
+            raise BadInput("nothing is hidden: no terrain is known")
         self._toggle("shadows", piece)
 
     def _toggle(self, what: str, piece: str, reach_in: float | None = None) -> None:
@@ -176,6 +179,8 @@ class Desk:
             return
         for piece in scene.pieces:
             if piece.id == name:
+                if piece.base.shape == "circle" and "arcs" not in piece.stats:
+                    raise BadInput(f"{name} has no arcs: its base is round and shows no front")
                 draw_arcs(scene, camera_view(scene), piece)
 
     def apply_labels(self, fixes: Sequence[Fix]) -> None:

@@ -22,7 +22,7 @@ from overruler.apps.web.phone.worker_tasks import serve_tasks
 MAX_WAITING = 64
 """Tasks that may wait."""
 TASK_TIMEOUT_S = 180.0
-"""Longest duration of a task; a task that takes longer counts as hung."""
+"""Longest time between two steps that a task tells; one that is silent for longer counts as hung."""
 BUSY_TEXT = "too many photos are waiting: try again in a minute"
 """Message of `ServerBusy`."""
 MAX_ENDINGS = 3
@@ -31,6 +31,10 @@ START_DELAY_S = 1.0
 """Time before the next attempt to start a process that cannot be started."""
 MAX_ATTEMPTS = 2
 """Processes that try one task: the first may have died of something else."""
+SEND_AGAIN_TEXT = "send it again, or smaller"
+"""What helps where a photo could not be measured."""
+TRY_AGAIN_TEXT = "nothing was changed: try again in a minute"
+"""What helps where a task on a measured photo failed: a correction, a picture."""
 START_FAILED_TEXT = "no process to measure photos can be started"
 """What is said where the machine has no room for a process."""
 logger = logging.getLogger("overruler.server")
@@ -52,6 +56,11 @@ class _Job:
     result: "asyncio.Future[Any]" = field(compare=False)
     attempts: int = field(default=0, compare=False)
     """Processes that have tried it."""
+
+    @property
+    def remedy(self) -> str:
+        """What a person may do if it fails."""
+        return SEND_AGAIN_TEXT if self.task[0] == "measure" else TRY_AGAIN_TEXT
 
     def finish(self, value: Any) -> None:
         """Set the result, or raise it if it is a `TaskFailed`; a cancelled job takes neither."""
@@ -129,7 +138,7 @@ class WorkerPool:
                     if worker is None or not worker.is_alive():
                         worker = await _replace_process(worker)
                     if worker is None:
-                        text = f"{START_FAILED_TEXT}: send the photo again later"
+                        text = f"{START_FAILED_TEXT}: {job.remedy}"
                         job.finish(TaskFailed(text, status=503))
                         self._endings += 1
                         break
@@ -143,8 +152,8 @@ class WorkerPool:
         """Run a job and return whether the worker can take another; a first death is no result."""
         job.attempts += 1
         try:
-            async with asyncio.timeout(TASK_TIMEOUT_S):
-                can_go_on = await worker.run_job(self._threads, job)
+            async with asyncio.timeout(TASK_TIMEOUT_S) as patience:
+                can_go_on = await worker.run_job(self._threads, job, patience)
         except TimeoutError:
             text = "the photo took too long"
             job.attempts = MAX_ATTEMPTS
@@ -159,7 +168,7 @@ class WorkerPool:
         logger.warning("%s: %s", Path(job.task[1]).name, text)
         self._endings += 1
         if job.attempts >= MAX_ATTEMPTS:
-            job.finish(TaskFailed(f"{text}: send it again, or smaller", status=503))
+            job.finish(TaskFailed(f"{text}: {job.remedy}", status=503))
         return False
 
 
@@ -197,13 +206,19 @@ class WorkerProcess:
         self._process.start()
         theirs.close()
 
-    async def run_job(self, threads: ThreadPoolExecutor, job: _Job) -> bool:
-        """Run a job and return whether the process can take another; `EOFError` if it died."""
+    async def run_job(
+        self, threads: ThreadPoolExecutor, job: _Job, patience: asyncio.Timeout
+    ) -> bool:
+        """Run a job and return whether the process can take another; `EOFError` if it died.
+
+        A step that is told shows that it is not hung, however slow the machine is.
+        """
         loop = asyncio.get_running_loop()
         self._connection.send(job.task)
         while True:
             kind, value, *rest = await loop.run_in_executor(threads, self._connection.recv)
             if kind == "said":
+                patience.reschedule(loop.time() + TASK_TIMEOUT_S)
                 _report(job, value)
                 continue
             job.finish(value if kind == "done" else TaskFailed(**value))

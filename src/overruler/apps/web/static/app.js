@@ -63,7 +63,11 @@ function entry(one) {
   return item;
 }
 
-const title = (one) => `${known.games.find((game) => game.name === one.game)?.title || one.game} · ${one.table}`;
+// The table is named once it was measured: a photo whose markers are to tell the table is tried by the first board known.
+const title = (one) => {
+  const game = known.games.find(({ name }) => name === one.game)?.title || one.game;
+  return one.state && one.state !== "done" ? game : `${game} · ${one.table}`;
+};
 
 const titled = (one) => (find("title").textContent = title(one));
 
@@ -141,6 +145,7 @@ async function open() {
     table = new Table(stage, known, { game: one.game, points: one.table === SHOWN }, mat(one.table));
     table.titled = titled;
     await table.opened(one);
+    if (table.found) await table.photos.resume();
   } catch (error) {
     refused(error);
   }

@@ -97,8 +97,8 @@ class Desk {
   told(state, onAir, linked) {
     this.now = state;
     this.pieces.draw();
-    this.asked.show(state);
     words(state, onAir, linked);
+    this.asked.show(state, state.lost ? "no picture yet" : "measuring the table …");
     this.air.show(state, onAir, linked);
     document.documentElement.style.setProperty("--ratio", state.size_px[0] / state.size_px[1]);
     document.documentElement.dataset.version = state.version;

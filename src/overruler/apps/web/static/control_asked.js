@@ -24,8 +24,10 @@ export class Asked {
     return at("reach").value ? { reach_in: at("reach").value } : {};
   }
 
-  show({ questions, question }) {
-    filled(at("question"), questions.map((one) => one.label), question?.label);
+  // `before` is said in place of questions while no table is measured.
+  show({ questions, question }, before) {
+    at("question").disabled = !questions.length;
+    filled(at("question"), questions.length ? questions.map((one) => one.label) : [before], question?.label);
     const tap = this.#tap(question?.label);
     at("arc-row").hidden = !tap?.arcs;
     at("reach-row").hidden = !tap?.reach_in && this.desk.mode !== "ground";

@@ -2,8 +2,10 @@
 
 import * as api from "./api.js";
 import { button, element, hint } from "./forms.js";
+import { remembered } from "./kept.js";
 
 const find = (name) => document.getElementById(name);
+const notAdded = (why) => `The photo was not added: ${why}`;
 const SAME_MM = 12; // a base is the same one within so much, whatever it is called after another photo
 
 export class Photos {
@@ -28,24 +30,43 @@ export class Photos {
 
   async add(file) {
     const { table } = this;
-    const pair = [table.a, table.b];
-    const before = table.id;
     find("menu").close();
     find("advice").hidden = true;
     if (table.mode !== "rule") table.enter("rule");
-    let added;
     try {
       table.busy("Sending the photo", 0);
-      added = await api.addPhoto(table.id, file, (share) => table.busy("Sending the photo", share));
-      table.stage.root.classList.add("busy");
-      const ended = await api.watch(added.id, (news) => table.busy(news.step));
-      if (ended.state !== "done") throw new Error(ended.step);
-      await this.#open(added.id, pair);
+      const { id } = await api.addPhoto(table.id, file, (share) => table.busy("Sending the photo", share));
+      remembered("adding", id);
+      await this.#follow(id);
     } catch (error) {
-      if (added) await api.takeOut(added.id).catch(() => {});
-      table.id = before;
-      table.complain(`The photo was not added: ${error.message}`);
+      table.complain(notAdded(error.message));
     } finally {
+      table.idle();
+    }
+  }
+
+  // Go on telling of a photo that was being added when the page was left.
+  async resume() {
+    const id = remembered("adding");
+    const one = id && (await api.one(id).catch(() => null));
+    if (one?.before === this.table.id) await this.#follow(id);
+  }
+
+  // Tell how the measuring with one photo more goes, then show what came of it.
+  async #follow(id) {
+    const { table } = this;
+    const [before, pair] = [table.id, [table.a, table.b]];
+    try {
+      table.stage.root.classList.add("busy");
+      const ended = await api.watch(id, (news) => table.busy(news.step));
+      if (ended.state !== "done") throw new Error(ended.step);
+      await this.#open(id, pair);
+    } catch (error) {
+      await api.takeOut(id).catch(() => {});
+      table.id = before;
+      table.complain(notAdded(error.message));
+    } finally {
+      remembered("adding", ""); // it may be taken out again, and is not looked for then
       table.idle();
     }
   }

@@ -9,6 +9,7 @@ import { fill as listed } from "./list.js";
 import { CloseUp } from "./closeup.js";
 import { Labels } from "./labels.js";
 import { inUnit } from "./lengths.js";
+import { remembered } from "./kept.js";
 import { Menu } from "./menu.js";
 import { Photos, samePlace } from "./photos.js";
 import { cased, shaded } from "./svg.js";
@@ -55,6 +56,7 @@ export class Table {
     this.local = await this.#preview(URL.createObjectURL(file));
     const taken = await api.send(file, wish, (share) => this.busy("Sending the photo", share));
     this.id = taken.id;
+    if (this.recognised) remembered("recognised", this.id);
     history.pushState(null, "", `/m/${this.id}`);
     await this.followed();
   }
@@ -70,6 +72,7 @@ export class Table {
 
   async opened(one) {
     this.id = one.id;
+    this.recognised = remembered("recognised") === one.id; // the page was loaded again while its markers were looked for
     if (one.state !== "done") await this.#preview(api.photo(this.id));
     await this.followed();
   }
