@@ -5,6 +5,7 @@ They lie flat and carry nothing, so none is a base. They keep away from pieces, 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -146,7 +147,7 @@ def _lay(rng: Rng, photo: Floats, camera: Camera, one: Lookalike) -> bool:
     return True
 
 
-def _warped(layer: Floats, beyond: int, soft: float, onto: Array, size: tuple[int, int]) -> Floats:
+def _warped(layer: Floats, beyond: int, soft: float, onto: Any, size: tuple[int, int]) -> Floats:
     """A layer of a print as the photo shows it; `beyond` says what lies past its edge, which is soft too."""
     wider = cv2.copyMakeBorder(layer, MARGIN, MARGIN, MARGIN, MARGIN, beyond)
     there = cv2.warpPerspective(cv2.GaussianBlur(wider, (0, 0), soft), onto, size)

@@ -1,7 +1,6 @@
 """Round bases and plates in one photo: which of two at one place stays, and where plates are looked for at all."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -12,7 +11,6 @@ import pytest
 from overruler.bases import Base, catalogue
 from overruler.calibration import Calibration, Covariances
 from overruler.detections import Detection
-from overruler.vision.assembly.piece_probability import piece_probabilities
 from overruler.vision.detection import detect as module
 from overruler.vision.detection import finders
 from overruler.vision.imaging.orthophoto import Orthophoto
@@ -199,24 +197,3 @@ def test_a_square_of_no_plate_has_no_preference_over_a_round_base() -> None:
         found_at(2, Base.rectangle(25, 25), 0.95),
     )
     assert [kept.base.shape for kept in module._suppress_overlaps([one, other])] == ["circle"]
-
-
-@pytest.mark.parametrize(
-    ("rounds", "rectangles", "most"), [(3, 2, module.CARD_SCORE), (2, 2, 0.999), (0, 6, 0.999)]
-)
-def test_rectangles_among_more_round_bases_may_be_cards(
-    rounds: int, rectangles: int, most: float
-) -> None:
-    discs = [found_at(100.0 * k, Base.circle(32), 0.999) for k in range(rounds)]
-    cards = [found_at(-100.0 * k - 100, Base.rectangle(60, 60), 0.999) for k in range(rectangles)]
-    told = module._doubt_cards([*discs, *cards])
-    probabilities = piece_probabilities(told)
-    assert [one.score for one in told] == [0.999] * (rounds + rectangles)
-    assert min(probabilities[:rounds], default=1) > 0.99
-    assert probabilities[rounds:] == [most] * rectangles
-
-
-def test_what_a_person_called_a_base_is_no_card() -> None:
-    card = replace(found_at(0, Base.rectangle(60, 60), 0.999), is_confirmed=True)
-    discs = [found_at(x, Base.circle(32), 0.9) for x in (100, 200)]
-    assert piece_probabilities(module._doubt_cards([card, *discs]))[0] == 1

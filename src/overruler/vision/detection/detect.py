@@ -8,7 +8,6 @@ for chosen sizes, one where nobody chose any.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.ends_of_ovals import oval_preferences
 from overruler.vision.contours.overlap_choice import bases_overlap
+from overruler.vision.detection.cards import without_cards
 from overruler.vision.detection.finders import (
     DOMINANCE_RATIO,
     FINDERS,
@@ -46,10 +46,6 @@ SURE_IN_MINORITY = 0.995
 
 Hulls and tokens look round, printed rooms and doors look like plates. Nobody chose sizes or a game,
 and no game of the catalogue has both; but people mix games."""
-CARD_SCORE = 0.8
-"""Most that a rectangle counts which nobody named, where round bases outnumber rectangles, a judgement: cards and
-printed squares look like bases. Of 280 printed squares on 41 tables one in five was told, half of them with over 0.9;
-of 542 true bases of regiments four in five have that. Such a base is told, but nothing on it is certain."""
 FOOTPRINT_POINTS = 9
 """Points on each side of the photo that give its footprint on the board."""
 
@@ -83,7 +79,7 @@ def detect(
         return _suppress_overlaps([*found, *unnamed])
     if not search.is_fleet or len(unnamed) >= REGIMENT:
         found = _without_parts(found, unnamed)
-    return _doubt_cards(_prefer_dominant_kind(found, unnamed))
+    return without_cards(frame, calibration.camera, _prefer_dominant_kind(found, unnamed))
 
 
 def split_doubtful(
@@ -157,16 +153,6 @@ def _prefer_dominant_kind(
     sure = [one for one in few if one.score >= SURE_IN_MINORITY]
     apart = [one for one in sure if not any(_exclude_each_other(one, big) for big in standing)]
     return tuple(sorted((*standing, *apart), key=lambda detection: -detection.score))
-
-
-def _doubt_cards(detections: Sequence[Detection]) -> tuple[Detection, ...]:
-    """Lower what rectangles count for where round bases outnumber them: they may be cards."""
-    rectangles = sum(map(_is_rectangle, detections))
-    if len(detections) - rectangles <= rectangles:
-        return tuple(detections)
-    return tuple(
-        replace(one, clutter_score=CARD_SCORE) if _is_rectangle(one) else one for one in detections
-    )
 
 
 def _suppress_overlaps(
