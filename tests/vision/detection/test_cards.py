@@ -1,4 +1,4 @@
-"""Rectangles among round bases: cards go, what may be one is in doubt, and regiments are left alone."""
+"""Rectangles that nobody named: cards go, and what may be one is in doubt, most among round bases."""
 
 from dataclasses import replace
 from typing import Any
@@ -48,12 +48,21 @@ def test_a_poor_score_stays_poor_where_no_card_is_likely(monkeypatch: pytest.Mon
     assert piece_probabilities(kept)[3] == 0.7
 
 
-@pytest.mark.parametrize(("rounds", "rectangles"), [(2, 2), (0, 6), (3, 0), (0, 0)])
-def test_nothing_changes_unless_round_bases_outnumber_rectangles(
+@pytest.mark.parametrize(("rounds", "rectangles"), [(2, 2), (0, 6)])
+def test_unless_round_bases_outnumber_rectangles_few_are_cards(
     rounds: int, rectangles: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = table(rounds, rectangles)
-    assert judged(monkeypatch, [-5.0] * rectangles, found) == tuple(found)
+    kept = judged(monkeypatch, [-2.0] * rectangles, table(rounds, rectangles))
+    assert piece_probabilities(kept)[rounds:] == pytest.approx(
+        [1 / (1 + np.exp(2) / 19)] * rectangles
+    )
+    assert len(judged(monkeypatch, [-4.0] * rectangles, table(rounds, rectangles))) == rounds
+
+
+def test_round_bases_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = table(3, 0)
+    assert judged(monkeypatch, [], found) == tuple(found)
+    assert judged(monkeypatch, [], []) == ()
 
 
 def test_what_a_person_called_a_base_is_no_card(monkeypatch: pytest.MonkeyPatch) -> None:

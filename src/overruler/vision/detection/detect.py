@@ -79,7 +79,12 @@ def detect(
         return _suppress_overlaps([*found, *unnamed])
     if not search.is_fleet or len(unnamed) >= REGIMENT:
         found = _without_parts(found, unnamed)
-    return without_cards(frame, calibration.camera, _prefer_dominant_kind(found, unnamed))
+    together = _prefer_dominant_kind(found, unnamed)
+    if (
+        search.seen is not None
+    ):  # no photograph of a table in play taught the network that knows cards
+        return together
+    return without_cards(frame, calibration.camera, together)
 
 
 def split_doubtful(
