@@ -5,6 +5,7 @@ They lie flat and carry nothing, so none is a base. They keep away from pieces, 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -20,6 +21,8 @@ from synthetic.things.figures import any_colour
 
 SIDE = 400
 """Pixels of a print's side before it lies on the mat."""
+MARGIN = 60
+"""Pixels about it, for a soft edge."""
 RADII_MM = 11.0, 70.0
 """Radii are as often in one part of these, on a logarithmic scale, as in another."""
 CLEARANCE_MM = 12.0
@@ -132,18 +135,23 @@ def _lay(rng: Rng, photo: Floats, camera: Camera, one: Lookalike) -> bool:
     picture, cover = KINDS[one.kind](rng, _out(one.is_angular))
     scale = np.sqrt(cv2.contourArea(corners.astype(np.float32))) / SIDE
     soft = max(SOFT_PX / scale * rng.uniform(0.7, 1.3), 0.3)
-    edge = np.array([[0, 0], [SIDE, 0], [SIDE, SIDE], [0, SIDE]], np.float32) - 0.5
+    edge = np.array([[0, 0], [SIDE, 0], [SIDE, SIDE], [0, SIDE]], np.float32) + MARGIN - 0.5
     onto = cv2.getPerspectiveTransform(edge, (corners - low).astype(np.float32))
     size = tuple((high - low).tolist())
     values = 255 * encode_srgb(rng.uniform(0.35, 0.95) * picture.clip(0, 1))
-    print_there, share = (
-        cv2.warpPerspective(cv2.GaussianBlur(layer, (0, 0), soft), onto, size)
-        for layer in (values.astype(np.float32), cover)
-    )
+    print_there = _warped(values.astype(np.float32), cv2.BORDER_REPLICATE, soft, onto, size)
+    share = _warped(cover, cv2.BORDER_CONSTANT, soft, onto, size)
     there = photo[low[1] : high[1], low[0] : high[0]]
     noisy = print_there + rng.normal(0, NOISE, there.shape)
     there += share[..., None] * (noisy - there)
     return True
+
+
+def _warped(layer: Floats, beyond: int, soft: float, onto: Any, size: tuple[int, int]) -> Floats:
+    """A layer of a print as the photo shows it; `beyond` says what lies past its edge, which is soft too."""
+    wider = cv2.copyMakeBorder(layer, MARGIN, MARGIN, MARGIN, MARGIN, beyond)
+    there = cv2.warpPerspective(cv2.GaussianBlur(wider, (0, 0), soft), onto, size)
+    return np.asarray(there, np.float32)
 
 
 # --- kinds of prints, by how far `out` pixels lie: light (SIDE, SIDE, 3), blue green red, and cover (SIDE, SIDE) ---

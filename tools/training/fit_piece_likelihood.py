@@ -22,7 +22,7 @@ from overruler.errors import CannotMeasure
 from overruler.geometry.pose import Array
 from overruler.referee import Referee
 from overruler.sources.photo import load_photo
-from overruler.vision.assembly.piece_probability import round_score, score_features
+from overruler.vision.assembly.piece_probability import likely_score, score_features
 from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.logits import sigmoid
 
@@ -80,7 +80,7 @@ def judged_tables(folders: Sequence[Path]) -> Iterator[tuple[Array, Array]]:
             continue
         rounds = [one for one in found if one.base.shape == "circle"]
         there = np.array([piece["center_px"] for piece in truth["pieces"]], float).reshape(-1, 2)
-        scores = np.array([round_score(one) for one in rounds])
+        scores = np.array([likely_score(one) for one in rounds])
         yield score_features(scores), np.array([_is_any_at(one, there) for one in rounds], float)
 
 

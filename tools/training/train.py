@@ -40,6 +40,7 @@ LESSONS = {
     "rims": "training.lessons.rims.lessons",
     "rings": "training.lessons.rims.lessons",
     "prints": "training.lessons.rims.lessons",
+    "cards": "training.lessons.rims.lessons",
     "in_play": "training.lessons.in_play.learn",
     "in_play_first": "training.lessons.in_play.learn",
 }

@@ -8,7 +8,9 @@ import cv2
 import numpy as np
 import pytest
 
+from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from synthetic import printed_mats as module
 from synthetic.from_above.sheet import camera_of, read_truth
 from synthetic.printed_mats import FORMS, Lookalike, print_on_mat
 
@@ -60,3 +62,27 @@ def test_the_same_seed_prints_the_same() -> None:
     assert (once == again).all()
     assert [one.kind for one in prints] == [one.kind for one in others]
     assert (printed("disc", seed=4)[2] != once).any()
+
+
+@pytest.mark.parametrize("form", list(FORMS))
+def test_the_edge_of_a_print_is_soft(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A camera blurs it: about a pixel all along it lies between print and mat."""
+    truth, camera, photo = sample(SAMPLE)
+    monkeypatch.setattr(module, "NOISE", 0.0)
+    monkeypatch.setattr(module, "KINDS", {"white": _white})
+    black, rng = np.zeros_like(photo), np.random.default_rng(3)
+    after, prints = print_on_mat(rng, black, camera, truth, 4, form)
+    shade = after[..., 0] / after.max()
+    between = np.count_nonzero((shade > 0.2) & (shade < 0.8))
+    assert 0.7 < between / sum(_edge_px(camera, one) for one in prints) < 2.5
+
+
+def _white(_: object, out: Array) -> tuple[Array, Array]:
+    return np.ones((*out.shape, 3)), np.asarray(out <= 1, float)
+
+
+def _edge_px(camera: Camera, one: Lookalike) -> float:
+    """About how long a print's edge is in the photo."""
+    reach = 8 if one.is_angular else 2 * np.pi
+    place = np.array([*one.xy_mm, 0.0])
+    return reach * float(one.half_mm.mean()) / float(camera.mm_per_px(place))

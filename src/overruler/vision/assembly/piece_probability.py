@@ -38,7 +38,7 @@ def piece_probabilities(detections: Sequence[Detection], is_prepared: bool = Tru
     probability already.
     """
     judged = [one for one in detections if not one.is_confirmed and one.base.shape == "circle"]
-    scores = np.array([round_score(one) for one in judged])
+    scores = np.array([likely_score(one) for one in judged])
     usual_share = _usual_lookalike_share(detections, is_prepared)
     probabilities = probabilities_among(score_features(scores) @ LIKELIHOOD_WEIGHTS, usual_share)
     found = dict(zip(map(id, judged), probabilities.tolist(), strict=True))
@@ -58,12 +58,12 @@ def _usual_lookalike_share(detections: Sequence[Detection], is_prepared: bool) -
 
 def _probability(one: Detection, among_others: float | None) -> float:
     if among_others is None:
-        return 1.0 if one.is_confirmed else one.score
+        return 1.0 if one.is_confirmed else likely_score(one)
     return among_others
 
 
-def round_score(one: Detection) -> float:
-    """The lower of the finder's score and of the one that was fitted on tables with clutter."""
+def likely_score(one: Detection) -> float:
+    """The lower of the finder's score and of the one for tables with clutter."""
     return one.score if one.clutter_score is None else min(one.score, one.clutter_score)
 
 

@@ -19,6 +19,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.ends_of_ovals import oval_preferences
 from overruler.vision.contours.overlap_choice import bases_overlap
+from overruler.vision.detection.cards import without_cards
 from overruler.vision.detection.finders import (
     DOMINANCE_RATIO,
     FINDERS,
@@ -78,7 +79,12 @@ def detect(
         return _suppress_overlaps([*found, *unnamed])
     if not search.is_fleet or len(unnamed) >= REGIMENT:
         found = _without_parts(found, unnamed)
-    return _prefer_dominant_kind(found, unnamed)
+    together = _prefer_dominant_kind(found, unnamed)
+    if (
+        search.seen is not None
+    ):  # no photograph of a table in play taught the network that knows cards
+        return together
+    return without_cards(frame, calibration.camera, together)
 
 
 def split_doubtful(
@@ -136,7 +142,7 @@ def _prefer_dominant_kind(
     """Keep what can stand together; of plates and others, those far fewer must be sure.
 
     Where one kind dominates, nothing of the other stands in a place of it. `unnamed` rectangles are
-    of neither kind: regiments stand among round bases, and their scores hold on any table.
+    of neither kind: regiments stand among round bases.
     """
     whole = [*detections, *unnamed]
     together, free = _suppress_overlaps(whole), set(map(id, unnamed))

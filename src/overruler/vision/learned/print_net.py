@@ -1,10 +1,11 @@
-"""A network that tells bases from what is printed on the mat: planets, signs, lids of drains, craters.
+"""Networks that tell bases from what lies flat on the mat: planets, signs, lids of drains, cards.
 
-It is of the kind of `rim_net`'s patch network, taught on mats with many round prints, and looks at
-guesses which that one takes for bases.
+They are of the kind of `rim_net`'s patch network, taught on mats with many prints, and look at what other
+networks take for bases: one at round ones, one at those with corners.
 """
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -13,15 +14,16 @@ from overruler.geometry.pose import Array
 from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.patch_net import augmented_logits, run_patch_network
 from overruler.vision.learned.patches import Picture
-from overruler.vision.learned.rim_net import RimEstimates
 
-MODEL = WEIGHTS / "prints.onnx"
+ROUND_MODEL = WEIGHTS / "prints.onnx"
+CORNERED_MODEL = WEIGHTS / "cards.onnx"
 
 
-def unprinted_logits(levels: list[Picture], camera: Camera, guesses: RimEstimates) -> Array:
-    """Return the log odds (N,) that guesses are bases, the mean of several views."""
-    if not len(guesses.score):
+def unprinted_logits(
+    levels: list[Picture], camera: Camera, circles: Array, model: Path = ROUND_MODEL
+) -> Array:
+    """Return the log odds (N,) that circles (N, 3) of x, y and radius in mm hold bases, the mean of several views."""
+    if not len(circles):
         return np.zeros(0)
-    circles = np.column_stack([guesses.xy_mm, guesses.radius_mm])
-    look = partial(run_patch_network, model=MODEL)
+    look = partial(run_patch_network, model=model)
     return np.asarray(np.mean(augmented_logits(levels, camera, circles, look), 0)[:, 0])

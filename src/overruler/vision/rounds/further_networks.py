@@ -58,6 +58,8 @@ def features_of_two(
     `size_likelihoods` (N, C, 2) are log likelihoods of sizes and rim kinds.
     """
     features = np.zeros((len(guesses.score), 2))
-    features[asked, 0] = unprinted_logits(photo_pyramid(frame), camera, guesses[asked])
+    some = guesses[asked]
+    circles = np.column_stack([some.xy_mm, some.radius_mm])
+    features[asked, 0] = unprinted_logits(photo_pyramid(frame), camera, circles)
     features[:, 1] = np.maximum(size_likelihoods.max((1, 2)), MIN_SIZE_LIKELIHOOD)
     return features

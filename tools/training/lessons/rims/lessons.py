@@ -1,4 +1,4 @@
-"""The lessons of the two networks that see the rims of round bases, and what counts as a mistake."""
+"""The lessons of the networks that see bases closely, and what counts as a mistake."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from overruler.vision.learned.rim_net import fit_circles
 from synthetic.arrays import Floats, Rng
 from training.blocks import Arrays, Drawing
 from training.lesson import FromBlocks, Lesson
+from training.lessons.rims.cards import painted_cards, traced_cards
 from training.lessons.rims.network import PatchNet, RingNet
 from training.lessons.rims.patches import drawn_block
 from training.lessons.rims.photos import photo_samples
@@ -41,6 +42,8 @@ PRINTED_MATS = Drawing(
     partial(photo_samples, prints=ON_TRACED),
 )
 """Samples of tables as they are, and with round prints on their mats."""
+CARDS = Drawing(painted_cards, traced_cards)
+"""Samples of bases with corners and of cards."""
 
 
 # --- patches: base or not, and roughly where ---
@@ -215,5 +218,6 @@ LESSONS = {
     "prints": PATCHES.lesson(
         PatchNet, patch_loss, "patches", "side", "truth", drawing=PRINTED_MATS
     ),
+    "cards": PATCHES.lesson(PatchNet, patch_loss, "patches", "side", "truth", drawing=CARDS),
     "rings": RINGS.lesson(RingNet, ring_loss, "rings", "ring_side", "ring_truth"),
 }

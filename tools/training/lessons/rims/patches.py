@@ -61,7 +61,7 @@ def samples(
 ) -> Arrays:
     """What one random scene teaches, with up to so many prints on its mat."""
     rng = np.random.default_rng(list(seed))
-    view, reach = _view(rng)
+    view, reach = any_view(rng)
     scene = make_scene(rng, reach, tiles, wardrobe, unmanned)
     photo, owners = photo_of(rng, scene, view, FINER, tiles)
     fine = view.resized(FINER)
@@ -71,9 +71,9 @@ def samples(
         if plate.is_base
     ]
     box = (-reach, -reach, reach, reach)
-    photo, discs = print_among(rng, photo, view.camera, box, _taken(scene, view.camera), prints)
+    photo, discs = print_among(rng, photo, view.camera, box, taken_by(scene, view.camera), prints)
     guesses = [_candidates(rng, photo, view, scene, reach), printed(rng, discs)]
-    candidates = _inside(np.concatenate(guesses), view)
+    candidates = inside(np.concatenate(guesses), view.camera, photo)
     return teach(rng, photo, view.camera, candidates, np.array(rows, float).reshape(-1, 4))
 
 
@@ -123,7 +123,7 @@ def label(camera: Camera, candidates: Array, truth: Array) -> Floats:
 # --- a camera ---
 
 
-def _view(rng: Rng) -> tuple[View, float]:
+def any_view(rng: Rng) -> tuple[View, float]:
     """A camera over the origin, and how far from it the scene reaches."""
     reach = float(
         rng.choice(
@@ -168,7 +168,7 @@ def printed(rng: Rng, discs: Sequence[Lookalike]) -> Array:
     return np.concatenate([*near, misled(rng, things)])
 
 
-def _taken(scene: Scene, camera: Camera) -> list[Array]:
+def taken_by(scene: Scene, camera: Camera) -> list[Array]:
     """Circles (3,) where no print may lie."""
     plates = [np.array([*one.center_mm, one.radius_mm + CLEARANCE_MM]) for one in scene.plates]
     return [*plates, *apparent(scene.lures, camera)]
@@ -227,12 +227,12 @@ def misled(rng: Rng, things: Array) -> Array:
     return np.concatenate([edge, wrong])
 
 
-def _inside(candidates: Array, view: View) -> Array:
+def inside(candidates: Array, camera: Camera, photo: Picture) -> Array:
     """Those whose patch lies in the picture, all but a tenth."""
     corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [0, 0]]) * PATCH_HALF_WIDTH_RADII * 0.85
     points = candidates[:, None, :2] + corners * candidates[:, 2, None, None]
-    at = view.camera.project(np.concatenate([points, np.zeros((*points.shape[:2], 1))], -1))
-    good = (at > 0) & (at < view.size_px)
+    at = camera.project(np.concatenate([points, np.zeros((*points.shape[:2], 1))], -1))
+    good = (at > 0) & (at < [photo.shape[1], photo.shape[0]])
     return candidates[good.all((1, 2))]
 
 

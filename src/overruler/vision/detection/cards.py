@@ -1,0 +1,55 @@
+"""Rectangles that nobody named: are they bases, or cards and printed squares?
+
+Both have corners and straight sides, so the finders' scores hardly tell one from the other. A base has a
+side, a shadow and most often a figure: a network of its own looks for those.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from overruler.detections import Detection
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.learned.coefficients import load_coefficients
+from overruler.vision.learned.logits import sigmoid
+from overruler.vision.learned.patches import photo_pyramid
+from overruler.vision.learned.print_net import CORNERED_MODEL, unprinted_logits
+
+LOGIT_WEIGHTS = np.array(list(load_coefficients("card_score").values()))
+"""Weights of the log-likelihood ratio of base and card, by a constant and the network's log odds."""
+CARD_SHARE, CARD_SHARE_AMONG_ROUNDS = 0.05, 0.5
+"""Share of cards among rectangles, and where round bases outnumber them, judgements: a game of regiments or ships has
+few cards on the table, and one on round bases hardly a base with corners."""
+MIN_SCORE = 0.5
+"""Least probability of a base."""
+
+
+def without_cards(
+    frame: Frame, camera: Camera, detections: Sequence[Detection]
+) -> tuple[Detection, ...]:
+    """Return detections without likely cards; rectangles that stay count for no more than the network says."""
+    rectangles = [one for one in detections if one.base.shape == "rectangle"]
+    among_rounds = 2 * len(rectangles) < len(detections)
+    share = CARD_SHARE_AMONG_ROUNDS if among_rounds else CARD_SHARE
+    odds = card_features(frame, camera, rectangles) @ LOGIT_WEIGHTS + np.log((1 - share) / share)
+    judged = dict(zip(map(id, rectangles), sigmoid(odds).tolist(), strict=True))
+    kept = [one for one in detections if judged.get(id(one), 1.0) >= MIN_SCORE]
+    return tuple(
+        replace(one, clutter_score=judged[id(one)]) if id(one) in judged else one for one in kept
+    )
+
+
+def card_features(frame: Frame, camera: Camera, rectangles: Sequence[Detection]) -> Array:
+    """Return (N, 2): a constant, and the network's log odds of each rectangle."""
+    rows = [[*one.xy_mm, _radius_mm(one)] for one in rectangles]
+    circles = np.array(rows, float).reshape(-1, 3)
+    logits = unprinted_logits(photo_pyramid(frame), camera, circles, CORNERED_MODEL)
+    return np.column_stack([np.ones(len(logits)), logits])
+
+
+def _radius_mm(rectangle: Detection) -> float:
+    """The radius of a circle as large as a rectangle."""
+    return float(np.sqrt(rectangle.base.width_mm * rectangle.base.length_mm / np.pi))

@@ -1,0 +1,84 @@
+"""Rectangles that nobody named: cards go, and what may be one is in doubt, most among round bases."""
+
+from dataclasses import replace
+from typing import Any
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+
+from overruler.bases import Base
+from overruler.detections import Detection
+from overruler.vision.assembly.piece_probability import piece_probabilities
+from overruler.vision.detection import cards
+from overruler.vision.learned.print_net import CORNERED_MODEL
+from tests.vision.detection.test_detect_plates import found_at
+
+NOTHING: Any = None
+
+
+def table(rounds: int, rectangles: int, score: float = 0.999) -> list[Detection]:
+    discs = [found_at(100.0 * k, Base.circle(32), score) for k in range(rounds)]
+    corners = [found_at(-100.0 * k - 100, Base.rectangle(60, 40), score) for k in range(rectangles)]
+    return [*discs, *corners]
+
+
+def judged(
+    monkeypatch: pytest.MonkeyPatch, logits: list[float], found: list[Detection]
+) -> tuple[Detection, ...]:
+    monkeypatch.setattr(cards, "photo_pyramid", lambda _: [])
+    monkeypatch.setattr(cards, "LOGIT_WEIGHTS", np.array([0.0, 1.0]))
+    monkeypatch.setattr(cards, "unprinted_logits", lambda *_: np.array(logits))
+    return cards.without_cards(NOTHING, NOTHING, found)
+
+
+def test_a_likely_card_goes_and_a_likely_base_is_as_sure_as_the_network(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = table(3, 2)
+    kept = judged(monkeypatch, [-1.0, 2.0], found)
+    assert [one.xy_mm[0] for one in kept] == [0, 100, 200, -200]
+    assert kept[:3] == tuple(found[:3])
+    assert kept[3].score == 0.999
+    assert piece_probabilities(kept)[3] == pytest.approx(1 / (1 + np.exp(-2)))
+
+
+def test_a_poor_score_stays_poor_where_no_card_is_likely(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = judged(monkeypatch, [5.0], table(3, 1, score=0.7))
+    assert piece_probabilities(kept)[3] == 0.7
+
+
+@pytest.mark.parametrize(("rounds", "rectangles"), [(2, 2), (0, 6)])
+def test_unless_round_bases_outnumber_rectangles_few_are_cards(
+    rounds: int, rectangles: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = judged(monkeypatch, [-2.0] * rectangles, table(rounds, rectangles))
+    assert piece_probabilities(kept)[rounds:] == pytest.approx(
+        [1 / (1 + np.exp(2) / 19)] * rectangles
+    )
+    assert len(judged(monkeypatch, [-4.0] * rectangles, table(rounds, rectangles))) == rounds
+
+
+def test_round_bases_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = table(3, 0)
+    assert judged(monkeypatch, [], found) == tuple(found)
+    assert judged(monkeypatch, [], []) == ()
+
+
+def test_what_a_person_called_a_base_is_no_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    *discs, card = judged(monkeypatch, [1.0], table(2, 1))
+    assert piece_probabilities([*discs, replace(card, is_confirmed=True)])[2] == 1
+
+
+def test_the_network_looks_where_a_rectangle_lies_and_as_wide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    look = Mock(return_value=np.zeros(2))
+    monkeypatch.setattr(cards, "photo_pyramid", lambda _: [])
+    monkeypatch.setattr(cards, "unprinted_logits", look)
+    rows = cards.card_features(NOTHING, NOTHING, table(0, 2))
+    assert rows.tolist() == [[1, 0], [1, 0]]
+    _, _, circles, model = look.call_args.args
+    assert model == CORNERED_MODEL
+    assert circles[:, :2].tolist() == [[-100, 0], [-200, 0]]
+    assert np.pi * circles[:, 2] ** 2 == pytest.approx(60 * 40)

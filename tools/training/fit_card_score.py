@@ -1,0 +1,118 @@
+"""Fit how likely a rectangle among round bases is a base and no card: prints `card_score.json`, or writes it.
+
+python tools/training/fit_card_score.py TABLES... [--write]
+
+TABLES are folders of rendered photos, each with its truth beside it. Rectangles that stand there say what bases look
+like, printed squares and oblongs on mats without any say what cards do. Both kinds count as much in all: that a
+rectangle among round bases is as often one as the other is a judgement. Each fifth of the photos is also judged by
+weights fitted on the others.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from overruler.frame import Frame
+from overruler.geometry.pose import Array
+from overruler.vision.detection.cards import card_features
+from overruler.vision.learned.coefficients import load_coefficients
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
+from overruler.vision.learned.logits import sigmoid
+from overruler.vision.plates.regiment_net import look_for_bases
+from overruler.vision.plates.regiments import find_regiments
+from synthetic.from_above.sheet import on_board, read_truth, traced_view
+from synthetic.printed_mats import ANGULAR, Lookalike, print_on_mat
+from training.feeding import read_all
+from training.fit_piece_likelihood import count, regression
+from training.score_tables import kept_rows
+
+NAME = "card_score"
+PRINTS = 8
+"""Prints on a mat."""
+FOLDS = 5
+NEAR_SHARE = 0.3
+"""A finding is a base where its middle is as near to one's, in widths."""
+NUMBER, IS_BASE = 0, 1
+"""Columns of a row before its features: the photo's number, and what is there."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("tables", type=Path, nargs="+")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
+    parser.add_argument("--workers", type=int, default=0, help="processes that look at photos")
+    parser.add_argument("--write", action="store_true", help="write the file, too")
+    options = parser.parse_args(arguments)
+    paths = sorted(path for folder in options.tables for path in folder.glob("*.json"))
+    paths = [path for path in paths if path.with_suffix(".jpg").exists()]
+
+    def looked_at() -> Array:
+        found = read_all(partial(_rows, options.seed), list(enumerate(paths)), options.workers)
+        return np.array([row for some in found for row in some])
+
+    rows = kept_rows(options.rows, looked_at)
+    fold, said = rows[:, NUMBER] % FOLDS, np.zeros(len(rows))
+    for one in range(FOLDS):
+        said[fold == one] = sigmoid(rows[fold == one, IS_BASE + 1 :] @ _fitted(rows[fold != one]))
+    count(said, rows[:, IS_BASE])
+    text = _record(_fitted(rows), len(paths))
+    print(text, end="")
+    if options.write:
+        (WEIGHTS / f"{NAME}.json").write_text(text, encoding="utf-8")
+
+
+def _fitted(rows: Array) -> Array:
+    """The weights by regression, as if half of the findings were bases."""
+    truth = rows[:, IS_BASE]
+    weights = regression(rows[:, IS_BASE + 1 :], truth)
+    weights[0] -= np.log(truth.mean() / (1 - truth.mean()))
+    return weights
+
+
+def _rows(seed: int, numbered: tuple[int, Path]) -> list[list[float]]:
+    return list(_judged(seed, *numbered))
+
+
+def _judged(seed: int, number: int, path: Path) -> Iterator[list[float]]:
+    """Of each rectangle that is found: the photo's number, whether it is a base, and its features."""
+    truth, camera, photo = read_truth(path)
+    rng = np.random.default_rng([seed, number])
+    pieces = [one for one in truth["pieces"] if one["shape"]["type"] == "rectangle"]
+    bases = np.array([on_board(camera, piece) for piece in pieces]).reshape(-1, 5)
+    cards: list[Lookalike] = []
+    if not pieces:
+        form = str(rng.choice(ANGULAR))
+        photo, cards = print_on_mat(rng, photo, camera, truth, PRINTS, form)
+    frame = Frame(photo, path.name)
+    cells = look_for_bases(frame, camera, traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX))
+    found = [] if cells is None else find_regiments(frame, camera, cells)
+    for one, features in zip(found, card_features(frame, camera, found), strict=True):
+        apart = np.hypot(*(bases[:, :2] - one.xy_mm).T)
+        is_base = bool((apart < NEAR_SHARE * bases[:, 3]).any())
+        if is_base or any(card.holds(one.xy_mm) for card in cards):
+            yield [number, float(is_base), *features]
+
+
+def _record(weights: Array, photos: int) -> str:
+    """The text of the weights' file, with their origin."""
+    origin = {
+        "coefficients": weights.round(3).tolist(),
+        "features": list(load_coefficients(NAME)),
+        "date": date.today().isoformat(),
+        "data": f"logistic regression on rectangles and printed ones found in {photos} rendered photos",
+        "command": "python tools/training/fit_card_score.py TABLES --write",
+    }
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    main()

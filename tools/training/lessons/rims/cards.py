@@ -1,0 +1,125 @@
+"""Samples of bases with corners, and of what is no base and has corners too: cards and printed squares."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from overruler.geometry.camera import Camera
+from overruler.vision.learned.patches import auxiliary_input, build_pyramid, cut_patches
+from synthetic.arrays import Array, Picture, Rng
+from synthetic.from_above.sheet import Truth, on_board, read_truth, visible_share
+from synthetic.painted.paint import photo_of
+from synthetic.painted.plates import Plate, rounded, spun
+from synthetic.painted.scene import make_scene
+from synthetic.painted.wardrobe import Wardrobe
+from synthetic.printed_mats import ANGULAR, Lookalike, print_among, print_on_mat
+from synthetic.tiles import library
+from training.blocks import Arrays
+from training.lessons.rims.patches import (
+    FINER,
+    SCENES,
+    TILES,
+    any_view,
+    inside,
+    label,
+    shaken,
+    taken_by,
+)
+
+ON_PAINTED, ON_TRACED = 4, 8
+"""Printed squares on a painted piece of a table, and on a traced table."""
+UNMANNED = 0.2
+"""The share of painted tables whose bases carry no figures."""
+SQUARE = 0.6
+"""The share of bases as long as wide."""
+LEAST_ASPECT = 0.4
+"""The least width of the others, as a share of the length."""
+CORNERS_MM = 0.2, 2.0
+"""Radii of corners."""
+OFF = 0.02, 0.05, 0.1
+"""How far off candidates are at most, as shares of their radius: sides are fitted before they are looked at."""
+
+
+def painted_cards(seed: int, number: int, wardrobe: Wardrobe | None = None) -> Arrays:
+    """What the scenes of a block teach of bases with corners and of what looks like them."""
+    tiles = library(seed, TILES)
+    some = [_samples([seed, number, k], tiles, wardrobe) for k in range(SCENES)]
+    return {name: np.concatenate([one[name] for one in some]) for name in some[0]}
+
+
+def traced_cards(path: Path) -> Arrays:
+    """The same of one traced table, by the file of its truth; the picture stands beside it."""
+    truth, camera, photo = read_truth(path)
+    rng = np.random.default_rng([truth["seed"], 10])
+    photo, cards = print_on_mat(rng, photo, camera, truth, ON_TRACED, _any_form(rng))
+    bases = np.array([_seen(camera, piece) for piece in _angular(truth)], float).reshape(-1, 4)
+    return _taught(rng, photo, camera, bases, bases[:, :3], cards)
+
+
+def _samples(seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None) -> Arrays:
+    rng = np.random.default_rng(list(seed))
+    view, reach = any_view(rng)
+    scene = make_scene(rng, reach, tiles, wardrobe, UNMANNED)
+    scene = replace(scene, plates=[squared(rng, plate) for plate in scene.plates])
+    photo, owners = photo_of(rng, scene, view, FINER, tiles)
+    fine = view.resized(FINER)
+    rows = [
+        [*_circle(plate), visible_share(k, plate, owners, fine)]
+        for k, plate in enumerate(scene.plates)
+    ]
+    things = np.array(rows, float).reshape(-1, 4)
+    is_base = np.array([plate.is_base for plate in scene.plates], bool)
+    box, taken = (-reach, -reach, reach, reach), taken_by(scene, view.camera)
+    photo, cards = print_among(rng, photo, view.camera, box, taken, ON_PAINTED, _any_form(rng))
+    return _taught(rng, photo, view.camera, things[is_base], things[:, :3], cards)
+
+
+def squared(rng: Rng, plate: Plate) -> Plate:
+    """A plate with corners, as far across as it was: it touches no neighbour that it did not touch."""
+    aspect = 1.0 if rng.random() < SQUARE else float(rng.uniform(LEAST_ASPECT, 1))
+    half = plate.radius_mm * np.array([1, aspect]) / np.hypot(1, aspect)
+    corner = min(float(rng.uniform(*CORNERS_MM)), 0.4 * float(half.min()))
+    outline = spun(rounded(half, corner), float(rng.uniform(0, np.pi)))
+    return replace(plate, outline_mm=outline)
+
+
+def _circle(plate: Plate) -> list[float]:
+    """Where a plate lies, and the radius of a circle as large as its foot."""
+    area = cv2.contourArea(plate.outline_mm.astype(np.float32))
+    return [*plate.center_mm, float(np.sqrt(area / np.pi))]
+
+
+def _any_form(rng: Rng) -> str:
+    return str(rng.choice(ANGULAR))
+
+
+def _angular(truth: Truth) -> list[Truth]:
+    pieces: list[Truth] = truth["pieces"]
+    return [one for one in pieces if one["shape"]["type"] == "rectangle" and one["in_frame"] > 0.5]
+
+
+def _seen(camera: Camera, piece: Truth) -> list[float]:
+    x, y, length, width, _ = on_board(camera, piece)
+    return [x, y, float(np.sqrt(length * width / np.pi)), piece["visible_rim_total"]]
+
+
+def _taught(
+    rng: Rng,
+    photo: Picture,
+    camera: Camera,
+    bases: Array,
+    things: Array,
+    cards: Sequence[Lookalike],
+) -> Arrays:
+    """Patches around things (N, 3) and cards, their side input, and which are `bases` (M, 4), as in `teach`."""
+    rows = [[*card.xy_mm, np.sqrt(4 * card.half_mm.prod() / np.pi)] for card in cards]
+    there = np.concatenate([things, np.array(rows).reshape(-1, 3)])
+    candidates = inside(np.concatenate([shaken(rng, there, share) for share in OFF]), camera, photo)
+    return {
+        "patches": cut_patches(build_pyramid(photo), camera, candidates),
+        "side": auxiliary_input(camera, candidates),
+        "truth": label(camera, candidates, bases),
+    }
