@@ -326,6 +326,9 @@ def test_ground_is_told_in_the_chosen_unit_and_bases_by_the_names_of_their_sizes
     assert page.inner_text("#ruling .detail") == which
     square_inches = float(page.inner_text("#ruling .headline").split(" sq in")[0])
     assert square_inches * 6.4516 == pytest.approx(float(millimetres.split(" cm²")[0]), abs=1)
+    page.click("#mode-list")
+    assert page.locator("button[data-piece]").count() > 3
+    assert not page.locator(".undefined").count()
     page.evaluate("localStorage.clear()")
 
 

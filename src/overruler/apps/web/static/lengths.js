@@ -9,7 +9,7 @@ const CM2_PER_SQUARE_INCH = 6.4516;
 const IN_CM2 = /(\d+) cm²/g;
 const IN_SQUARE_INCHES = /(\d+(?:\.\d+)?) sq in\b/g;
 
-export const UNITS = [["", "as the game has them"], ["mm", "millimetres"], ["in", "inches"]];
+export const UNITS = [["", "the game's"], ["mm", "millimetres"], ["in", "inches"]];
 export const unit = () => remembered("unit") || "";
 export const choose = (name) => remembered("unit", name);
 

@@ -2,7 +2,7 @@
 
 import { unit } from "./lengths.js";
 
-const element = (name, className, text = "") => Object.assign(document.createElement(name), { className, textContent: text });
+const element = (name, className = "", text = "") => Object.assign(document.createElement(name), { className, textContent: text });
 
 export function fill(table, dialog) {
   const draw = () => dialog.querySelector("ul").replaceChildren(...table.found.pieces.map(row));

@@ -3,7 +3,7 @@
 import { inUnit } from "./lengths.js";
 import { icon } from "./svg.js";
 
-const element = (name, className, text = "") => Object.assign(document.createElement(name), { className, textContent: text });
+const element = (name, className = "", text = "") => Object.assign(document.createElement(name), { className, textContent: text });
 
 // `told` is a hint (text), a refusal ({ error }) or a ruling; `letters` are those of the pins, by the pieces' ids,
 // and `named` puts the pieces' names in place of their ids.
