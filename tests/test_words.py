@@ -284,6 +284,13 @@ def test_an_address_of_another_machine_is_told_by_its_option() -> None:
             2,
             "empty.jpg: is empty: TOML belongs there",
         ),
+        (
+            ["measure", "text.jpg", "--board=scene.json"],
+            2,
+            "scene.json: is JSON: TOML belongs there",
+        ),
+        (["live"], 2, "the following arguments are required: SOURCE (see"),
+        (["obs"], 2, "the following arguments are required: setup | stinger (see"),
         (["teach", "nothing.jpg", "--taught=t.json"], 2, "nothing.jpg: no such file: name a photo"),
         (
             ["teach", "bare", "--taught=t.json"],
@@ -312,6 +319,7 @@ def test_a_complaint_is_one_line_and_a_status(
     (tmp_path / "page.pdf").write_bytes(b"%PDF-1.7\n%\xe2\xe3")
     (tmp_path / "bundle.zip").write_bytes(b"PK\3\4\xff")
     (tmp_path / "text.jpg").write_text("no picture = at all")
+    (tmp_path / "scene.json").write_text(' {"game": "legion"}')
     assert main(arguments) == status
     out, err = capsys.readouterr()
     assert said in err, err

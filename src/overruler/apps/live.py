@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("source", metavar="SOURCE", help=source)
     more = "more sources of the same table: other cameras, which stand still too"
-    parser.add_argument("others", metavar="MORE", nargs="*", help=more)
+    parser.add_argument("others", metavar="MORE", nargs="*", default=[], help=more)
     parser.add_argument("--loop", action="store_true", help="a film begins again when it has ended")
     add_table_arguments(parser)
     add_log_arguments(parser, SERVER_QUIET_HELP)

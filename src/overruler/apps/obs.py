@@ -54,7 +54,8 @@ REMOVAL_DELAY_S = 0.5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     action = "setup: create the overlay's source, or mend it; stinger: make a film of a transition"
-    parser.add_argument("action", choices=("setup", "stinger"), help=action)
+    names = ("setup", "stinger")
+    parser.add_argument("action", metavar=" | ".join(names), choices=names, help=action)
     obs = "the running OBS (its password: the environment variable OBS_PASSWORD)"
     option = parser.add_argument_group(obs).add_argument
     option("--host", default="localhost", help="where it runs (localhost)")

@@ -70,6 +70,8 @@ class Node:
         text = read_text(path)
         if not text.strip():
             raise BadInput(f"{path}: is empty: TOML belongs there")
+        if text.lstrip().startswith("{"):
+            raise BadInput(f"{path}: is JSON: TOML belongs there")
         try:
             return cls(tomllib.loads(text), str(path))
         except (ValueError, RecursionError) as error:
