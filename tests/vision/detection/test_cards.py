@@ -1,6 +1,7 @@
 """Rectangles that nobody named: cards go, and what may be one is in doubt, most among round bases."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -10,7 +11,8 @@ import pytest
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.vision.assembly.piece_probability import piece_probabilities
-from overruler.vision.detection import cards
+from overruler.vision.detection import cards, detect
+from overruler.vision.detection.finders import Search
 from overruler.vision.learned.print_net import CORNERED_MODEL
 from tests.vision.detection.test_detect_plates import found_at
 
@@ -54,9 +56,9 @@ def test_unless_round_bases_outnumber_rectangles_few_are_cards(
 ) -> None:
     kept = judged(monkeypatch, [-2.0] * rectangles, table(rounds, rectangles))
     assert piece_probabilities(kept)[rounds:] == pytest.approx(
-        [1 / (1 + np.exp(2) / 19)] * rectangles
+        [1 / (1 + np.exp(2) / 99)] * rectangles
     )
-    assert len(judged(monkeypatch, [-4.0] * rectangles, table(rounds, rectangles))) == rounds
+    assert len(judged(monkeypatch, [-5.0] * rectangles, table(rounds, rectangles))) == rounds
 
 
 def test_round_bases_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,3 +84,21 @@ def test_the_network_looks_where_a_rectangle_lies_and_as_wide(
     assert model == CORNERED_MODEL
     assert circles[:, :2].tolist() == [[-100, 0], [-200, 0]]
     assert np.pi * circles[:, 2] ** 2 == pytest.approx(60 * 40)
+
+
+@pytest.mark.parametrize(
+    ("seen", "sizes_chosen", "is_asked"),
+    [(None, False, True), ("a table in play", False, False), (None, True, False)],
+)
+def test_cards_are_told_with_markers_and_where_nobody_named_sizes(
+    seen: str | None, sizes_chosen: bool, is_asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = SimpleNamespace(seen=seen, sizes_chosen=sizes_chosen, is_fleet=False)
+    found = table(2, 1)
+    monkeypatch.setattr(Search, "begin", lambda *_: search)
+    monkeypatch.setattr(detect, "rectify_board", lambda *_, **__: None)
+    monkeypatch.setattr(detect, "_run_finders", lambda _: (found, []))
+    monkeypatch.setattr(detect, "without_cards", lambda *_: ("asked",))
+    photo: Any = SimpleNamespace(camera=None)
+    told: Any = detect.detect(NOTHING, photo, [Base.rectangle(40, 40)])
+    assert (told == ("asked",)) == is_asked
