@@ -20,10 +20,11 @@ from overruler.vision.learned.print_net import CORNERED_MODEL, unprinted_logits
 
 LOGIT_WEIGHTS = np.array(list(load_coefficients("card_score").values()))
 """Weights of the log-likelihood ratio of base and card, by a constant and the network's log odds."""
-CARD_SHARE, CARD_SHARE_AMONG_ROUNDS = 0.01, 0.5
-"""Share of cards among rectangles, and where round bases outnumber them, judgements: a game of regiments or ships has
-few cards on the table, and one on round bases hardly a base with corners. With 0.05, three of 40 plates without their
-ships were taken for cards."""
+CARD_SHARE = 0.01
+"""Share of cards among rectangles, a judgement: a game of regiments or ships has few on the table. With 0.05, three of
+40 plates without their ships were taken for cards."""
+CARD_SHARE_AMONG_ROUNDS = 0.5
+"""The same where round bases outnumber rectangles, a judgement: a game on round bases has hardly one with corners."""
 MIN_SCORE = 0.5
 """Least probability of a base."""
 
