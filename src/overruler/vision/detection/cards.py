@@ -14,15 +14,15 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.coefficients import load_coefficients
-from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.print_net import CORNERED_MODEL, unprinted_logits
+from overruler.vision.rounds.lookalike_share import probabilities_among
 
 LOGIT_WEIGHTS = np.array(list(load_coefficients("card_score").values()))
 """Weights of the log-likelihood ratio of base and card, by a constant and the network's log odds."""
-CARD_SHARE = 0.01
-"""Share of cards among rectangles, a judgement: a game of regiments or ships has few on the table. With 0.05, three of
-40 plates without their ships were taken for cards."""
+CARD_SHARE = 0.002
+"""Share of cards among the rectangles of a usual photo, a judgement: hardly any lies among ships or regiments. A ship
+that hides all of its plate looks a little like a picture of one, so a larger share would make such ships unsure."""
 CARD_SHARE_AMONG_ROUNDS = 0.5
 """The same where round bases outnumber rectangles, a judgement: a game on round bases has hardly one with corners."""
 MIN_SCORE = 0.5
@@ -36,8 +36,9 @@ def without_cards(
     rectangles = [one for one in detections if one.base.shape == "rectangle"]
     among_rounds = 2 * len(rectangles) < len(detections)
     share = CARD_SHARE_AMONG_ROUNDS if among_rounds else CARD_SHARE
-    odds = card_features(frame, camera, rectangles) @ LOGIT_WEIGHTS + np.log((1 - share) / share)
-    judged = dict(zip(map(id, rectangles), sigmoid(odds).tolist(), strict=True))
+    ratios = card_features(frame, camera, rectangles) @ LOGIT_WEIGHTS
+    scores = probabilities_among(ratios, share).tolist()
+    judged = dict(zip(map(id, rectangles), scores, strict=True))
     kept = [one for one in detections if judged.get(id(one), 1.0) >= MIN_SCORE]
     return tuple(
         replace(one, clutter_score=judged[id(one)]) if id(one) in judged else one for one in kept
