@@ -61,6 +61,7 @@ def test_the_corrected_photos_of_a_store_are_lessons(tmp_path: Path) -> None:
 
 
 def test_a_photo_is_a_lesson_by_the_command_line_s_options(tmp_path: Path) -> None:
+    (tmp_path / "a.jpg").touch()
     (tmp_path / "fix.json").write_text(FIXES)
     request = MeasureRequest(marker_mm=60.0, fix=tmp_path / "fix.json")
     (lesson,) = lessons_of([tmp_path / "a.jpg"], request)
