@@ -68,6 +68,13 @@ def test_where_many_look_like_cards_each_is_less_sure(monkeypatch: pytest.Monkey
     assert vague < clear - 0.01
 
 
+def test_in_rank_and_file_all_are_bases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the third, which touches none, may be a card."""
+    unit = [found_at(x, Base.rectangle(25, 25), 0.9) for x in (0, 25.4, 80)]
+    kept = judged(monkeypatch, [-7.0], unit)
+    assert kept == tuple(unit[:2])
+
+
 def test_round_bases_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     found = table(3, 0)
     assert judged(monkeypatch, [], found) == tuple(found)

@@ -32,17 +32,31 @@ MIN_SCORE = 0.5
 def without_cards(
     frame: Frame, camera: Camera, detections: Sequence[Detection]
 ) -> tuple[Detection, ...]:
-    """Return detections without likely cards; rectangles that stay count for no more than the network says."""
+    """Return detections without likely cards; rectangles that stay count for no more than the network says.
+
+    In rank and file all are bases: cards do not lie side by side.
+    """
     rectangles = [one for one in detections if one.base.shape == "rectangle"]
     among_rounds = 2 * len(rectangles) < len(detections)
     share = CARD_SHARE_AMONG_ROUNDS if among_rounds else CARD_SHARE
-    ratios = card_features(frame, camera, rectangles) @ LOGIT_WEIGHTS
+    alone = _without_units(rectangles)
+    ratios = card_features(frame, camera, alone) @ LOGIT_WEIGHTS
     scores = probabilities_among(ratios, share).tolist()
-    judged = dict(zip(map(id, rectangles), scores, strict=True))
+    judged = dict(zip(map(id, alone), scores, strict=True))
     kept = [one for one in detections if judged.get(id(one), 1.0) >= MIN_SCORE]
     return tuple(
         replace(one, clutter_score=judged[id(one)]) if id(one) in judged else one for one in kept
     )
+
+
+def _without_units(rectangles: Sequence[Detection]) -> list[Detection]:
+    if not rectangles:
+        return []
+    from overruler.vision.plates.neighbours import in_units  # few tables have any
+    from overruler.vision.plates.regiments import places_of_detections
+
+    ranked = in_units(places_of_detections(rectangles)).tolist()
+    return [one for one, is_ranked in zip(rectangles, ranked, strict=True) if not is_ranked]
 
 
 def card_features(frame: Frame, camera: Camera, rectangles: Sequence[Detection]) -> Array:

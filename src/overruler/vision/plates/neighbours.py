@@ -110,6 +110,11 @@ class Relations:
         return np.column_stack([contacts, alike, others])
 
 
+def in_units(places: Places) -> NDArray[np.bool_]:
+    """Return which rectangles (N,) touch one of their size, side by side, as in rank and file."""
+    return np.asarray(Relations.of(places).touching.any((0, 2)))
+
+
 def settled_scores(own: Array, places: Places) -> Array:
     """Return the probability of each hypothesis among the others, by its own features (N, 6)."""
     relations = Relations.of(places)

@@ -100,9 +100,7 @@ def _settled(camera: Camera, detections: Sequence[Detection]) -> list[Detection]
     """Return detections at the places that all members of their units tell together."""
     if not detections:
         return []
-    xy = np.array([one.xy_mm for one in detections])
-    turns = np.radians([one.heading_deg for one in detections])
-    places = Places(xy, turns, np.array([size_mm(one.base) for one in detections]))
+    places = places_of_detections(detections)
     settled = settle_places(places, np.array([one.covariance_mm2 for one in detections]))
     headings = np.degrees(settle_turns(places)).tolist()
     moved = []
@@ -150,6 +148,13 @@ def places_of(hypotheses: Sequence[RectangleHypothesis]) -> Places:
     xy = np.array([one.xy_mm for one in hypotheses])
     turns = np.array([one.turn_rad for one in hypotheses])
     return Places(xy, turns, np.array([size_mm(one.base) for one in hypotheses]))
+
+
+def places_of_detections(detections: Sequence[Detection]) -> Places:
+    """Return where rectangles stand."""
+    xy = np.array([one.xy_mm for one in detections]).reshape(-1, 2)
+    turns = np.array([one.turn_rad for one in detections])
+    return Places(xy, turns, np.array([size_mm(one.base) for one in detections]).reshape(-1, 2))
 
 
 def fit_at_guess(
