@@ -14,6 +14,7 @@ from overruler.vision.assembly.piece_probability import piece_probabilities
 from overruler.vision.detection import cards, detect
 from overruler.vision.detection.finders import Search
 from overruler.vision.learned.print_net import CORNERED_MODEL
+from overruler.vision.rounds.fit_rounds import MIN_SCORE
 from tests.vision.detection.test_detect_plates import found_at
 
 NOTHING: Any = None
@@ -101,11 +102,21 @@ def test_the_network_looks_where_a_rectangle_lies_and_as_wide(
 
 
 @pytest.mark.parametrize(
-    ("seen", "sizes_chosen", "is_asked"),
-    [(None, False, True), ("a table in play", False, False), (None, True, False)],
+    ("seen", "sizes_chosen", "least_score", "is_asked"),
+    [
+        (None, False, MIN_SCORE, True),
+        ("a table in play", False, MIN_SCORE, False),
+        (None, True, MIN_SCORE, False),
+        (None, False, MIN_SCORE / 2, False),
+    ],
+    ids=["a photo", "without markers", "named sizes", "one of several photos"],
 )
 def test_cards_are_told_with_markers_and_where_nobody_named_sizes(
-    seen: str | None, sizes_chosen: bool, is_asked: bool, monkeypatch: pytest.MonkeyPatch
+    seen: str | None,
+    sizes_chosen: bool,
+    least_score: float,
+    is_asked: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     search = SimpleNamespace(seen=seen, sizes_chosen=sizes_chosen, is_fleet=False)
     found = table(2, 1)
@@ -114,5 +125,5 @@ def test_cards_are_told_with_markers_and_where_nobody_named_sizes(
     monkeypatch.setattr(detect, "_run_finders", lambda _: (found, []))
     monkeypatch.setattr(detect, "without_cards", lambda *_: ("asked",))
     photo: Any = SimpleNamespace(camera=None)
-    told: Any = detect.detect(NOTHING, photo, [Base.rectangle(40, 40)])
+    told: Any = detect.detect(NOTHING, photo, [Base.rectangle(40, 40)], least_score=least_score)
     assert (told == ("asked",)) == is_asked

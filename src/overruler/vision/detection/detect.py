@@ -80,9 +80,8 @@ def detect(
     if not search.is_fleet or len(unnamed) >= REGIMENT:
         found = _without_parts(found, unnamed)
     together = _prefer_dominant_kind(found, unnamed)
-    if (
-        search.seen is not None
-    ):  # no photograph of a table in play taught the network that knows cards
+    if search.seen is not None or least_score < MIN_SCORE:
+        # No table in play taught the network that knows cards; and several photos see what is flat.
         return together
     return without_cards(frame, calibration.camera, together)
 
