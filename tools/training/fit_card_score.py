@@ -8,11 +8,7 @@ rectangle among round bases is as often one as the other is a judgement. Each fi
 weights fitted on the others.
 """
 
-import argparse
-import json
 from collections.abc import Iterator, Sequence
-from datetime import date
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,9 +23,8 @@ from overruler.vision.plates.regiment_net import look_for_bases
 from overruler.vision.plates.regiments import find_regiments
 from synthetic.from_above.sheet import on_board, read_truth, traced_view
 from synthetic.printed_mats import ANGULAR, Lookalike, print_on_mat
-from training.feeding import read_all
 from training.fit_piece_likelihood import count, regression
-from training.score_tables import kept_rows
+from training.score_tables import read_photo_options, rows_of_photos, weights_text
 
 NAME = "card_score"
 PRINTS = 8
@@ -42,28 +37,13 @@ NUMBER, IS_BASE = 0, 1
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("tables", type=Path, nargs="+")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
-    parser.add_argument("--workers", type=int, default=0, help="processes that look at photos")
-    parser.add_argument("--write", action="store_true", help="write the file, too")
-    options = parser.parse_args(arguments)
-    paths = sorted(path for folder in options.tables for path in folder.glob("*.json"))
-    paths = [path for path in paths if path.with_suffix(".jpg").exists()]
-
-    def looked_at() -> Array:
-        found = read_all(partial(_rows, options.seed), list(enumerate(paths)), options.workers)
-        return np.array([row for some in found for row in some])
-
-    rows = kept_rows(options.rows, looked_at)
+    options = read_photo_options(__doc__, arguments)
+    rows, photos = rows_of_photos(options, _rows)
     fold, said = rows[:, NUMBER] % FOLDS, np.zeros(len(rows))
     for one in range(FOLDS):
         said[fold == one] = sigmoid(rows[fold == one, IS_BASE + 1 :] @ _fitted(rows[fold != one]))
     count(said, rows[:, IS_BASE])
-    text = _record(_fitted(rows), len(paths))
+    text = _record(_fitted(rows), photos)
     print(text, end="")
     if options.write:
         (WEIGHTS / f"{NAME}.json").write_text(text, encoding="utf-8")
@@ -103,15 +83,9 @@ def _judged(seed: int, number: int, path: Path) -> Iterator[list[float]]:
 
 def _record(weights: Array, photos: int) -> str:
     """The text of the weights' file, with their origin."""
-    origin = {
-        "coefficients": weights.round(3).tolist(),
-        "features": list(load_coefficients(NAME)),
-        "date": date.today().isoformat(),
-        "data": f"logistic regression on rectangles and printed ones found in {photos} rendered photos",
-        "command": "python tools/training/fit_card_score.py TABLES --write",
-    }
-    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    data = f"logistic regression on rectangles and printed ones found in {photos} rendered photos"
+    command = "fit_card_score.py TABLES --write"
+    return weights_text(list(load_coefficients(NAME)), weights, data, command)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ also judged by weights fitted on the others.
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from overruler.sources.photo import load_photo
 from overruler.vision.assembly.piece_probability import likely_score, score_features
 from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.logits import sigmoid
+from training.score_tables import weights_text
 
 FILE = WEIGHTS / "piece_likelihood.json"
 """The file of the weights."""
@@ -113,15 +113,8 @@ def count(said: Array, truth: Array) -> None:
 
 def record(weights: Array, tables: int) -> str:
     """The text of the weights' file, with their origin."""
-    origin = {
-        "coefficients": weights.round(3).tolist(),
-        "features": list(FEATURES),
-        "date": date.today().isoformat(),
-        "data": f"logistic regression on {tables} rendered tables with lookalikes",
-        "command": "python tools/training/fit_piece_likelihood.py TABLES --write",
-    }
-    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    data = f"logistic regression on {tables} rendered tables with lookalikes"
+    return weights_text(FEATURES, weights, data, "fit_piece_likelihood.py TABLES --write")
 
 
 if __name__ == "__main__":

@@ -7,10 +7,8 @@ Every table is also scored by weights fitted on the others, to tell what the sco
 """
 
 import argparse
-import json
 import math
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from overruler.vision.learned.shape_net import find_plate_candidates
 from overruler.vision.plates import find
 from overruler.vision.plates.plate import LOGIT_WEIGHTS, Plate
 from synthetic.from_above.sheet import read_truth, traced_view
+from training.score_tables import weights_text
 
 SCORE = WEIGHTS / "plate_score.json"
 """The file of the weights."""
@@ -74,15 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def record(weights: Sequence[float], tables: int) -> str:
     """Return the text of the weights' file, with their origin."""
-    origin = {
-        "coefficients": weights,
-        "features": list(load_coefficients("plate_score")),
-        "date": date.today().isoformat(),
-        "data": f"logistic regression on {tables} rendered tables",
-        "command": "python tools/training/fit_plate_score.py build/odds/*.json --write",
-    }
-    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    features = list(load_coefficients("plate_score"))
+    data = f"logistic regression on {tables} rendered tables"
+    command = "fit_plate_score.py build/odds/*.json --write"
+    return weights_text(features, np.array(weights), data, command)
 
 
 def judged(path: Path) -> list[list[float]]:

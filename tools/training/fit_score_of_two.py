@@ -10,11 +10,7 @@ prints on its mat. Each fifth of the photos is also scored by weights fitted on 
 is right. A print counts less than a base: few mats have as many.
 """
 
-import argparse
-import json
 from collections.abc import Iterator, Sequence
-from datetime import date
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -38,10 +34,9 @@ from overruler.vision.rounds.suppression import suppress_overlaps
 from synthetic.arrays import Picture
 from synthetic.from_above.sheet import Truth, read_truth, traced_view
 from synthetic.printed_mats import Lookalike, print_on_mat
-from training.feeding import read_all
 from training.fit_round_score import verdict
 from training.lessons.rims.photos import round_bases
-from training.score_tables import kept_rows
+from training.score_tables import read_photo_options, rows_of_photos, weights_text
 
 FILE = WEIGHTS / "round_score_of_two.json"
 """The file of the weights."""
@@ -68,27 +63,12 @@ RIDGE, HELD, STEPS = 1.0, 1e9, 60
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("tables", type=Path, nargs="+")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
-    parser.add_argument("--workers", type=int, default=0, help="processes that look at photos")
-    parser.add_argument("--write", action="store_true", help="write the file, too")
-    options = parser.parse_args(arguments)
-    paths = sorted(path for folder in options.tables for path in folder.glob("*.json"))
-    paths = [path for path in paths if path.with_suffix(".jpg").exists()]
-
-    def looked_at() -> Array:
-        found = read_all(partial(_rows, options.seed), list(enumerate(paths)), options.workers)
-        return np.array([row for some in found for row in some])
-
-    rows = kept_rows(options.rows, looked_at)
+    options = read_photo_options(__doc__, arguments)
+    rows, photos = rows_of_photos(options, _rows)
     _tell(rows)
     weights = _fitted(rows)
     weights[0] += RAISED
-    text = _record(weights, len(paths))
+    text = _record(weights, photos)
     print(text, end="")
     if options.write:
         FILE.write_text(text, encoding="utf-8")
@@ -184,16 +164,12 @@ def _told(scores: Array, rows: Array) -> str:
 def _record(weights: Array, photos: int) -> str:
     """The text of the weights' file, with their origin."""
     usual = list(load_coefficients("round_score_with_overview"))
-    origin = {
-        "coefficients": (weights.round(3) + 0.0).tolist(),  # no -0.0
-        "features": [*usual, "print_net_logit", "size_log_likelihood"],
-        "date": date.today().isoformat(),
-        "data": f"weighted logistic regression on {photos} rendered photos, as they are and with prints; "
-        f"the constant raised by {RAISED}",
-        "command": "python tools/training/fit_score_of_two.py TABLES --write",
-    }
-    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    data = (
+        f"weighted logistic regression on {photos} rendered photos, as they are and with prints; "
+        f"the constant raised by {RAISED}"
+    )
+    features = [*usual, "print_net_logit", "size_log_likelihood"]
+    return weights_text(features, weights, data, "fit_score_of_two.py TABLES --write")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from synthetic.arrays import Picture
 from synthetic.from_above.sheet import read_truth, traced_view
 from synthetic.painted.wardrobe import Wardrobe, wardrobe_of
 from synthetic.tiles import library
+from training.feeding import read_all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +50,36 @@ def read_options(
     parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
     parser.add_argument("--write", action="store_true", help="write the weights")
     return parser.parse_args(arguments)
+
+
+Rows = list[list[float]]
+Look = Callable[[int, tuple[int, Path]], Rows]
+"""What a photo's findings say, by the seed, and by its number and the file of its truth."""
+
+
+def read_photo_options(about: str | None, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options of a program that fits a score on whole rendered photos."""
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("tables", type=Path, nargs="+")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
+    parser.add_argument("--workers", type=int, default=0, help="processes that look at photos")
+    parser.add_argument("--write", action="store_true", help="write the file, too")
+    return parser.parse_args(arguments)
+
+
+def rows_of_photos(options: argparse.Namespace, look: Look) -> tuple[Array, int]:
+    """A row a finding in the photos of `options`, and how many photos there are."""
+    paths = sorted(path for folder in options.tables for path in folder.glob("*.json"))
+    paths = [path for path in paths if path.with_suffix(".jpg").exists()]
+
+    def looked_at() -> Array:
+        found = read_all(partial(look, options.seed), list(enumerate(paths)), options.workers)
+        return np.array([row for some in found for row in some])
+
+    return kept_rows(options.rows, looked_at), len(paths)
 
 
 def kept_rows(path: Path | None, make: Callable[[], Array]) -> Array:
@@ -101,15 +133,21 @@ def tell_weights(
 ) -> None:
     """Print the text of the weights' file, with their origin, and write it where that is asked for."""
     command = f"--painted {options.painted} --sprites SPRITES --seed {options.seed} --write"
-    origin = {
-        "coefficients": weights.round(3).tolist(),
-        "features": list(load_coefficients(file)),
-        "date": date.today().isoformat(),
-        "data": f"logistic regression on {data}",
-        "command": f"python tools/training/{program} {command}",
-    }
-    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
-    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    features, program = list(load_coefficients(file)), f"{program} {command}"
+    text = weights_text(features, weights, f"logistic regression on {data}", program)
     print(text, end="")
     if options.write:
         (WEIGHTS / f"{file}.json").write_text(text, encoding="utf-8")
+
+
+def weights_text(features: Sequence[str], weights: Array, data: str, program: str) -> str:
+    """The text of a file of weights, with their origin; `program` has its arguments."""
+    origin = {
+        "coefficients": (weights.round(3) + 0.0).tolist(),  # no -0.0
+        "features": list(features),
+        "date": date.today().isoformat(),
+        "data": data,
+        "command": f"python tools/training/{program}",
+    }
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in origin.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"

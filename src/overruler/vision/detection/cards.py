@@ -15,7 +15,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.patches import photo_pyramid
-from overruler.vision.learned.print_net import CORNERED_MODEL, unprinted_logits
+from overruler.vision.learned.print_net import CORNERED_MODEL, rectangle_radius_mm, unprinted_logits
 from overruler.vision.rounds.lookalike_share import probabilities_among
 
 LOGIT_WEIGHTS = np.array(list(load_coefficients("card_score").values()))
@@ -37,6 +37,8 @@ def without_cards(
     In rank and file all are bases: cards do not lie side by side.
     """
     rectangles = [one for one in detections if one.base.shape == "rectangle"]
+    if not rectangles:
+        return tuple(detections)
     among_rounds = 2 * len(rectangles) < len(detections)
     share = CARD_SHARE_AMONG_ROUNDS if among_rounds else CARD_SHARE
     alone = _without_units(rectangles)
@@ -50,8 +52,6 @@ def without_cards(
 
 
 def _without_units(rectangles: Sequence[Detection]) -> list[Detection]:
-    if not rectangles:
-        return []
     from overruler.vision.plates.neighbours import in_units  # few tables have any
     from overruler.vision.plates.regiments import places_of_detections
 
@@ -61,12 +61,10 @@ def _without_units(rectangles: Sequence[Detection]) -> list[Detection]:
 
 def card_features(frame: Frame, camera: Camera, rectangles: Sequence[Detection]) -> Array:
     """Return (N, 2): a constant, and the network's log odds of each rectangle."""
-    rows = [[*one.xy_mm, _radius_mm(one)] for one in rectangles]
+    rows = [
+        [*one.xy_mm, rectangle_radius_mm(one.base.length_mm, one.base.width_mm)]
+        for one in rectangles
+    ]
     circles = np.array(rows, float).reshape(-1, 3)
     logits = unprinted_logits(photo_pyramid(frame), camera, circles, CORNERED_MODEL)
     return np.column_stack([np.ones(len(logits)), logits])
-
-
-def _radius_mm(rectangle: Detection) -> float:
-    """The radius of a circle as large as a rectangle."""
-    return float(np.sqrt(rectangle.base.width_mm * rectangle.base.length_mm / np.pi))

@@ -19,6 +19,11 @@ ROUND_MODEL = WEIGHTS / "prints.onnx"
 CORNERED_MODEL = WEIGHTS / "cards.onnx"
 
 
+def rectangle_radius_mm(length_mm: float, width_mm: float) -> float:
+    """Return the radius of the circle as large as a rectangle, in which `CORNERED_MODEL` sees it."""
+    return float(np.sqrt(length_mm * width_mm / np.pi))
+
+
 def unprinted_logits(
     levels: list[Picture], camera: Camera, circles: Array, model: Path = ROUND_MODEL
 ) -> Array:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -9,6 +10,7 @@ import numpy as np
 
 from overruler.geometry.camera import Camera
 from overruler.vision.learned.patches import auxiliary_input, build_pyramid, cut_patches
+from overruler.vision.learned.print_net import rectangle_radius_mm
 from synthetic.arrays import Array, Picture, Rng
 from synthetic.from_above.sheet import Truth, on_board, read_truth, visible_share
 from synthetic.painted.paint import photo_of
@@ -16,13 +18,11 @@ from synthetic.painted.plates import Plate, rounded, spun
 from synthetic.painted.scene import make_scene
 from synthetic.painted.wardrobe import Wardrobe
 from synthetic.printed_mats import ANGULAR, Lookalike, print_among, print_on_mat
-from synthetic.tiles import library
 from training.blocks import Arrays
 from training.lessons.rims.patches import (
     FINER,
-    SCENES,
-    TILES,
     any_view,
+    block_of,
     inside,
     label,
     shaken,
@@ -45,9 +45,7 @@ OFF = 0.02, 0.05, 0.1
 
 def painted_cards(seed: int, number: int, wardrobe: Wardrobe | None = None) -> Arrays:
     """What the scenes of a block teach of bases with corners and of what looks like them."""
-    tiles = library(seed, TILES)
-    some = [_samples([seed, number, k], tiles, wardrobe) for k in range(SCENES)]
-    return {name: np.concatenate([one[name] for one in some]) for name in some[0]}
+    return block_of(seed, number, partial(_samples, wardrobe=wardrobe))
 
 
 def traced_cards(path: Path) -> Arrays:
@@ -103,7 +101,7 @@ def _angular(truth: Truth) -> list[Truth]:
 
 def _seen(camera: Camera, piece: Truth) -> list[float]:
     x, y, length, width, _ = on_board(camera, piece)
-    return [x, y, float(np.sqrt(length * width / np.pi)), piece["visible_rim_total"]]
+    return [x, y, rectangle_radius_mm(length, width), piece["visible_rim_total"]]
 
 
 def _taught(
@@ -115,7 +113,7 @@ def _taught(
     cards: Sequence[Lookalike],
 ) -> Arrays:
     """Patches around things (N, 3) and cards, their side input, and which are `bases` (M, 4), as in `teach`."""
-    rows = [[*card.xy_mm, np.sqrt(4 * card.half_mm.prod() / np.pi)] for card in cards]
+    rows = [[*card.xy_mm, rectangle_radius_mm(*(2 * card.half_mm))] for card in cards]
     there = np.concatenate([things, np.array(rows).reshape(-1, 3)])
     candidates = inside(np.concatenate([shaken(rng, there, share) for share in OFF]), camera, photo)
     return {

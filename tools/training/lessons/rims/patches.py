@@ -1,6 +1,7 @@
 """From a scene to what the network learns from: patches around candidates, and what is true of each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -47,8 +48,16 @@ def drawn_block(
     seed: int, number: int, wardrobe: Wardrobe | None = None, prints: int = 0, unmanned: float = 0.0
 ) -> Arrays:
     """What the scenes of a block teach, with up to so many prints on each, a share of them without figures."""
+    scene = partial(samples, wardrobe=wardrobe, prints=prints, unmanned=unmanned)
+    return block_of(seed, number, scene)
+
+
+def block_of(
+    seed: int, number: int, samples_of: Callable[[Sequence[int], Sequence[Picture]], Arrays]
+) -> Arrays:
+    """What the scenes of a block teach, each by a seed of its own and the mats that it may lie on."""
     tiles = library(seed, TILES)
-    some = [samples([seed, number, k], tiles, wardrobe, prints, unmanned) for k in range(SCENES)]
+    some = [samples_of([seed, number, k], tiles) for k in range(SCENES)]
     return {name: np.concatenate([one[name] for one in some]) for name in some[0]}
 
 
