@@ -39,11 +39,16 @@ def draw_blocks(options: argparse.Namespace, drawing: Drawing) -> None:
     wardrobe_of(options.sprites)  # before there are other processes: they share it
     read_all(partial(_draw_block, drawing, options.seed, options.sprites), new, options.workers)
     tables = sorted(options.tables.glob("*.json")) if options.tables else []
-    for number, table in enumerate(tables):
-        kind = "traced" if number % HELD_OUT else "traced-check"
-        path = options.samples / f"{kind}_{table.stem}.npz"
-        if not path.exists():
-            _write(path, drawing.traced(table))
+    draw_table = partial(_draw_table, drawing, options.samples)
+    read_all(draw_table, list(enumerate(tables)), options.workers)
+
+
+def _draw_table(drawing: Drawing, samples: Path, numbered: tuple[int, Path]) -> None:
+    number, table = numbered
+    kind = "traced" if number % HELD_OUT else "traced-check"
+    path = samples / f"{kind}_{table.stem}.npz"
+    if not path.exists():
+        _write(path, drawing.traced(table))
 
 
 def _path(folder: Path, number: int) -> Path:

@@ -70,8 +70,17 @@ def _weights(path: Path) -> list[tuple[Tensor, Tensor]]:
         one.name: torch.from_numpy(onnx.numpy_helper.to_array(one).copy())
         for one in graph.initializer
     }
+    for node in graph.node:
+        if node.op_type == "DequantizeLinear" and node.input[0] in held:
+            held[node.output[0]] = _out_of_bytes(*(held[name] for name in node.input))
     nodes = [node for kind in KINDS.values() for node in graph.node if node.op_type == kind]
     return [(held[node.input[1]], held[node.input[2]]) for node in nodes]
+
+
+def _out_of_bytes(counts: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
+    """Numbers that a file holds as counts of a scale: one for all, or one a row."""
+    over = (-1, *[1] * (counts.ndim - 1))
+    return (counts.float() - zero.float().reshape(over)) * scale.reshape(over)
 
 
 def _split_first(

@@ -82,7 +82,16 @@ def traced_view(
 
 def read_sheet(path: Path, base: Callable[[Camera, Truth], list[float] | None]) -> Sheet:
     """A photo and its truth, whose pieces `base` turns into rows of a sheet, or leaves out."""
-    truth, camera, photo = read_truth(path)
+    return sheet_of_photo(*read_truth(path), base)
+
+
+def sheet_of_photo(
+    truth: Truth,
+    camera: Camera,
+    photo: Picture,
+    base: Callable[[Camera, Truth], list[float] | None],
+) -> Sheet:
+    """The same of what `read_truth` has read."""
     view = traced_view(photo, camera, truth, FINE_MM)
     rows = [row for piece in truth["pieces"] if (row := base(camera, piece)) is not None]
     bases = np.array(rows, float).reshape(-1, 7)

@@ -39,10 +39,11 @@ PLACE, SIZE, TURN = 1.0, 3.0, 0.7
 
 def read_angular(path: Path) -> Sheet:
     """A traced table with its plates, rectangles and ovals."""
-    return read_sheet(path, _base)
+    return read_sheet(path, base_with_corners)
 
 
-def _base(camera: Camera, piece: Truth) -> list[float] | None:
+def base_with_corners(camera: Camera, piece: Truth) -> list[float] | None:
+    """The row of a sheet for a plate, a rectangle or an oval; None for a round base."""
     if piece["shape"]["type"] == "circle":
         return None
     kind = 2 if piece["shape"]["type"] == "oval" else 0 if piece["base_style"] == "xw" else 1

@@ -11,20 +11,23 @@ from overruler.vision.learned.shape_net import picture_input
 from overruler.vision.plates.regiment_net import MAGNIFICATION
 from synthetic.arrays import Floats, Picture, Rng
 from synthetic.from_above.regiments import regiment_sheet
-from synthetic.from_above.sheet import Sheet
+from synthetic.from_above.sheet import Sheet, read_truth, sheet_of_photo
 from synthetic.painted.wardrobe import Wardrobe
+from synthetic.printed_mats import ANGULAR, print_on_mat
 from synthetic.tiles import library
 from training.blocks import Arrays, Drawing
 from training.lesson import FromBlocks, Lesson
-from training.lessons.shapes.angular import label, loss, read_angular
+from training.lessons.shapes.angular import base_with_corners, label, loss
 from training.lessons.shapes.crops import SIDE, Cropping, recoloured, sent
 from training.lessons.shapes.network import OverviewNet
 from training.loop import Interface, device_of
 
 SHEETS, CROPS, MATS = 16, 10, 12
 """Of a block: painted pieces of tables, crops of each, and mats."""
-TRACED_CROPS = 240
+TRACED_CROPS = 120
 """Crops of a traced table."""
+PRINTED, PRINTS = 0.5, 8
+"""The share of traced tables with printed squares on their mats, and how many."""
 TRACED_SHARE = 0.35
 """The share of samples that are of traced tables."""
 CHECKED = 160
@@ -46,9 +49,13 @@ def drawn_block(seed: int, number: int, wardrobe: Wardrobe | None = None) -> Arr
 
 
 def traced_block(path: Path) -> Arrays:
-    """Crops of a traced table."""
-    sheet = read_angular(path)
-    return _crops(np.random.default_rng(7), [sheet] * TRACED_CROPS)
+    """Crops of a traced table, on half of them among printed squares."""
+    truth, camera, photo = read_truth(path)
+    rng = np.random.default_rng([truth["seed"], 12])
+    if rng.random() < PRINTED:
+        photo, _ = print_on_mat(rng, photo, camera, truth, PRINTS, str(rng.choice(ANGULAR)))
+    sheet = sheet_of_photo(truth, camera, photo, base_with_corners)
+    return _crops(rng, [sheet] * TRACED_CROPS)
 
 
 def _crops(rng: Rng, sheets: list[Sheet]) -> Arrays:
