@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from synthetic.from_above.sheet import traced_tables
 from synthetic.painted.wardrobe import Wardrobe, wardrobe_of
 from training.feeding import HELD_OUT, read_all
 
@@ -38,7 +39,7 @@ def draw_blocks(options: argparse.Namespace, drawing: Drawing) -> None:
     new = [path for n in numbers if not (path := _path(options.samples, n)).exists()]
     wardrobe_of(options.sprites)  # before there are other processes: they share it
     read_all(partial(_draw_block, drawing, options.seed, options.sprites), new, options.workers)
-    tables = sorted(options.tables.glob("*.json")) if options.tables else []
+    tables = traced_tables(options.tables) if options.tables else []
     draw_table = partial(_draw_table, drawing, options.samples)
     read_all(draw_table, list(enumerate(tables)), options.workers)
 

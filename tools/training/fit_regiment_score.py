@@ -7,10 +7,8 @@ Each third of the tables is also scored by weights fitted on the others, to tell
 """
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from itertools import pairwise
 from typing import Any
 
@@ -36,12 +34,21 @@ from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo
 from synthetic.from_above.sheet import REACH_MM, drawn_view, lengthwise, on_board
 from synthetic.painted.wardrobe import Wardrobe
-from training.score_tables import Table, judged_rows, kept_rows, read_options, teaching_tables
+from training.score_tables import (
+    Table,
+    judged_rows,
+    kept_rows,
+    read_options,
+    teaching_tables,
+    weights_text,
+)
 
 TILES = 30
 """Mats that painted tables lie on."""
 CARD_SHARE = 1.5
 """A marker's card is so much wider than its square."""
+PRINTS = 8
+"""Printed squares on every second traced table."""
 NEAR_MM, SAME_SIZE_MM, SAME_TURN_RAD = 4.0, 1.1, 0.12
 """A hypothesis is the base whose middle, sides and heading differ so little."""
 LEAST_VISIBLE = 0.2
@@ -66,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for k in range(fold, len(tables), FOLDS):
             odds[k] = settled(tables[k], alone, among)
     print(_calibration(np.concatenate(odds), np.concatenate([one.truth for one in tables])))
-    text = _record(*fitted(tables), len(tables))
+    text = _record(options, *fitted(tables), len(tables))
     print(text, end="")
     if options.write:
         (WEIGHTS / "regiment_score.json").write_text(text, encoding="utf-8")
@@ -75,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _rows(options: argparse.Namespace) -> Array:
     """A row a hypothesis: the table's number, whether it is a base, where it lies, and its own features."""
     tables = teaching_tables(
-        options, 47, _painted_table, _rectangles, mats=TILES, card_share=CARD_SHARE
+        options, 47, _painted_table, _rectangles, mats=TILES, card_share=CARD_SHARE, prints=PRINTS
     )
     return judged_rows(tables, judged, "hypotheses")
 
@@ -135,7 +142,7 @@ class Judged:
     truth: Array
     """(N,): 1 for a base, 0 for none, -1 for what counts neither way."""
     own: Array
-    """(N, 6): what is known of each alone."""
+    """(N, 7): what is known of each alone."""
     relations: Relations
 
     @classmethod
@@ -195,17 +202,15 @@ def _calibration(odds: Array, truth: Array) -> str:
     return "  ".join(told)
 
 
-def _record(alone: Array, among: Array, tables: int) -> str:
+def _record(options: argparse.Namespace, alone: Array, among: Array, tables: int) -> str:
+    """The text of the weights' file, with their origin."""
     names = [f"alone_{name}" for name in OWN_FEATURES] + [*OWN_FEATURES, *SHARED_FEATURES]
-    values = ", ".join(f"{value:.3f}" for value in [*alone, *among])
-    lines = [
-        f'  "coefficients": [{values}]',
-        f'  "features": [{", ".join(map(json.dumps, names))}]',
-        f'  "date": "{date.today()}"',
-        f'  "data": "logistic regression on {tables} painted and traced tables"',
-        '  "command": "python tools/training/fit_regiment_score.py --painted 60 --tables TABLES"',
-    ]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    data = (
+        f"logistic regression on {tables} painted and traced tables that taught nothing, half of the "
+        "traced ones with printed squares"
+    )
+    program = f"fit_regiment_score.py --seed {options.seed} --painted {options.painted} --tables TABLES --write"
+    return weights_text(names, np.concatenate([alone, among]), data, program)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from synthetic.arrays import Floats, Picture, Rng
+from synthetic.from_above.sheet import traced_tables
 from synthetic.painted.wardrobe import Wardrobe, wardrobe_of
 from synthetic.tiles import library
 from training.blocks import Arrays, Drawing, read_blocks
@@ -119,7 +120,7 @@ class FromTables(Generic[Thing]):
             tiles, first = library(99, TILES), self.drawn[0]
             seeds = [[options.seed, 10**6, k] for k in range(KEPT)]
             return [first.draw(seed, tiles, wardrobe) for seed in seeds], []
-        paths = sorted(options.tables.glob("*.json"))
+        paths = traced_tables(options.tables)
         return held_out(read_all(self.read, paths, options.workers))
 
     def _draw(

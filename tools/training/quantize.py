@@ -29,7 +29,7 @@ from overruler.vision.learned.inference import (
     pad_to_input_multiple,
 )
 from overruler.vision.learned.shape_net import picture_input
-from synthetic.from_above.sheet import read_truth, traced_view
+from synthetic.from_above.sheet import read_truth, traced_tables, traced_view
 from synthetic.tiles import library
 from training.fit_round_score import painted_table
 
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.painted:
         in_bytes(options.model, in_play(options.painted), keep_first=True)
         return 0
-    tables = sorted(path for folder in options.tables for path in folder.glob("*.json"))
+    tables = sorted(path for folder in options.tables for path in traced_tables(folder))
     in_bytes(options.model, from_above(tables, options.mm_per_px))
     return 0
 

@@ -17,8 +17,9 @@ from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from synthetic.arrays import Picture
-from synthetic.from_above.sheet import read_truth, traced_view
+from synthetic.from_above.sheet import read_truth, traced_tables, traced_view
 from synthetic.painted.wardrobe import Wardrobe, wardrobe_of
+from synthetic.printed_mats import ANGULAR, print_on_mat
 from synthetic.tiles import library
 from training.feeding import read_all
 
@@ -72,8 +73,7 @@ def read_photo_options(about: str | None, arguments: Sequence[str] | None) -> ar
 
 def rows_of_photos(options: argparse.Namespace, look: Look) -> tuple[Array, int]:
     """A row a finding in the photos of `options`, and how many photos there are."""
-    paths = sorted(path for folder in options.tables for path in folder.glob("*.json"))
-    paths = [path for path in paths if path.with_suffix(".jpg").exists()]
+    paths = sorted(path for folder in options.tables for path in traced_tables(folder))
 
     def looked_at() -> Array:
         found = read_all(partial(look, options.seed), list(enumerate(paths)), options.workers)
@@ -111,17 +111,22 @@ def teaching_tables(
     *,
     mats: int,
     card_share: float,
+    prints: int = 0,
 ) -> Iterator[Table]:
     """The painted tables, each by a seed of its own in the `stream`, then the traced ones.
 
-    Painted tables lie on one of so many `mats`. A marker's card is `card_share` of its square wide.
+    Painted tables lie on one of so many `mats`. A marker's card is `card_share` of its square wide. Every second
+    traced table has up to so many printed squares on its mat.
     """
     tiles = library(options.seed, mats) if options.painted else []
     wardrobe = wardrobe_of(options.sprites)
     for number in range(options.painted):
         yield paint([options.seed, stream, number], tiles, wardrobe)
-    for path in sorted(options.tables.glob("*.json")) if options.tables else ():
+    for number, path in enumerate(traced_tables(options.tables) if options.tables else ()):
         truth, camera, photo = read_truth(path)
+        if number % 2:
+            rng = np.random.default_rng([options.seed, stream, number, 1])
+            photo, _ = print_on_mat(rng, photo, camera, truth, prints, str(rng.choice(ANGULAR)))
         view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX)
         corners = [np.array(one["corners_mm"])[:, :2] for one in truth["markers"]["items"]]
         cards = [square.mean(0) + card_share * (square - square.mean(0)) for square in corners]

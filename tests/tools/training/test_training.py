@@ -61,6 +61,21 @@ def test_a_revived_network_whose_file_joins_its_first_two_layers_says_the_same()
     assert said.std() > 1
 
 
+def test_a_network_in_bytes_is_taught_on_from_the_numbers_that_they_stand_for() -> None:
+    from overruler.vision.learned import inference as vision
+    from overruler.vision.plates.regiment_net import MODEL
+    from training.lessons.shapes.network import OverviewNet
+    from training.revived import revive
+
+    noise = np.random.default_rng(0).normal(0, 0.5, (2, 5, 64, 64)).astype(np.float32)
+    said = np.concatenate([vision.infer_batch(MODEL, one[None]) for one in noise])
+    net = OverviewNet()
+    revive(net, MODEL, torch.from_numpy(noise))
+    with torch.inference_mode():
+        whole = net.eval()(torch.from_numpy(noise)).numpy()
+    assert np.corrcoef(whole.ravel(), said.ravel())[0, 1] > 0.98
+
+
 def test_the_file_of_another_network_is_refused(tmp_path: Path) -> None:
     from overruler.vision.learned.shape_net import MODEL
     from training.lessons.shapes.network import OverviewNet

@@ -17,6 +17,7 @@ from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import NO_DISCS
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates.regiment_net import SeenCells
+from overruler.vision.rounds.fit_rounds import MIN_SCORE
 from tests.vision.plate_table import SHIPS, SIZE_PX, table_camera, table_with
 
 
@@ -110,7 +111,7 @@ def test_a_plate_is_no_part_of_a_regiment(sizes: list[tuple[float, float]], left
 def test_squares_as_large_as_plates_count_where_a_regiment_stands(
     oblong: int, told: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def found_in(frame: object, camera: object, cells: SeenCells) -> list[Detection]:
+    def found_in(frame: object, camera: object, cells: SeenCells, least: float) -> list[Detection]:
         sides = [Base.rectangle(one.width_mm, one.length_mm) for one in cells.guesses]
         return [found_at(100.0 * k, base, 0.9) for k, base in enumerate(sides)]
 
@@ -120,11 +121,35 @@ def test_squares_as_large_as_plates_count_where_a_regiment_stands(
     cells = SeenCells(view, np.zeros((13, 2, 2)), np.zeros((2, 2)), guesses)
     monkeypatch.setattr("overruler.vision.plates.regiments.find_regiments", found_in)
     fleet: Any = SimpleNamespace(
-        is_fleet=True, frame=None, calibration=SimpleNamespace(camera=None), seen=None,
+        is_fleet=True, frame=None, least_score=MIN_SCORE, calibration=SimpleNamespace(camera=None), seen=None,
         unnamed=SimpleNamespace(result=lambda: cells),
         progress=lambda text: None,
     )  # fmt: skip
     assert len(list(finders._find_regiments(fleet))) == told
+
+
+@pytest.mark.parametrize(
+    ("likely", "least_score", "told"),
+    [(5, MIN_SCORE / 2, 6), (4, MIN_SCORE / 2, 4)],
+    ids=["a regiment", "a few"],
+)
+def test_doubtful_rectangles_are_told_to_other_photos_where_a_regiment_stands(
+    likely: int, least_score: float, told: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of them lies where a round base does, and is not told."""
+    square = Base.rectangle(20, 20)
+    angular = [found_at(100.0 * k, square, 0.8) for k in range(likely)]
+    angular += [found_at(-100, square, 0.4), found_at(-205, square, 0.4)]
+    nothing: Any = SimpleNamespace(camera=None)
+    search = SimpleNamespace(seen=None, sizes_chosen=False, is_fleet=False)
+    monkeypatch.setattr(finders.Search, "begin", lambda *_: search)
+    monkeypatch.setattr(module, "rectify_board", lambda *_, **__: None)
+    round_one = found_at(-200, Base.circle(32), 0.9)
+    monkeypatch.setattr(module, "_run_finders", lambda _: ([round_one], angular))
+    found = module.detect(nothing, nothing, [Base.rectangle(40, 40)], least_score=least_score)
+    sure, doubtful = module.split_doubtful([one for one in found if one is not round_one])
+    assert {one.score for one in sure} == {0.8}
+    assert [one.xy_mm[0] for one in doubtful] == [-100] * (told - likely)
 
 
 def test_on_a_table_of_ships_no_surer_hull_costs_a_plate() -> None:

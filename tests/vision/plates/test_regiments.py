@@ -18,6 +18,7 @@ from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates import regiments
+from overruler.vision.plates.rectangle_fit import BasePose, RectangleHypothesis
 from overruler.vision.plates.regiment_net import look_for_bases
 from synthetic.camera import patch_view
 from synthetic.painted.paint import photo_of
@@ -105,6 +106,36 @@ def test_what_is_told_of_a_unit_is_right() -> None:
         assert abs((one.heading_deg - np.degrees(TURN_RAD) + 45) % 90 - 45) < 3
     card = np.array([[-110.0, -110], [110, -110], [110, 110], [-110, 110]])
     assert found_on(frame, camera, [card]) == []
+
+
+def test_less_likely_ones_are_told_where_they_are_asked_for() -> None:
+    frame, camera, _ = unit()
+    view = rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX)
+    cells = look_for_bases(frame, camera, view)
+    assert cells is not None
+    usual, surest, all_of_them = (
+        regiments.find_regiments(frame, camera, cells, least) for least in (0.6, 1.0, 0.0)
+    )
+    assert not surest
+    assert len(all_of_them) > len(usual) == len([one for one in all_of_them if one.score >= 0.6])
+
+
+def test_a_base_with_a_figure_looks_less_like_a_card_than_the_mat_beside_it() -> None:
+    frame, camera, places = unit()
+    square = Base.rectangle(25, 25)
+    hypotheses = [
+        RectangleHypothesis(
+            pose.base, pose.xy_mm, TURN_RAD, pose.xy_mm, pose, np.zeros((4, 3)), 0.5
+        )
+        for pose in (BasePose(square, at, TURN_RAD) for at in (places[4], places[4] + 70.0))
+    ]
+    fitted = [regiments.Fitted(one, np.zeros(6)) for one in hypotheses]
+    looked_at = regiments.look_closely(frame, camera, fitted)
+    on_base, beside = (one.features for one in looked_at)
+    assert on_base[:6].tolist() == beside[:6].tolist() == [0] * 6
+    assert on_base[6] > 0 > beside[6]
+    assert [one.hypothesis for one in looked_at] == hypotheses
+    assert regiments.look_closely(frame, camera, []) == []
 
 
 def test_a_member_that_the_network_misses_is_found_beside_the_others() -> None:

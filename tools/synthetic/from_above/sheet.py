@@ -59,6 +59,11 @@ def sheet_of(
 # --- traced tables ---
 
 
+def traced_tables(folder: Path) -> list[Path]:
+    """The files of truth in a folder that have their photo beside them."""
+    return sorted(path for path in folder.glob("*.json") if path.with_suffix(".jpg").exists())
+
+
 def read_truth(path: Path) -> tuple[Truth, Camera, Picture]:
     """What is true of a traced table, its camera and its photo, which stands beside the truth's file."""
     truth: Truth = json.loads(path.read_text(encoding="utf-8"))

@@ -65,14 +65,15 @@ def detect(
     Nothing is searched for in `hidden` polygons (K, 2) in mm, such as the markers' cards. Bases may
     stand up to `margin_mm` beyond the board. `within_mm` (2, 2), lower left and upper right, limits
     the search to a part of a known table; round bases are then found by the whole-table network
-    only. Round bases below `least_score` are left out.
+    only. Round bases and unnamed rectangles below `least_score` are left out.
     """
     progress("looking for bases")
     sizes = Sizes.of(bases)
     view = rectify_board(frame, calibration, margin_mm=margin_mm, within_mm=within_mm)
     rings = within_mm is None
     search = Search.begin(frame, calibration, view, sizes, hidden, rings, progress, least_score)
-    found, unnamed = _run_finders(search)
+    found, angular = _run_finders(search)
+    unnamed = [one for one in angular if one.score >= _least_likely(one)]
     if not sizes.only_plates:
         return _suppress_overlaps([*found, *unnamed], 1.0)
     if search.sizes_chosen:
@@ -82,22 +83,34 @@ def detect(
     together = _prefer_dominant_kind(found, unnamed)
     if search.seen is not None or least_score < MIN_SCORE:
         # No table in play taught the network that knows cards; and several photos see what is flat.
-        return together
+        there_are_units = len(unnamed) >= REGIMENT
+        rest = [one for one in angular if there_are_units and one.score < _least_likely(one)]
+        alone = [one for one in rest if not any(_exclude_each_other(one, it) for it in together)]
+        return (*together, *alone)
     return without_cards(frame, calibration.camera, together)
 
 
 def split_doubtful(
     detections: Sequence[Detection],
 ) -> tuple[tuple[Detection, ...], tuple[Detection, ...]]:
-    """Split the likely bases from round ones that only other photos may confirm."""
+    """Split the likely bases from round ones and rectangles that only other photos may confirm."""
     likely: list[Detection] = []
     doubtful: list[Detection] = []
     for detection in detections:
-        in_play = detection.in_play_probability is not None
-        least = MIN_SCORE_IN_PLAY if in_play else MIN_SCORE
-        is_doubtful = detection.base.shape == "circle" and detection.score < least
-        (doubtful if is_doubtful else likely).append(detection)
+        (doubtful if detection.score < _least_likely(detection) else likely).append(detection)
     return tuple(likely), tuple(doubtful)
+
+
+def _least_likely(detection: Detection) -> float:
+    """Return the score from which a base is a likely one, where its finder tells unlikely ones, too."""
+    if detection.base.shape == "rectangle":
+        from overruler.vision.plates.find import MIN_OPEN_SCORE  # loaded by what found it
+        from overruler.vision.plates.regiments import MIN_SCORE as MIN_SCORE_OF_RECTANGLES
+
+        return MIN_OPEN_SCORE if is_plate(detection.base) else MIN_SCORE_OF_RECTANGLES
+    if detection.base.shape == "circle":
+        return MIN_SCORE if detection.in_play_probability is None else MIN_SCORE_IN_PLAY
+    return 0.0
 
 
 def _run_finders(search: Search) -> tuple[list[Detection], list[Detection]]:

@@ -238,19 +238,22 @@ def _find_regiments(search: Search) -> Iterable[Detection]:
 
         if shows_stands(search.seen):
             return find_stands(search.calibration.camera, search.seen)
-    from overruler.vision.plates.regiments import find_regiments  # few tables have any
+
+    from overruler.vision.plates.regiments import MIN_SCORE as LEAST_TOLD  # few tables have any
+    from overruler.vision.plates.regiments import find_regiments
 
     frame, camera = search.frame, search.calibration.camera
     cells = None if search.unnamed is None else search.unnamed.result()
     if cells is None:
         return ()
     search.progress(f"looking closer at {len(cells.guesses)} bases with corners")
+    least = min(LEAST_TOLD, search.least_score)
     if search.is_fleet:
         rest = cells.without_plates()
-        others = find_regiments(frame, camera, rest) if rest.is_likely else []
-        if len(others) < REGIMENT:
+        others = find_regiments(frame, camera, rest, least) if rest.is_likely else []
+        if sum(one.score >= LEAST_TOLD for one in others) < REGIMENT:
             return [one for one in others if not is_plate(one.base)]
-    return find_regiments(frame, camera, cells)
+    return find_regiments(frame, camera, cells, least)
 
 
 def _find_ovals(search: Search) -> Iterable[Detection]:

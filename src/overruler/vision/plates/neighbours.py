@@ -23,6 +23,7 @@ OWN_FEATURES = (
     "weakest_side",
     "size_chi2",
     "log_side",
+    "closer_look_logit",
 )
 """What the chance of a base alone depends on."""
 SHARED_FEATURES = ("contacts", "alike", "others")
@@ -116,7 +117,7 @@ def in_units(places: Places) -> NDArray[np.bool_]:
 
 
 def settled_scores(own: Array, places: Places) -> Array:
-    """Return the probability of each hypothesis among the others, by its own features (N, 6)."""
+    """Return the probability of each hypothesis among the others, by its own features (N, 7)."""
     relations = Relations.of(places)
     logits = own @ ALONE_WEIGHTS
     for _ in range(ROUNDS):

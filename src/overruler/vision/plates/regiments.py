@@ -21,7 +21,14 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import likeliest_compatible_set
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.learned.inference import WEIGHTS
-from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit
+from overruler.vision.learned.logits import (
+    MAX_LOGIT,
+    MAX_LOGIT_PER_VIEW,
+    probability_to_logit,
+)
+from overruler.vision.learned.patch_net import run_patch_network
+from overruler.vision.learned.patches import photo_pyramid
+from overruler.vision.learned.print_net import CORNERED_MODEL, rectangle_radius_mm
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates.coarse_grid import PosePosterior
 from overruler.vision.plates.lattice import settle_places, settle_turns
@@ -78,18 +85,23 @@ class Fitted(NamedTuple):
     hypothesis: RectangleHypothesis
     """Where its sides have most evidence; its score is that evidence."""
     features: Array
-    """(6,): as `neighbours.OWN_FEATURES` names them."""
+    """(7,): as `neighbours.OWN_FEATURES` names them; (6,) before it is looked at closely."""
 
 
-def find_regiments(frame: Frame, camera: Camera, cells: SeenCells) -> list[Detection]:
-    """Return the rectangular bases among what the network sees, the surest first."""
+def find_regiments(
+    frame: Frame, camera: Camera, cells: SeenCells, least_score: float = MIN_SCORE
+) -> list[Detection]:
+    """Return the rectangular bases among what the network sees, of that probability at least.
+
+    The surest are first.
+    """
     hypotheses = rate(measure_hypotheses(frame, camera, cells))
     scores = [one.score for one in hypotheses]
-    chosen = likeliest_compatible_set(hypotheses, scores, MIN_RIVAL_SCORE)
+    chosen = likeliest_compatible_set(hypotheses, scores, min(MIN_RIVAL_SCORE, least_score))
     standing = [hypotheses[k] for k in chosen]
     detections = []
     for k, score in chosen.items():
-        if score >= MIN_SCORE:
+        if score >= least_score:
             others = find_alternatives(hypotheses[k], hypotheses, standing)
             told = hypotheses[k], score, others, SIDES_MODEL
             detections.append(make_rectangle_detection(frame, camera, *told))
@@ -116,7 +128,7 @@ def measure_hypotheses(frame: Frame, camera: Camera, cells: SeenCells) -> list[F
 
     def fit_all(poses: Iterable[tuple[ShapeCandidate, BasePose]]) -> list[Fitted]:
         fits = [fit_at_guess(frame, camera, guess, pose) for guess, pose in poses]
-        return [one for one in fits if one is not None]
+        return look_closely(frame, camera, [one for one in fits if one is not None])
 
     def fit_guesses(guesses: Sequence[ShapeCandidate]) -> list[Fitted]:
         return fit_all((guess, pose) for guess in guesses for pose in likely_poses(guess))
@@ -173,6 +185,23 @@ def fit_at_guess(
     chi2 = min(size_chi2(guess, pose.base), WORST_SIZE_CHI2)
     log_side = float(np.log(size_mm(pose.base)).mean() - np.log(USUAL_SIDE_MM))
     return Fitted(fit, np.array([1.0, logit, nats.sum(), nats.min(), chi2, log_side]))
+
+
+def look_closely(frame: Frame, camera: Camera, found: Sequence[Fitted]) -> list[Fitted]:
+    """Return the same with what the network of cards says of each: sides and figures tell bases from prints."""
+    if not found:
+        return []
+    circles = [
+        [*one.xy_mm, rectangle_radius_mm(one.base.length_mm, one.base.width_mm)]
+        for one in (fitted.hypothesis for fitted in found)
+    ]
+    levels = photo_pyramid(frame)
+    said = run_patch_network(levels, camera, np.array(circles), model=CORNERED_MODEL)[:, 0]
+    logits = said.clip(-MAX_LOGIT_PER_VIEW, MAX_LOGIT_PER_VIEW).tolist()
+    return [
+        one._replace(features=np.append(one.features, logit))
+        for one, logit in zip(found, logits, strict=True)
+    ]
 
 
 def _side_nats(xy_mm: Array, posterior: PosePosterior) -> float:

@@ -24,6 +24,7 @@ from overruler.vision.plates.regiments import (
     WORST_SIZE_CHI2,
     Fitted,
     fit_at_guess,
+    look_closely,
     rate,
     size_chi2,
 )
@@ -69,7 +70,8 @@ def look_at_places(frame: Frame, camera: Camera, poses: Sequence[BasePose]) -> l
         _if_of_base(fit_at_guess(frame, camera, guess, pose, -np.inf), guess, pose)
         for guess, pose in zip(guesses, poses, strict=True)
     ]
-    scores = iter(one.score for one in rate([fit for fit in fits if fit is not None]))
+    there = look_closely(frame, camera, [fit for fit in fits if fit is not None])
+    scores = iter(one.score for one in rate(there))
     looks: list[Look] = []
     for pose, guess, fit in zip(poses, guesses, fits, strict=True):
         mm_per_px = float(camera.mm_per_px(np.array([*pose.xy_mm, 0.0])))
