@@ -64,6 +64,11 @@ class Lookalike:
         return bool(np.hypot(*(xy_mm - self.xy_mm)) < self.radius_mm)
 
 
+def any_angular(rng: Rng) -> str:
+    """Return the form of prints with corners on one mat."""
+    return str(rng.choice(ANGULAR))
+
+
 def print_on_mat(
     rng: Rng, photo: Picture, camera: Camera, truth: Truth, count: int, form: str = "disc"
 ) -> tuple[Picture, list[Lookalike]]:

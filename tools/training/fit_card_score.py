@@ -22,7 +22,7 @@ from overruler.vision.learned.logits import sigmoid
 from overruler.vision.plates.regiment_net import look_for_bases
 from overruler.vision.plates.regiments import find_regiments
 from synthetic.from_above.sheet import on_board, read_truth, traced_view
-from synthetic.printed_mats import ANGULAR, Lookalike, print_on_mat
+from synthetic.printed_mats import Lookalike, any_angular, print_on_mat
 from training.fit_piece_likelihood import count, regression
 from training.score_tables import read_photo_options, rows_of_photos, weights_text
 
@@ -69,8 +69,7 @@ def _judged(seed: int, number: int, path: Path) -> Iterator[list[float]]:
     bases = np.array([on_board(camera, piece) for piece in pieces]).reshape(-1, 5)
     cards: list[Lookalike] = []
     if not pieces:
-        form = str(rng.choice(ANGULAR))
-        photo, cards = print_on_mat(rng, photo, camera, truth, PRINTS, form)
+        photo, cards = print_on_mat(rng, photo, camera, truth, PRINTS, any_angular(rng))
     frame = Frame(photo, path.name)
     cells = look_for_bases(frame, camera, traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX))
     found = [] if cells is None else find_regiments(frame, camera, cells)

@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.painted:
         in_bytes(options.model, in_play(options.painted), keep_first=True)
         return 0
-    tables = sorted(path for folder in options.tables for path in traced_tables(folder))
+    tables = traced_tables(*options.tables)
     in_bytes(options.model, from_above(tables, options.mm_per_px))
     return 0
 

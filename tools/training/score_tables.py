@@ -19,7 +19,7 @@ from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from synthetic.arrays import Picture
 from synthetic.from_above.sheet import read_truth, traced_tables, traced_view
 from synthetic.painted.wardrobe import Wardrobe, wardrobe_of
-from synthetic.printed_mats import ANGULAR, print_on_mat
+from synthetic.printed_mats import any_angular, print_on_mat
 from synthetic.tiles import library
 from training.feeding import read_all
 
@@ -73,7 +73,7 @@ def read_photo_options(about: str | None, arguments: Sequence[str] | None) -> ar
 
 def rows_of_photos(options: argparse.Namespace, look: Look) -> tuple[Array, int]:
     """A row a finding in the photos of `options`, and how many photos there are."""
-    paths = sorted(path for folder in options.tables for path in traced_tables(folder))
+    paths = traced_tables(*options.tables)
 
     def looked_at() -> Array:
         found = read_all(partial(look, options.seed), list(enumerate(paths)), options.workers)
@@ -124,9 +124,9 @@ def teaching_tables(
         yield paint([options.seed, stream, number], tiles, wardrobe)
     for number, path in enumerate(traced_tables(options.tables) if options.tables else ()):
         truth, camera, photo = read_truth(path)
-        if number % 2:
+        if prints and number % 2:
             rng = np.random.default_rng([options.seed, stream, number, 1])
-            photo, _ = print_on_mat(rng, photo, camera, truth, prints, str(rng.choice(ANGULAR)))
+            photo, _ = print_on_mat(rng, photo, camera, truth, prints, any_angular(rng))
         view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX)
         corners = [np.array(one["corners_mm"])[:, :2] for one in truth["markers"]["items"]]
         cards = [square.mean(0) + card_share * (square - square.mean(0)) for square in corners]

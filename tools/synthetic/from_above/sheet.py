@@ -59,9 +59,10 @@ def sheet_of(
 # --- traced tables ---
 
 
-def traced_tables(folder: Path) -> list[Path]:
-    """The files of truth in a folder that have their photo beside them."""
-    return sorted(path for path in folder.glob("*.json") if path.with_suffix(".jpg").exists())
+def traced_tables(*folders: Path) -> list[Path]:
+    """The files of truth in folders that have their photo beside them."""
+    truths = (path for folder in folders for path in folder.glob("*.json"))
+    return sorted(path for path in truths if path.with_suffix(".jpg").exists())
 
 
 def read_truth(path: Path) -> tuple[Truth, Camera, Picture]:

@@ -1,7 +1,8 @@
 """Rectangles that nobody named: are they bases, or cards and printed squares?
 
-Both have corners and straight sides, so the finders' scores hardly tell one from the other. A base has a
-side, a shadow and most often a figure: a network of its own looks for those.
+Both have corners and straight sides, so what finds plates hardly tells one from the other. A base has a
+side, a shadow and most often a figure: a network of its own looks for those. The score of other
+rectangles hears that network, too (`plates/regiments`), but not how seldom they stand among round bases.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.patches import photo_pyramid
-from overruler.vision.learned.print_net import CORNERED_MODEL, rectangle_radius_mm, unprinted_logits
+from overruler.vision.learned.print_net import CORNERED_MODEL, rectangle_circles, unprinted_logits
 from overruler.vision.rounds.lookalike_share import probabilities_among
 
 LOGIT_WEIGHTS = np.array(list(load_coefficients("card_score").values()))
@@ -61,10 +62,9 @@ def _without_units(rectangles: Sequence[Detection]) -> list[Detection]:
 
 def card_features(frame: Frame, camera: Camera, rectangles: Sequence[Detection]) -> Array:
     """Return (N, 2): a constant, and the network's log odds of each rectangle."""
-    rows = [
-        [*one.xy_mm, rectangle_radius_mm(one.base.length_mm, one.base.width_mm)]
-        for one in rectangles
-    ]
-    circles = np.array(rows, float).reshape(-1, 3)
+    from overruler.vision.plates.regiments import places_of_detections  # few tables have any
+
+    places = places_of_detections(rectangles)
+    circles = rectangle_circles(places.xy_mm, places.size_mm)
     logits = unprinted_logits(photo_pyramid(frame), camera, circles, CORNERED_MODEL)
     return np.column_stack([np.ones(len(logits)), logits])

@@ -73,7 +73,7 @@ def detect(
     rings = within_mm is None
     search = Search.begin(frame, calibration, view, sizes, hidden, rings, progress, least_score)
     found, angular = _run_finders(search)
-    unnamed = [one for one in angular if one.score >= _least_likely(one)]
+    unnamed, doubtful = split_doubtful(angular)
     if not sizes.only_plates:
         return _suppress_overlaps([*found, *unnamed], 1.0)
     if search.sizes_chosen:
@@ -83,9 +83,11 @@ def detect(
     together = _prefer_dominant_kind(found, unnamed)
     if search.seen is not None or least_score < MIN_SCORE:
         # No table in play taught the network that knows cards; and several photos see what is flat.
-        there_are_units = len(unnamed) >= REGIMENT
-        rest = [one for one in angular if there_are_units and one.score < _least_likely(one)]
-        alone = [one for one in rest if not any(_exclude_each_other(one, it) for it in together)]
+        if len(unnamed) < REGIMENT:
+            return together
+        alone = [
+            one for one in doubtful if not any(_exclude_each_other(one, it) for it in together)
+        ]
         return (*together, *alone)
     return without_cards(frame, calibration.camera, together)
 

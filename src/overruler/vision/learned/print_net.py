@@ -24,6 +24,11 @@ def rectangle_radius_mm(length_mm: float, width_mm: float) -> float:
     return float(np.sqrt(length_mm * width_mm / np.pi))
 
 
+def rectangle_circles(xy_mm: Array, size_mm: Array) -> Array:
+    """Return those circles (N, 3) for centres (N, 2), and lengths and widths (N, 2), all in mm."""
+    return np.column_stack([xy_mm, [rectangle_radius_mm(*size) for size in size_mm]])
+
+
 def unprinted_logits(
     levels: list[Picture], camera: Camera, circles: Array, model: Path = ROUND_MODEL
 ) -> Array:

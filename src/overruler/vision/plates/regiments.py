@@ -28,7 +28,7 @@ from overruler.vision.learned.logits import (
 )
 from overruler.vision.learned.patch_net import run_patch_network
 from overruler.vision.learned.patches import photo_pyramid
-from overruler.vision.learned.print_net import CORNERED_MODEL, rectangle_radius_mm
+from overruler.vision.learned.print_net import CORNERED_MODEL, rectangle_circles
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates.coarse_grid import PosePosterior
 from overruler.vision.plates.lattice import settle_places, settle_turns
@@ -191,12 +191,9 @@ def look_closely(frame: Frame, camera: Camera, found: Sequence[Fitted]) -> list[
     """Return the same with what the network of cards says of each: sides and figures tell bases from prints."""
     if not found:
         return []
-    circles = [
-        [*one.xy_mm, rectangle_radius_mm(one.base.length_mm, one.base.width_mm)]
-        for one in (fitted.hypothesis for fitted in found)
-    ]
-    levels = photo_pyramid(frame)
-    said = run_patch_network(levels, camera, np.array(circles), model=CORNERED_MODEL)[:, 0]
+    places = places_of([one.hypothesis for one in found])
+    circles = rectangle_circles(places.xy_mm, places.size_mm)
+    said = run_patch_network(photo_pyramid(frame), camera, circles, model=CORNERED_MODEL)[:, 0]
     logits = said.clip(-MAX_LOGIT_PER_VIEW, MAX_LOGIT_PER_VIEW).tolist()
     return [
         one._replace(features=np.append(one.features, logit))

@@ -17,7 +17,7 @@ from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, rounded, spun
 from synthetic.painted.scene import make_scene
 from synthetic.painted.wardrobe import Wardrobe
-from synthetic.printed_mats import ANGULAR, Lookalike, print_among, print_on_mat
+from synthetic.printed_mats import Lookalike, any_angular, print_among, print_on_mat
 from training.blocks import Arrays
 from training.lessons.rims.patches import (
     FINER,
@@ -52,7 +52,7 @@ def traced_cards(path: Path) -> Arrays:
     """The same of one traced table, by the file of its truth; the picture stands beside it."""
     truth, camera, photo = read_truth(path)
     rng = np.random.default_rng([truth["seed"], 10])
-    photo, cards = print_on_mat(rng, photo, camera, truth, ON_TRACED, _any_form(rng))
+    photo, cards = print_on_mat(rng, photo, camera, truth, ON_TRACED, any_angular(rng))
     bases = np.array([_seen(camera, piece) for piece in _angular(truth)], float).reshape(-1, 4)
     return _taught(rng, photo, camera, bases, bases[:, :3], cards)
 
@@ -71,7 +71,7 @@ def _samples(seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe |
     things = np.array(rows, float).reshape(-1, 4)
     is_base = np.array([plate.is_base for plate in scene.plates], bool)
     box, taken = (-reach, -reach, reach, reach), taken_by(scene, view.camera)
-    photo, cards = print_among(rng, photo, view.camera, box, taken, ON_PAINTED, _any_form(rng))
+    photo, cards = print_among(rng, photo, view.camera, box, taken, ON_PAINTED, any_angular(rng))
     return _taught(rng, photo, view.camera, things[is_base], things[:, :3], cards)
 
 
@@ -88,10 +88,6 @@ def _circle(plate: Plate) -> list[float]:
     """Where a plate lies, and the radius of a circle as large as its foot."""
     area = cv2.contourArea(plate.outline_mm.astype(np.float32))
     return [*plate.center_mm, float(np.sqrt(area / np.pi))]
-
-
-def _any_form(rng: Rng) -> str:
-    return str(rng.choice(ANGULAR))
 
 
 def _angular(truth: Truth) -> list[Truth]:

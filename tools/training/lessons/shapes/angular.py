@@ -39,10 +39,10 @@ PLACE, SIZE, TURN = 1.0, 3.0, 0.7
 
 def read_angular(path: Path) -> Sheet:
     """A traced table with its plates, rectangles and ovals."""
-    return read_sheet(path, base_with_corners)
+    return read_sheet(path, sheet_row)
 
 
-def base_with_corners(camera: Camera, piece: Truth) -> list[float] | None:
+def sheet_row(camera: Camera, piece: Truth) -> list[float] | None:
     """The row of a sheet for a plate, a rectangle or an oval; None for a round base."""
     if piece["shape"]["type"] == "circle":
         return None

@@ -13,11 +13,11 @@ from synthetic.arrays import Floats, Picture, Rng
 from synthetic.from_above.regiments import regiment_sheet
 from synthetic.from_above.sheet import Sheet, read_truth, sheet_of_photo
 from synthetic.painted.wardrobe import Wardrobe
-from synthetic.printed_mats import ANGULAR, print_on_mat
+from synthetic.printed_mats import any_angular, print_on_mat
 from synthetic.tiles import library
 from training.blocks import Arrays, Drawing
 from training.lesson import FromBlocks, Lesson
-from training.lessons.shapes.angular import base_with_corners, label, loss
+from training.lessons.shapes.angular import label, loss, sheet_row
 from training.lessons.shapes.crops import SIDE, Cropping, recoloured, sent
 from training.lessons.shapes.network import OverviewNet
 from training.loop import Interface, device_of
@@ -53,8 +53,8 @@ def traced_block(path: Path) -> Arrays:
     truth, camera, photo = read_truth(path)
     rng = np.random.default_rng([truth["seed"], 12])
     if rng.random() < PRINTED:
-        photo, _ = print_on_mat(rng, photo, camera, truth, PRINTS, str(rng.choice(ANGULAR)))
-    sheet = sheet_of_photo(truth, camera, photo, base_with_corners)
+        photo, _ = print_on_mat(rng, photo, camera, truth, PRINTS, any_angular(rng))
+    sheet = sheet_of_photo(truth, camera, photo, sheet_row)
     return _crops(rng, [sheet] * TRACED_CROPS)
 
 
