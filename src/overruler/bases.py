@@ -85,6 +85,13 @@ class Base:
         return self.shape == "rectangle" and self.width_mm == self.length_mm
 
     @property
+    def heading_modulo_deg(self) -> float:
+        """The turn after which the base looks the same, whatever stands on it."""
+        if self.shape == "hexagon":
+            return 60.0
+        return 90.0 if self.is_square else 180.0
+
+    @property
     def has_round_ends(self) -> bool:
         """Whether each end of the base looks like a round base."""
         return self.shape in ("oval", "stadium")
@@ -161,6 +168,9 @@ an army one or two monsters. Large ovals are scenery as often: hills, craters, p
 STADIUM_SIDES_MM: tuple[tuple[float, float], ...] = ((25, 70),)
 """Width and length of the catalogue's bases with round ends, for bikes. A game with round bases of its own has
 none of them."""
+
+HEXAGON_WIDTHS_MM: tuple[float, ...] = (25, 30, 32, 40, 50)
+"""Widths of the catalogue's hexagons, from side to side. A game with round bases of its own has none of them."""
 
 _CRISIS_PROTOCOL_MM = (35, 50, 65, 80)
 """Diameters of Marvel: Crisis Protocol, a game without rules here; 35 mm are its own."""

@@ -142,9 +142,9 @@ def make_detection(
 ) -> Detection:
     """Make the detection of a base on the board; `also` lists other sizes that it may have.
 
-    Its heading is known modulo a half turn, a square's modulo a quarter turn.
+    Its heading is known modulo the turn after which it looks the same.
     """
-    modulo = 90.0 if placed.base.is_square else 180.0
+    modulo = placed.base.heading_modulo_deg
     heading_deg = float(np.degrees(placed.turn_rad) % modulo)
     found = Detection(
         base=placed.base,

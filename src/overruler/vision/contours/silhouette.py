@@ -22,6 +22,8 @@ class Profile:
 
 PROFILES = (Profile("cone", 1.6, 3.9), Profile("straight", 0.0, 3.6))
 """The two common profiles. Real bases lie within half a millimetre of one of them."""
+USUAL_PROFILE = PROFILES[0]
+"""The usual one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,6 +29,7 @@ from overruler.vision.detection.finders import (
     Sizes,
     is_plate,
 )
+from overruler.vision.hexagons.find import with_hexagons
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.rounds.fit_rounds import MIN_SCORE, MIN_SCORE_IN_PLAY
@@ -89,7 +90,8 @@ def detect(
             one for one in doubtful if not any(_exclude_each_other(one, it) for it in together)
         ]
         return (*together, *alone)
-    return without_cards(frame, calibration.camera, together)
+    bases = without_cards(frame, calibration.camera, together)
+    return with_hexagons(frame.pixels, calibration.camera, bases)
 
 
 def split_doubtful(

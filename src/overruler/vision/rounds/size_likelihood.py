@@ -14,7 +14,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.cone_fit import BaseFit, fit_bases
 from overruler.vision.contours.rim_fit import OUTLINE_MODELS, BaseHypothesis, RimModel
-from overruler.vision.contours.silhouette import PROFILES
+from overruler.vision.contours.silhouette import USUAL_PROFILE
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.rim_net import RimEstimates
 
@@ -32,8 +32,6 @@ PULL_SIGMA_MM = 0.34
 """1 σ of the network at which it names a radius halfway to that one."""
 PULL_REACH_MM = 1.16
 """1 σ of the differences over which it is pulled so: larger bases it does not confuse with those."""
-USUAL_PROFILE = PROFILES[0]
-"""The usual profile of a base."""
 UPPER_RADIUS_SIGMA_MM = 0.25
 """1 σ of the difference between the radii of lower and upper rim."""
 RIM_KIND_SIGMAS_MM = np.array([0.0, UPPER_RADIUS_SIGMA_MM])

@@ -1,0 +1,1 @@
+"""Hexagons among the bases that look round: the networks see both as round."""
