@@ -57,6 +57,7 @@ VISION_ROOMS = (
     "calibrators",
     "contours",
     "rounds",
+    "hexagons",
     "plates",
     "detection",
     "refinement",

@@ -1,5 +1,6 @@
 """The exact shapes of bases, and the catalogue of sizes that games use."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,8 @@ _BASE_PATTERN = re.compile(
 _SHAPES_BY_LETTER = {"o": "oval", "s": "stadium", "r": "rectangle"}
 HEXAGON_LENGTH_RATIO = 2 / 3**0.5
 """Length of a hexagon, from corner to corner, to its width, from side to side."""
+HEXAGON_MEAN_RATIO = 3 * math.log(3) / math.pi
+"""Mean diameter of a hexagon, over all directions, to its width: the mean of 1 / cos over 30 degrees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,11 @@ class Base:
         return self.shape == "rectangle" and self.width_mm == self.length_mm
 
     @property
+    def as_round(self) -> "Base":
+        """The round base that a hexagon is found as, since the networks see no corners."""
+        return Base.circle(self.width_mm * HEXAGON_MEAN_RATIO)
+
+    @property
     def heading_modulo_deg(self) -> float:
         """The turn after which the base looks the same, whatever stands on it."""
         if self.shape == "hexagon":
@@ -95,11 +103,6 @@ class Base:
     def has_round_ends(self) -> bool:
         """Whether each end of the base looks like a round base."""
         return self.shape in ("oval", "stadium")
-
-    @property
-    def is_searched_for(self) -> bool:
-        """Whether photos are searched for bases of this shape."""
-        return self.shape != "hexagon"
 
     @property
     def with_rounded_corners(self) -> "Base":

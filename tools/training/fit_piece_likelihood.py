@@ -90,12 +90,14 @@ def _is_any_at(one: Detection, there_px: Array) -> bool:
     return bool((away < NEAR_SHARE * half_px).any())
 
 
-def regression(features: Array, truth: Array) -> Array:
-    """Logistic regression with a Gaussian prior, by Newton's method."""
-    weights, information = PRIOR.copy(), np.diag(PRIOR_SIGMA**-2)
+def regression(
+    features: Array, truth: Array, prior: Array = PRIOR, sigma: Array = PRIOR_SIGMA
+) -> Array:
+    """Logistic regression with a Gaussian prior on each weight, by Newton's method."""
+    weights, information = prior.copy(), np.diag(sigma**-2)
     for _ in range(STEPS):
         said = sigmoid(features @ weights)
-        gradient = features.T @ (truth - said) - information @ (weights - PRIOR)
+        gradient = features.T @ (truth - said) - information @ (weights - prior)
         curvature = features.T @ (features * (said * (1 - said))[:, None]) + information
         step = np.linalg.solve(curvature, gradient)
         weights = weights + step * min(1.0, MAX_STEP / np.abs(step).max())

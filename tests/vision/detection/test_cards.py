@@ -12,7 +12,7 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.vision.assembly.piece_probability import piece_probabilities
 from overruler.vision.detection import cards, detect
-from overruler.vision.detection.finders import Search
+from overruler.vision.detection.finders import Search, Sizes
 from overruler.vision.learned.print_net import CORNERED_MODEL
 from overruler.vision.rounds.fit_rounds import MIN_SCORE
 from tests.vision.detection.test_detect_plates import found_at
@@ -118,12 +118,17 @@ def test_cards_are_told_with_markers_and_where_nobody_named_sizes(
     is_asked: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    search = SimpleNamespace(seen=seen, sizes_chosen=sizes_chosen, is_fleet=False)
+    bases, photo = [Base.rectangle(40, 40)], SimpleNamespace(camera=None)
+    search = SimpleNamespace(
+        seen=seen, sizes_chosen=sizes_chosen, is_fleet=False, least_score=least_score,
+        sizes=Sizes.of(bases), frame=NOTHING, calibration=photo,
+    )  # fmt: skip
     found = table(2, 1)
     monkeypatch.setattr(Search, "begin", lambda *_: search)
     monkeypatch.setattr(detect, "rectify_board", lambda *_, **__: None)
     monkeypatch.setattr(detect, "_run_finders", lambda _: (found, []))
     monkeypatch.setattr(detect, "without_cards", lambda *_: ("asked",))
-    photo: Any = SimpleNamespace(camera=None)
-    told: Any = detect.detect(NOTHING, photo, [Base.rectangle(40, 40)], least_score=least_score)
+    monkeypatch.setattr(detect, "with_hexagons", lambda *_: _[2])
+    known: Any = photo
+    told: Any = detect.detect(NOTHING, known, bases, least_score=least_score)
     assert (told == ("asked",)) == is_asked

@@ -137,13 +137,19 @@ def test_doubtful_rectangles_are_told_to_other_photos_where_a_regiment_stands(
     angular = [found_at(100.0 * k, square, 0.8) for k in range(likely)]
     angular += [found_at(-100, square, 0.4), found_at(-205, square, 0.4)]
     nothing: Any = SimpleNamespace(camera=None)
-    search = SimpleNamespace(seen=None, sizes_chosen=False, is_fleet=False)
+    bases, least = [Base.rectangle(40, 40)], MIN_SCORE / 2
+    search = SimpleNamespace(
+        seen=None,
+        sizes_chosen=False,
+        is_fleet=False,
+        least_score=least,
+        sizes=finders.Sizes.of(bases),
+    )
     monkeypatch.setattr(finders.Search, "begin", lambda *_: search)
     monkeypatch.setattr(module, "rectify_board", lambda *_, **__: None)
     round_one = found_at(-200, Base.circle(32), 0.9)
     monkeypatch.setattr(module, "_run_finders", lambda _: ([round_one], angular))
-    least = MIN_SCORE / 2
-    found = module.detect(nothing, nothing, [Base.rectangle(40, 40)], least_score=least)
+    found = module.detect(nothing, nothing, bases, least_score=least)
     sure, doubtful = module.split_doubtful([one for one in found if one is not round_one])
     assert {one.score for one in sure} == {0.8}
     assert [one.xy_mm[0] for one in doubtful] == [-100] * (told - likely)

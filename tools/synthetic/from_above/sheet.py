@@ -9,6 +9,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from overruler.bases import HEXAGON_LENGTH_RATIO
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Pose
 from overruler.vision.imaging.orthophoto import Orthophoto, rectify_photo
@@ -109,8 +110,16 @@ def on_board(camera: Camera, piece: Truth) -> list[float]:
     eye, shape = camera.center_mm, piece["shape"]
     scale = eye[2] / (eye[2] - piece["z_mm"])
     x, y = eye[:2] + (np.array([piece["x_mm"], piece["y_mm"]]) - eye[:2]) * scale
-    sides = (shape.get("diameter_mm") or shape[side] for side in ("length_mm", "width_mm"))
-    return [x, y, *(side * scale for side in sides), np.radians(piece["heading_deg"])]
+    sides = (scale * side for side in _length_and_width(shape))
+    return [x, y, *sides, np.radians(piece["heading_deg"])]
+
+
+def _length_and_width(shape: Truth) -> tuple[float, float]:
+    if shape["type"] == "circle":
+        return shape["diameter_mm"], shape["diameter_mm"]
+    if shape["type"] == "hexagon":
+        return shape["width_mm"] * HEXAGON_LENGTH_RATIO, shape["width_mm"]
+    return shape["length_mm"], shape["width_mm"]
 
 
 def lengthwise(base: Sequence[float]) -> list[float]:

@@ -73,11 +73,10 @@ def select_bases(
     Without the option they are the game's and the table's own. None stands for the game's alone.
     """
     if text is None:
-        searched = [base for base in own.values() if base.is_searched_for]
         usual = choice.preset.bases if choice.preset else None
-        if not searched:
+        if not own:
             return usual
-        return tuple(dict.fromkeys((*(usual or catalogue(choice.game)), *searched)))
+        return tuple(dict.fromkeys((*(usual or catalogue(choice.game)), *own.values())))
     bases: dict[Base, None] = {}
     for part in text.split(","):
         try:
@@ -87,11 +86,6 @@ def select_bases(
             raise BadInput(
                 f"--bases: {error}{names}; give several with commas between, 27,50 say"
             ) from None
-        if not base.is_searched_for:
-            raise BadInput(
-                f"--bases: photos are not searched for a {base.name}: leave it out, "
-                "and add such bases by corrections"
-            )
         bases[base] = None
     return tuple(bases)
 

@@ -3,7 +3,7 @@
 Networks see the whole table from above first. Then the `finders` that the search needs run at the
 same time: each takes candidates to detections by a fit in the photo's own pixels. Where two
 detections claim one place, the surer one stays. Rectangles other than plates have two finders: one
-for chosen sizes, one where nobody chose any.
+for chosen sizes, one where nobody chose any. Hexagons are found as round bases first.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ from overruler.vision.detection.finders import (
     Sizes,
     is_plate,
 )
-from overruler.vision.hexagons.find import with_hexagons
+from overruler.vision.hexagons.find import with_hexagons, with_named_hexagons
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.rounds.fit_rounds import MIN_SCORE, MIN_SCORE_IN_PLAY
@@ -73,7 +73,20 @@ def detect(
     view = rectify_board(frame, calibration, margin_mm=margin_mm, within_mm=within_mm)
     rings = within_mm is None
     search = Search.begin(frame, calibration, view, sizes, hidden, rings, progress, least_score)
-    found, angular = _run_finders(search)
+    together = _choose(search, *_run_finders(search))
+    camera = calibration.camera
+    if sizes.hexagons:
+        return with_named_hexagons(frame.pixels, camera, together, sizes.hexagons)
+    if search.sizes_chosen or search.seen is not None or least_score < MIN_SCORE:
+        return together  # several photos and tables in play have them as round ones
+    return with_hexagons(frame.pixels, camera, together)
+
+
+def _choose(
+    search: Search, found: list[Detection], angular: list[Detection]
+) -> tuple[Detection, ...]:
+    """Choose among what the finders `found`; the `angular` ones are rectangles that nobody named."""
+    sizes = search.sizes
     unnamed, doubtful = split_doubtful(angular)
     if not sizes.only_plates:
         return _suppress_overlaps([*found, *unnamed], 1.0)
@@ -82,7 +95,7 @@ def detect(
     if not search.is_fleet or len(unnamed) >= REGIMENT:
         found = _without_parts(found, unnamed)
     together = _prefer_dominant_kind(found, unnamed)
-    if search.seen is not None or least_score < MIN_SCORE:
+    if search.seen is not None or search.least_score < MIN_SCORE:
         # No table in play taught the network that knows cards; and several photos see what is flat.
         if len(unnamed) < REGIMENT:
             return together
@@ -90,8 +103,7 @@ def detect(
             one for one in doubtful if not any(_exclude_each_other(one, it) for it in together)
         ]
         return (*together, *alone)
-    bases = without_cards(frame, calibration.camera, together)
-    return with_hexagons(frame.pixels, calibration.camera, bases)
+    return without_cards(search.frame, search.calibration.camera, together)
 
 
 def split_doubtful(

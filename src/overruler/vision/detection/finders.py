@@ -52,7 +52,7 @@ class Sizes:
     """The bases to search for, by shape."""
 
     radii_mm: Array
-    """(C,): radii of the round ones, ascending."""
+    """(C,): radii of the round ones and of those that stand for hexagons, ascending."""
     plate_sides_mm: list[float]
     """Sides of the squares that the catalogue has as plates, ascending."""
     rectangles: list[Base]
@@ -61,6 +61,8 @@ class Sizes:
     """All ovals."""
     stadiums: list[Base]
     """All bases with round ends."""
+    hexagons: list[Base]
+    """All hexagons. They are searched for as round ones."""
     only_plates: bool
     """Whether all rectangles are plates of the catalogue."""
 
@@ -69,12 +71,14 @@ class Sizes:
         """Sort bases by shape."""
         rectangles = [base for base in bases if base.shape == "rectangle"]
         plates = [base for base in rectangles if is_plate(base)]
+        hexagons = [base for base in bases if base.shape == "hexagon"]
         return cls(
-            radii_mm=round_radii_mm(bases),
+            radii_mm=round_radii_mm([*bases, *(base.as_round for base in hexagons)]),
             plate_sides_mm=sorted({base.width_mm for base in plates}),
             rectangles=rectangles,
             ovals=[base for base in bases if base.shape == "oval"],
             stadiums=[base for base in bases if base.shape == "stadium"],
+            hexagons=hexagons,
             only_plates=len(plates) == len(rectangles),
         )
 

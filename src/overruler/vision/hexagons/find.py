@@ -4,14 +4,14 @@ Where the rims of a table say that some have six sides, each of those is fitted 
 bases of one table come in few sizes, so all of them together tell the sizes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.bases import HEXAGON_WIDTHS_MM, Base
+from overruler.bases import HEXAGON_MEAN_RATIO, HEXAGON_WIDTHS_MM, Base
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
@@ -22,7 +22,7 @@ from overruler.vision.hexagons.on_table import (
     hexagon_logits,
     hexagon_probabilities,
 )
-from overruler.vision.hexagons.rim_evidence import MEAN_REACH, RimEvidence, see_rim
+from overruler.vision.hexagons.rim_evidence import RimEvidence, see_rim
 from overruler.vision.rounds.oval_edge_fit import (
     WHOLE_OUTLINE_NATS,
     OvalFit,
@@ -40,6 +40,8 @@ px, in 91 % from 12 to 18 px, and in 99 % above."""
 FIRST_LOOKS, LEAST_HOPE = 10, 0.002
 """So many rims, of all sizes, are looked at first; the rest are where one of them is a hexagon with this
 probability."""
+NAMED_SHARE = 0.9
+"""Share of tables with hexagons where somebody names some: a judgement."""
 WIDTH_REACH = 0.12
 """Widths that differ by a larger share from what was seen are not fitted."""
 LEAST_WIDTH_SIGMA_MM = 0.6
@@ -48,8 +50,8 @@ PLACE_SIGMA_MM, HEADING_SIGMA = 1.0, 0.15
 """1 σ of where a fit starts, in mm and in rad."""
 
 
-class _Hexagon(NamedTuple):
-    """A rim that is likely a hexagon's."""
+class _Judged(NamedTuple):
+    """What is known of a rim."""
 
     found: Detection
     """The round base that it was found as."""
@@ -61,41 +63,47 @@ class _Hexagon(NamedTuple):
     @property
     def seen_width_mm(self) -> float:
         """Its width from side to side, by the edges."""
-        return self.found.base.width_mm * self.evidence.share / MEAN_REACH
+        return self.found.base.width_mm * self.evidence.share / HEXAGON_MEAN_RATIO
 
 
 def with_hexagons(
+    pixels: NDArray[np.uint8], camera: Camera, detections: Sequence[Detection]
+) -> tuple[Detection, ...]:
+    """Return the detections with hexagons of the catalogue for the round bases that are likelier ones."""
+    judged = _judge(pixels, camera, detections, HEXAGON_WIDTHS_MM, TABLE_SHARE)
+    return _with_judged(pixels, camera, detections, judged, HEXAGON_WIDTHS_MM)
+
+
+def with_named_hexagons(
     pixels: NDArray[np.uint8],
     camera: Camera,
     detections: Sequence[Detection],
-    widths_mm: Sequence[float] = HEXAGON_WIDTHS_MM,
-    table_share: float = TABLE_SHARE,
+    named: Sequence[Base],
 ) -> tuple[Detection, ...]:
-    """Return the detections with hexagons for the round bases that are likelier ones.
+    """Return the detections with hexagons for the round bases that stand for the `named` ones.
 
-    `widths_mm` are the sizes that they may have, from side to side. `table_share` is the prior
-    probability that the table has any.
+    Those that were found with the mean diameter of a named hexagon are hexagons, however few pixels
+    show them; others are where they are likelier so.
     """
-    hexagons = _likely_hexagons(pixels, camera, detections, widths_mm, table_share)
-    fits = {k: _fit_widths(pixels, camera, one, widths_mm) for k, one in hexagons.items()}
-    fitted = [k for k in hexagons if any(fits[k])]
-    likelihoods = np.array([_log_likelihoods(hexagons[k], fits[k], widths_mm) for k in fitted])
-    changed = list(detections)
-    if fitted:
-        shares = size_probabilities(likelihoods[:, :, None])[:, :, 0]
-        for k, share in zip(fitted, shares, strict=True):
-            changed[k] = _make_detection(camera, hexagons[k], fits[k], share)
-    return tuple(changed)
+    widths = [base.width_mm for base in named]
+    judged = _judge(pixels, camera, detections, widths, NAMED_SHARE)
+    stand_ins = {base.as_round for base in named}
+    for k, one in enumerate(detections):
+        if one.base in stand_ins:
+            evidence = see_rim(pixels, camera, one)
+            if evidence is not None:
+                judged[k] = _Judged(one, evidence, 1.0)
+    return _with_judged(pixels, camera, detections, judged, widths)
 
 
-def _likely_hexagons(
+def _judge(
     pixels: NDArray[np.uint8],
     camera: Camera,
     detections: Sequence[Detection],
     widths_mm: Sequence[float],
     table_share: float,
-) -> dict[int, _Hexagon]:
-    """Return those of the detections that are likelier hexagons than round, by their index."""
+) -> dict[int, _Judged]:
+    """Judge the rims of those detections that may be hexagons, by their index; none where no table would."""
     asked = [k for k, one in enumerate(detections) if _may_be_hexagon(camera, one, widths_mm)]
     asked.sort(key=lambda k: detections[k].base.width_mm)
     every = -(-len(asked) // FIRST_LOOKS) or 1
@@ -106,29 +114,63 @@ def _likely_hexagons(
             evidence = None if k in seen else see_rim(pixels, camera, detections[k])
             if evidence is not None:
                 seen[k] = evidence
-        logits = hexagon_logits(list(seen.values()))
-        probabilities = hexagon_probabilities(logits, table_share)
+        probabilities = hexagon_probabilities(hexagon_logits(list(seen.values())), table_share)
         if probabilities.max(initial=0.0) < LEAST_HOPE:
             return {}
     return {
-        k: _Hexagon(detections[k], evidence, probability)
+        k: _Judged(detections[k], evidence, probability)
         for (k, evidence), probability in zip(seen.items(), probabilities.tolist(), strict=True)
-        if probability > 0.5
     }
+
+
+def _with_judged(
+    pixels: NDArray[np.uint8],
+    camera: Camera,
+    detections: Sequence[Detection],
+    judged: Mapping[int, _Judged],
+    widths_mm: Sequence[float],
+) -> tuple[Detection, ...]:
+    """Return the detections with hexagons for those that were `judged` likelier ones, by their index."""
+    fits = {
+        k: _fit_widths(pixels, camera, one, widths_mm)
+        for k, one in judged.items()
+        if one.probability > 0.5
+    }
+    fitted = [k for k in fits if any(fits[k])]
+    if not fitted:
+        return tuple(detections)
+    likelihoods = np.array([_log_likelihoods(judged[k], fits[k], widths_mm) for k in fitted])
+    shares = size_probabilities(likelihoods[:, :, None])[:, :, 0]
+    likeliest = widths_mm[int(shares.sum(0).argmax())]
+    changed = [_or_hexagon(k, one, judged, likeliest) for k, one in enumerate(detections)]
+    for k, share in zip(fitted, shares, strict=True):
+        changed[k] = _make_detection(camera, judged[k], fits[k], share)
+    return tuple(changed)
+
+
+def _or_hexagon(
+    k: int, one: Detection, judged: Mapping[int, _Judged], width_mm: float
+) -> Detection:
+    """Return a round base, on a table with hexagons, with one of them beside it where it may be one."""
+    is_sized = abs(one.base.width_mm / HEXAGON_MEAN_RATIO / width_mm - 1) < WIDTH_REACH / 2
+    is_plainly_round = k in judged and judged[k].probability < MIN_REPORTED_PROBABILITY
+    if one.base.shape != "circle" or not is_sized or is_plainly_round:
+        return one
+    return replace(one, alternative_bases=(*one.alternative_bases, Base.hexagon(width_mm)))
 
 
 def _may_be_hexagon(camera: Camera, one: Detection, widths_mm: Sequence[float]) -> bool:
     """Tell whether a base was found as a round one of a size that a hexagon looks like, and is large enough."""
     if one.base.shape != "circle":
         return False
-    seen_width_mm = one.base.width_mm / MEAN_REACH
+    seen_width_mm = one.base.width_mm / HEXAGON_MEAN_RATIO
     is_sized = any(abs(seen_width_mm / width - 1) < 2 * WIDTH_REACH for width in widths_mm)
     mm_per_px = float(camera.mm_per_px(np.array([*one.xy_mm, one.z_mm])))
     return is_sized and one.base.width_mm / 2 >= LEAST_RADIUS_PX * mm_per_px
 
 
 def _fit_widths(
-    pixels: NDArray[np.uint8], camera: Camera, one: _Hexagon, widths_mm: Sequence[float]
+    pixels: NDArray[np.uint8], camera: Camera, one: _Judged, widths_mm: Sequence[float]
 ) -> list[OvalFit | None]:
     """Fit a hexagon of each width (C) that it may have; None for the others."""
     pose = np.array([*one.found.xy_mm, one.evidence.heading_rad])
@@ -142,25 +184,27 @@ def _fit_widths(
 
 
 def _log_likelihoods(
-    one: _Hexagon, fits: Sequence[OvalFit | None], widths_mm: Sequence[float]
+    one: _Judged, fits: Sequence[OvalFit | None], widths_mm: Sequence[float]
 ) -> Array:
     """Return the log likelihoods (C,) of its widths: by what the fits see, and by the round base's radius."""
     nats = np.array([-np.inf if fit is None else WHOLE_OUTLINE_NATS * fit.merit for fit in fits])
     if one.found.learned_radius_mm is not None:
         radius_mm, sigma_mm = one.found.learned_radius_mm
         sigma = np.hypot(2 * sigma_mm, LEAST_WIDTH_SIGMA_MM)
-        nats -= ((2 * radius_mm / MEAN_REACH - np.array(widths_mm)) / sigma) ** 2 / 2
+        nats -= ((2 * radius_mm / HEXAGON_MEAN_RATIO - np.array(widths_mm)) / sigma) ** 2 / 2
     return nats
 
 
 def _make_detection(
-    camera: Camera, one: _Hexagon, fits: Sequence[OvalFit | None], share: Array
+    camera: Camera, one: _Judged, fits: Sequence[OvalFit | None], share: Array
 ) -> Detection:
     """Make the detection of a hexagon; `share` (C,) are the probabilities of its widths."""
     best = int(share.argmax())
     fit = fits[best]
     assert fit is not None  # what was not fitted has no share
-    others = [other for other, its in zip(fits, share, strict=True) if its > MIN_REPORTED_PROBABILITY]
+    others = [
+        other for other, its in zip(fits, share, strict=True) if its > MIN_REPORTED_PROBABILITY
+    ]
     also = [other.base for other in others if other is not None and other is not fit]
     if one.probability < 1 - MIN_REPORTED_PROBABILITY:
         also.append(one.found.base)
@@ -168,14 +212,20 @@ def _make_detection(
     made = make_detection(
         camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, one.found.score, seen, tuple(also)
     )
-    usual = np.eye(2) * _edge_variance_mm2(one, fit, fits, share)
-    return replace(made, clutter_score=one.found.clutter_score).with_added_covariance(usual, usual)
+    doubt_mm2 = _doubt_mm2(one, fit, fits, share)
+    return replace(made, clutter_score=one.found.clutter_score).with_added_covariance(
+        doubt_mm2, doubt_mm2
+    )
 
 
-def _edge_variance_mm2(
-    one: _Hexagon, fit: OvalFit, fits: Sequence[OvalFit | None], share: Array
-) -> float:
-    """Return the variance of the rim's place for what else the base may be: another width, or round."""
+def _doubt_mm2(one: _Judged, fit: OvalFit, fits: Sequence[OvalFit | None], share: Array) -> Array:
+    """Return the covariance (2, 2) for what the fit does not show.
+
+    The base may have another width or be round, so its rim lies elsewhere. And where the hexagon and
+    the round base lie apart, one of the two fits went astray.
+    """
     off_mm = [0.0 if it is None else (it.base.width_mm - fit.base.width_mm) / 2 for it in fits]
     corner_mm = (fit.base.length_mm - fit.base.width_mm) / 4  # a circle's rim lies between
-    return float(share @ np.square(off_mm) + (1 - one.probability) * corner_mm**2)
+    edge_mm2 = float(share @ np.square(off_mm) + (1 - one.probability) * corner_mm**2)
+    apart_mm = fit.xy_mm - one.found.xy_mm
+    return np.asarray(np.eye(2) * edge_mm2 + np.outer(apart_mm, apart_mm))

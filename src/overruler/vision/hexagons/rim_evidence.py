@@ -7,12 +7,12 @@ colours C(r, θ) by -C'(r) r a cos 6 (θ - φ), so `a` follows from their sixth 
 least squares.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.bases import HEXAGON_MEAN_RATIO
 from overruler.detections import Detection
 from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.camera import Camera
@@ -25,8 +25,6 @@ from overruler.vision.contours.radial_edges import (
 from overruler.vision.contours.silhouette import USUAL_PROFILE
 
 SIDES = 6
-MEAN_REACH = SIDES / np.pi * np.arcsinh(np.tan(np.pi / SIDES))
-"""Mean distance of a hexagon's rim from its middle, in half widths: the mean of 1 / cos over one side."""
 RAY_COUNT = 72
 """Rays across a rim."""
 RADII = np.linspace(0.7, 1.34, 97)
@@ -43,9 +41,9 @@ SHARES = np.linspace(0.88, 1.12, 9)
 """Sizes that are tried, by the size of the round base."""
 SHIFTS = np.array([-0.06, 0.0, 0.06])
 """Shifts to the right and up that are tried, in radii."""
-HEADINGS = np.arange(10) * (2 * np.pi / SIDES / 10)
+HEADINGS = np.linspace(0, 2 * np.pi / SIDES, 10, endpoint=False)
 """Headings of a hexagon that are tried, in rad."""
-_ANGLES = np.arange(RAY_COUNT) * (2 * np.pi / RAY_COUNT)
+_ANGLES = np.linspace(0, 2 * np.pi, RAY_COUNT, endpoint=False)
 _UNIT = unit_vectors(_ANGLES)
 
 
@@ -61,7 +59,7 @@ class RimEvidence(NamedTuple):
     share: float
     """Its mean radius by that of the round base."""
     sixth: float
-    """How much the radius varies six times in a turn, by the colours: 0.05 for a hexagon."""
+    """How much the radius varies six times in a turn, by the colours: 1 as much as a hexagon's."""
     radius_px: float
     """Radius of the round base in the photo."""
 
@@ -85,7 +83,7 @@ def see_rim(pixels: NDArray[np.uint8], camera: Camera, round_base: Detection) ->
         hexagon=float(hexagon[best]),
         heading_rad=float(HEADINGS[best[1]]),
         share=float(SHARES[best[0]]),
-        sixth=float(abs(lower_waves + upper_waves) / 2),
+        sixth=float(abs(lower_waves + upper_waves) / 2) / _HEXAGON_WAVE,
         radius_px=radius_mm / view.mm_per_px,
     )
 
@@ -93,11 +91,13 @@ def see_rim(pixels: NDArray[np.uint8], camera: Camera, round_base: Detection) ->
 def hexagon_reach(angles: Array) -> Array:
     """Return how far a hexagon's rim lies from its middle at angles in rad from a corner; its mean is 1."""
     side = 2 * np.pi / SIDES
-    return np.asarray(1 / np.cos(angles % side - side / 2) / MEAN_REACH)
+    return np.asarray(1 / np.cos(angles % side - side / 2) / HEXAGON_MEAN_RATIO)
 
 
 _HEXAGONS = hexagon_reach(_ANGLES - HEADINGS[:, None])
 """(10, RAY_COUNT): the rims of hexagons at the headings that are tried."""
+_HEXAGON_WAVE = float(2 * np.mean(hexagon_reach(_ANGLES) * np.cos(SIDES * _ANGLES)))
+"""How much a hexagon's radius varies six times in a turn, by its mean radius."""
 
 
 class _UpperRim(NamedTuple):
@@ -168,5 +168,3 @@ def _waves(view: LabPatch, xy_mm: Array, radius_mm: float) -> complex:
     slope = np.gradient(spectrum[:, 0].real, COLOUR_RADII, axis=0)
     weight = np.exp(-0.5 * ((COLOUR_RADII - 1) / RIM_SIGMA) ** 2)[:, None] * slope
     return complex(-2 * (weight * spectrum[:, 1]).sum() / max((weight * slope).sum(), 1e-9))
-
-

@@ -1,0 +1,86 @@
+"""Hexagons among round bases: their shape, width, place and heading, and that round bases stay round."""
+
+from dataclasses import replace
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+
+from overruler.bases import Base
+from overruler.vision.hexagons.find import with_hexagons, with_named_hexagons
+from overruler.vision.hexagons.rim_evidence import see_rim
+from tests.vision.hexagons.table import as_round, over, painted, row_of
+
+HEXAGON, DISC = Base.hexagon(30.0), Base.circle(32.0)
+
+
+def test_hexagons_among_round_bases_are_told_with_place_width_and_heading() -> None:
+    camera, placed = over(), row_of([HEXAGON, DISC] * 5)
+    found = with_hexagons(painted(camera, placed).pixels, camera, as_round(placed))
+    assert [one.base.shape for one in found] == ["hexagon", "circle"] * 5
+    for one, (base, xy_mm, turn) in list(zip(found, placed, strict=True))[::2]:
+        assert one.base == base
+        assert np.hypot(*(one.xy_mm - xy_mm)) < 0.5
+        assert one.heading_modulo_deg == 60
+        assert abs((one.heading_deg - np.degrees(turn) + 30) % 60 - 30) < 3
+
+
+@pytest.mark.parametrize("width", [25.0, 40.0, 50.0])
+def test_the_width_is_the_nearest_of_the_catalogue(width: float) -> None:
+    camera, placed = over(), row_of([Base.hexagon(width)] * 5)
+    found = with_hexagons(painted(camera, placed).pixels, camera, as_round(placed))
+    assert [one.base for one in found] == [Base.hexagon(width)] * 5
+
+
+def test_round_bases_stay_as_they_are() -> None:
+    camera, placed = over(), row_of([DISC, Base.circle(25.0)] * 5)
+    before = as_round(placed)
+    assert with_hexagons(painted(camera, placed).pixels, camera, before) == tuple(before)
+
+
+def test_other_shapes_stay_as_they_are() -> None:
+    camera, placed = over(), row_of([HEXAGON] * 6)
+    square = replace(as_round(placed)[0], base=Base.rectangle(30, 30))
+    pixels = painted(camera, placed).pixels
+    assert with_hexagons(pixels, camera, [square, *as_round(placed)[1:]])[0] is square
+
+
+def test_too_few_pixels_leave_hexagons_round() -> None:
+    camera, placed = over(focal_px=600.0), row_of([HEXAGON] * 8)
+    before = as_round(placed)
+    assert with_hexagons(painted(camera, placed).pixels, camera, before) == tuple(before)
+
+
+def test_where_others_are_hexagons_a_small_round_base_may_be_one() -> None:
+    """No sides are told of one that few pixels show, so the other shape is told beside it."""
+    camera, placed = over(), row_of([HEXAGON] * 8)
+    far = replace(as_round(placed)[7], xy_mm=np.array([100.0, 3000.0]))
+    found = with_hexagons(painted(camera, placed).pixels, camera, [*as_round(placed)[:7], far])
+    assert found[7].base.shape == "circle"
+    assert found[7].alternative_bases == (HEXAGON,)
+
+
+def test_named_hexagons_are_told_however_few_pixels_show_them() -> None:
+    camera, placed = over(focal_px=600.0), row_of([HEXAGON] * 4)
+    before = [replace(one, base=HEXAGON.as_round) for one in as_round(placed)]
+    found = with_named_hexagons(painted(camera, placed).pixels, camera, before, [HEXAGON])
+    assert [one.base for one in found] == [HEXAGON] * 4
+
+
+def test_a_hexagon_that_lies_beside_its_round_base_is_in_doubt() -> None:
+    camera, placed = over(), row_of([HEXAGON] * 6)
+    pixels, near = painted(camera, placed).pixels, as_round(placed)
+    aside = replace(near[0], xy_mm=placed[0][1] + [1.5, 0])
+    one, other = (
+        with_hexagons(pixels, camera, [first, *near[1:]])[0] for first in (near[0], aside)
+    )
+    more = other.covariance_mm2 - one.covariance_mm2
+    assert more[0, 0] > 1 > 5 * abs(more[1, 1])
+
+
+def test_few_looks_are_enough_for_a_table_of_round_bases(monkeypatch: pytest.MonkeyPatch) -> None:
+    camera, placed = over(), row_of([DISC] * 20)
+    look = Mock(side_effect=see_rim)
+    monkeypatch.setattr("overruler.vision.hexagons.find.see_rim", look)
+    with_hexagons(painted(camera, placed).pixels, camera, as_round(placed))
+    assert look.call_count == 10
