@@ -118,10 +118,10 @@ def test_cards_are_told_with_markers_and_where_nobody_named_sizes(
     is_asked: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    bases, photo = [Base.rectangle(40, 40)], SimpleNamespace(camera=None)
+    bases, photo = [Base.rectangle(40, 40)], SimpleNamespace(camera=None, pixels=None)
     search = SimpleNamespace(
         seen=seen, sizes_chosen=sizes_chosen, is_fleet=False, least_score=least_score,
-        sizes=Sizes.of(bases), frame=NOTHING, calibration=photo,
+        sizes=Sizes.of(bases), frame=photo, calibration=photo,
     )  # fmt: skip
     found = table(2, 1)
     monkeypatch.setattr(Search, "begin", lambda *_: search)
@@ -130,5 +130,5 @@ def test_cards_are_told_with_markers_and_where_nobody_named_sizes(
     monkeypatch.setattr(detect, "without_cards", lambda *_: ("asked",))
     monkeypatch.setattr(detect, "with_hexagons", lambda *_: _[2])
     known: Any = photo
-    told: Any = detect.detect(NOTHING, known, bases, least_score=least_score)
+    told: Any = detect.detect(known, known, bases, least_score=least_score)
     assert (told == ("asked",)) == is_asked
