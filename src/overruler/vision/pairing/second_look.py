@@ -17,6 +17,7 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.detection.finders import is_plate
 from overruler.vision.detection.raised_plane import RaisedPlane
+from overruler.vision.learned.logits import EVEN_SCORE
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
@@ -34,8 +35,6 @@ MIN_SCORE = 0.05
 """Least score of a base at a second look: others have seen it."""
 MIN_PLATE_SCORE = 0.1
 """The same of a plate."""
-EVEN_SCORE = 0.5
-"""Score of the guess of a plate that other photos show."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
