@@ -45,8 +45,6 @@ from training.score_tables import (
 
 TILES = 30
 """Mats that painted tables lie on."""
-CARD_SHARE = 1.5
-"""A marker's card is so much wider than its square."""
 PRINTS = 8
 """Printed squares on every second traced table."""
 NEAR_MM, SAME_SIZE_MM, SAME_TURN_RAD = 4.0, 1.1, 0.12
@@ -81,9 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _rows(options: argparse.Namespace) -> Array:
     """A row a hypothesis: the table's number, whether it is a base, where it lies, and its own features."""
-    tables = teaching_tables(
-        options, 47, _painted_table, _rectangles, mats=TILES, card_share=CARD_SHARE, prints=PRINTS
-    )
+    tables = teaching_tables(options, 47, _painted_table, _rectangles, mats=TILES, prints=PRINTS)
     return judged_rows(tables, judged, "hypotheses")
 
 
