@@ -247,12 +247,12 @@ def _poses_beside_likely(found: Sequence[Examined]) -> list[BasePose]:
         steps = 2 * half_extents(size_mm(one.base))[:, None] * side_normals(one.turn_rad)
         for step in steps:
             pose = BasePose(one.base, one.xy_mm + step, one.turn_rad)
-            if not _is_taken(pose, [*rated, *new]):
+            if not is_taken(pose, [*rated, *new]):
                 new.append(pose)
     return new
 
 
-def _is_taken(pose: BasePose, others: Sequence[BasePose | RectangleHypothesis]) -> bool:
+def is_taken(pose: BasePose, others: Sequence[BasePose | RectangleHypothesis]) -> bool:
     """Tell whether a base of its size was fitted at a place already."""
     same = [other.xy_mm for other in others if other.base == pose.base]
     limit_mm = TAKEN_SHARE * pose.base.width_mm
