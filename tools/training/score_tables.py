@@ -61,15 +61,21 @@ Look = Callable[[int, tuple[int, Path]], Rows]
 
 def read_photo_options(about: str | None, arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options of a program that fits a score on whole rendered photos."""
+    parser = folder_parser(about)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=0, help="processes that look at photos")
+    return parser.parse_args(arguments)
+
+
+def folder_parser(about: str | None) -> argparse.ArgumentParser:
+    """The options of a program that fits a score on rendered tables in folders."""
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("tables", type=Path, nargs="+")
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
-    parser.add_argument("--workers", type=int, default=0, help="processes that look at photos")
     parser.add_argument("--write", action="store_true", help="write the file, too")
-    return parser.parse_args(arguments)
+    return parser
 
 
 def rows_of_photos(options: argparse.Namespace, look: Look) -> tuple[Array, int]:
