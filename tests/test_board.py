@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overruler.board import Board, PrintMeasurement
+from overruler.board import Board, PrintMeasurement, card_about
 from overruler.errors import BadInput
 from overruler.picture.sheets.marker_cards import CardSet
 
@@ -84,6 +84,13 @@ def test_cards_laid_flush_move_with_their_white_border(across: float, along: flo
     for number, corners in board.corners_mm.items():
         share = np.round(2 * meant[number].mean(0)[:2] / size) / 2
         assert corners[3, :2] == pytest.approx(share * (size - card) + border, abs=1e-3)
+
+
+def test_a_card_is_as_wide_as_the_printed_ones() -> None:
+    cards = CardSet()
+    square = np.array(cards.corners_mm(900, 600)[0])[:, :2]
+    assert np.ptp(card_about(square), axis=0) == pytest.approx(cards.card_mm, abs=0.5)
+    assert card_about(square).min(0) == pytest.approx([0, 0], abs=0.25)
 
 
 def test_only_a_free_layout_has_its_scale_from_the_print() -> None:

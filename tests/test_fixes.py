@@ -118,7 +118,7 @@ def test_json_and_toml_say_the_same(tmp_path: Path) -> None:
         ({"do": "name", "id": "p01", "new_id": " "}, "fix[1].new_id: is empty"),
         (
             {"do": "turn", "id": "p01", "heading": 90},
-            "fix[1].heading: does not go with turn; known: heading_deg, id; did you mean 'heading_deg'?",
+            "fix[1].heading: does not go with turn; known: do, heading_deg, id; did you mean 'heading_deg'?",
         ),
         ("remove p01", "fix[1]: expected an object"),
     ],

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from overruler.bases import Base
-from overruler.errors import BadInput, did_you_mean
+from overruler.errors import BadInput
 from overruler.geometry.shapes import Point
 from overruler.pieces import KINDS, read_point
 from overruler.reading import Node, read_coordinate, read_length
@@ -59,11 +59,8 @@ class Fix:
         """Read an entry; `BadInput` names the path of what is wrong."""
         do = node["do"].choice(tuple(KEYS_BY_ACTION))
         required, optional = KEYS_BY_ACTION[do]
-        allowed = sorted((*required, *optional))
-        for key in node.keys():  # noqa: SIM118 - a Node is no dict
-            if key != "do" and key not in allowed:
-                hint = did_you_mean(key, allowed)
-                node[key].fail(f"does not go with {do}; known: {', '.join(allowed)}{hint}")
+        known = sorted(("do", *required, *optional))
+        node.reject_unknown_keys(known, f"does not go with {do}")
         _check_place(node, do)
         values = {
             key: READER_BY_KEY[key](node[key])

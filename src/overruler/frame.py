@@ -14,7 +14,7 @@ PixelBox = tuple[int, int, int, int]
 """Left, top, right and bottom in whole pixels, right and bottom excluded."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Frame:
     """A picture with its EXIF orientation applied: as a person sees it."""
 

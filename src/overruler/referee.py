@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from overruler.bases import Base, catalogue
-from overruler.board import Board
+from overruler.board import Board, card_about
 from overruler.calibration import Calibration
 from overruler.declared_terrain import DeclaredTerrain
 from overruler.detections import Detection, RaisedArea
@@ -64,8 +64,6 @@ ORTHOPHOTO_PIXEL_MM = 1.6
 """Pixel size of the orthophoto for the detection of rulers, grids and hills."""
 DOUBTFUL_SCORE = 0.15
 """Least score of what other photos may confirm as a base."""
-CARD_TO_MARKER_RATIO = 1.4
-"""Side of a marker's white card over that of its black square; no base is detected on a card."""
 
 
 class LazyPolygons(Sequence[Array]):
@@ -169,15 +167,14 @@ class Referee:
             finding_rulers = aside.submit(find_rulers, frame, calibration, view)
             finding_grid = aside.submit(find_grid, view, calibration.board_mm)
             mapping_hills = self._map_hills(aside, view, calibration)
-            cards = [*self._card_squares_mm(calibration), *ground.cards_mm(CARD_TO_MARKER_RATIO)]
+            cards = [*self._card_squares_mm(calibration), *ground.cards_mm()]
             hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(finding_rulers.result())])
             on_board = detect(
                 frame, calibration, bases, hidden, margin_mm, progress, least_score=least
             )
         on_board, doubtful = split_doubtful(on_board)
         rulers, seen_grid = finding_rulers.result(), finding_grid.result()
-        told_ground = ground, CARD_TO_MARKER_RATIO
-        on_ground = detect_on_ground(frame, calibration, bases, *told_ground, progress)
+        on_ground = detect_on_ground(frame, calibration, bases, ground, progress)
         found = ground.merge_detections(on_board, on_ground)
         hills: tuple[RaisedArea, ...] = ()
         if mapping_hills is not None:
@@ -295,6 +292,4 @@ class Referee:
         squares = list(calibration.squares_mm)
         if self.board is not None and self.board.corners_mm is not None:
             squares = [np.asarray(corners)[:, :2] for corners in self.board.corners_mm.values()]
-        middles = [square.mean(0) for square in squares]
-        shares = zip(squares, middles, strict=True)
-        return [middle + CARD_TO_MARKER_RATIO * (square - middle) for square, middle in shares]
+        return [card_about(square) for square in squares]

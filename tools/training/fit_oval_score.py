@@ -25,7 +25,6 @@ from synthetic.from_above.quick_tables import OVAL
 from synthetic.from_above.sheet import drawn_view
 from synthetic.painted.wardrobe import Wardrobe
 from training.fit_round_score import (
-    CARD_SHARE,
     LEAST_VISIBLE,
     REACH_MM,
     TILES,
@@ -57,9 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _rows(options: argparse.Namespace) -> Array:
     """A row a trial: the table's number, whether it is right, and the features of its score."""
-    tables = teaching_tables(
-        options, 37, painted_table, no_bases, mats=TILES, card_share=CARD_SHARE
-    )
+    tables = teaching_tables(options, 37, painted_table, no_bases, mats=TILES)
     return judged_rows(tables, judged, "trials")
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.contours.overlap_choice import PlacedBase
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.plates import regiment_net
 from overruler.vision.plates.neighbours import (
@@ -26,7 +27,7 @@ from overruler.vision.plates.neighbours import (
     Places,
     Relations,
 )
-from overruler.vision.plates.rectangle_fit import RectangleHypothesis, size_mm
+from overruler.vision.plates.rectangle_fit import size_mm
 from overruler.vision.plates.regiment_net import look_for_bases
 from overruler.vision.plates.regiments import measure_hypotheses
 from synthetic.arrays import Picture
@@ -45,8 +46,6 @@ from training.score_tables import (
 
 TILES = 30
 """Mats that painted tables lie on."""
-CARD_SHARE = 1.5
-"""A marker's card is so much wider than its square."""
 PRINTS = 8
 """Printed squares on every second traced table."""
 NEAR_MM, SAME_SIZE_MM, SAME_TURN_RAD = 4.0, 1.1, 0.12
@@ -81,9 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _rows(options: argparse.Namespace) -> Array:
     """A row a hypothesis: the table's number, whether it is a base, where it lies, and its own features."""
-    tables = teaching_tables(
-        options, 47, _painted_table, _rectangles, mats=TILES, card_share=CARD_SHARE, prints=PRINTS
-    )
+    tables = teaching_tables(options, 47, _painted_table, _rectangles, mats=TILES, prints=PRINTS)
     return judged_rows(tables, judged, "hypotheses")
 
 
@@ -117,8 +114,8 @@ def judged(table: Table) -> Iterator[list[float]]:
         yield [-1 if said is None else said, *place, *features]
 
 
-def verdict(one: RectangleHypothesis, bases: Array) -> float | None:
-    """1 for a base, 0 for none, None for what counts neither way."""
+def verdict(one: PlacedBase, bases: Array) -> float | None:
+    """1 for a base, 0 for none, None for what counts neither way; `bases` (M, 7) as `Sheet` has them."""
     if not len(bases):
         return 0.0
     away = np.linalg.norm(bases[:, :2] - one.xy_mm, axis=1)
@@ -180,14 +177,14 @@ def settled(table: Judged, alone: Array, among: Array) -> Array:
     return odds
 
 
-def regression(features: Array, truth: Array) -> Array:
-    """Weights by logistic regression, held to 0 but for the constant."""
+def regression(features: Array, truth: Array, counts: Array | float = 1.0) -> Array:
+    """Weights by logistic regression, held to 0 but for the constant; `counts` (N,) is how much each row counts."""
     held = RIDGE * np.diag([0.0] + [1.0] * (features.shape[1] - 1))
     weights = np.zeros(features.shape[1])
     for _ in range(STEPS):
         said = 1 / (1 + np.exp(-(features @ weights).clip(-30, 30)))
-        slope = features.T @ (truth - said) - held @ weights
-        curve = (features * (said * (1 - said))[:, None]).T @ features + held
+        slope = features.T @ (counts * (truth - said)) - held @ weights
+        curve = (features * (counts * said * (1 - said))[:, None]).T @ features + held
         weights = weights + np.linalg.solve(curve + 1e-6 * np.eye(len(weights)), slope).clip(-2, 2)
     return weights
 

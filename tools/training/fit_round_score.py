@@ -66,8 +66,6 @@ CROWDED = 0.7
 """The share of painted tables with units."""
 LEAST_VISIBLE = 0.15
 """Bases of which less is in sight count neither way."""
-CARD_SHARE = 1.4
-"""A marker's card is so much wider than its square."""
 FOLDS = 3
 OVERVIEW_SHARE = 0.6
 """How far the look from above is trusted, against what fits rendered tables: on photographs it gives bases a lower
@@ -90,9 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _rows(options: argparse.Namespace) -> Array:
     """A row a guess: the table's number, whether it is a base, and the features of its score."""
-    tables = teaching_tables(
-        options, 31, painted_table, round_bases, mats=TILES, card_share=CARD_SHARE
-    )
+    tables = teaching_tables(options, 31, painted_table, round_bases, mats=TILES)
     return judged_rows(tables, judged, "guesses")
 
 

@@ -36,7 +36,7 @@ from synthetic.from_above.sheet import Truth, read_truth, traced_view
 from synthetic.printed_mats import Lookalike, print_on_mat
 from training.fit_round_score import verdict
 from training.lessons.rims.photos import round_bases
-from training.score_tables import read_photo_options, rows_of_photos, weights_text
+from training.score_tables import cards_of, read_photo_options, rows_of_photos, weights_text
 
 FILE = WEIGHTS / "round_score_of_two.json"
 """The file of the weights."""
@@ -91,7 +91,7 @@ def _judged(
     frame, radii = Frame(photo, "table"), round_radii_mm(catalogue())
     view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX)
     above, bases = find_discs(view, camera).rounds, round_bases(truth, camera)
-    near = find_candidates(view, radii.tolist(), _cards(truth), known=above)
+    near = find_candidates(view, radii.tolist(), cards_of(truth), known=above)
     circles = np.column_stack([near.xy_mm, near.radius_mm])
     estimates = estimate_rims(frame, camera, circles)
     guesses = estimates[np.array(suppress_overlaps(estimates, radii), int)]
@@ -107,12 +107,6 @@ def _judged(
         said = 0.0 if is_print else verdict(guesses, k, bases)
         if said is not None:
             yield [number, said, PRINT_WEIGHT if is_print else 1.0, *usual[k], *more[k]]
-
-
-def _cards(truth: Truth) -> list[Array]:
-    """The white cards (4, 2) of the markers."""
-    corners = [np.array(one["corners_mm"])[:, :2] for one in truth["markers"]["items"]]
-    return [square.mean(0) + 1.4 * (square - square.mean(0)) for square in corners]
 
 
 # --- weights ---

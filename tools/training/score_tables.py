@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from overruler.board import card_about
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from synthetic.arrays import Picture
-from synthetic.from_above.sheet import read_truth, traced_tables, traced_view
+from synthetic.from_above.sheet import Truth, read_truth, traced_tables, traced_view
 from synthetic.painted.wardrobe import Wardrobe, wardrobe_of
 from synthetic.printed_mats import any_angular, print_on_mat
 from synthetic.tiles import library
@@ -60,15 +61,21 @@ Look = Callable[[int, tuple[int, Path]], Rows]
 
 def read_photo_options(about: str | None, arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options of a program that fits a score on whole rendered photos."""
+    parser = folder_parser(about)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=0, help="processes that look at photos")
+    return parser.parse_args(arguments)
+
+
+def folder_parser(about: str | None) -> argparse.ArgumentParser:
+    """The options of a program that fits a score on rendered tables in folders."""
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("tables", type=Path, nargs="+")
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rows", type=Path, help="file that keeps what was seen (.npz)")
-    parser.add_argument("--workers", type=int, default=0, help="processes that look at photos")
     parser.add_argument("--write", action="store_true", help="write the file, too")
-    return parser.parse_args(arguments)
+    return parser
 
 
 def rows_of_photos(options: argparse.Namespace, look: Look) -> tuple[Array, int]:
@@ -110,13 +117,12 @@ def teaching_tables(
     bases_of: Callable[[Any, Camera], Array],
     *,
     mats: int,
-    card_share: float,
     prints: int = 0,
 ) -> Iterator[Table]:
     """The painted tables, each by a seed of its own in the `stream`, then the traced ones.
 
-    Painted tables lie on one of so many `mats`. A marker's card is `card_share` of its square wide. Every second
-    traced table has up to so many printed squares on its mat.
+    Painted tables lie on one of so many `mats`. Every second traced table has up to so many printed squares on
+    its mat.
     """
     tiles = library(options.seed, mats) if options.painted else []
     wardrobe = wardrobe_of(options.sprites)
@@ -128,9 +134,12 @@ def teaching_tables(
             rng = np.random.default_rng([options.seed, stream, number, 1])
             photo, _ = print_on_mat(rng, photo, camera, truth, prints, any_angular(rng))
         view = traced_view(photo, camera, truth, OVERVIEW_MM_PER_PX)
-        corners = [np.array(one["corners_mm"])[:, :2] for one in truth["markers"]["items"]]
-        cards = [square.mean(0) + card_share * (square - square.mean(0)) for square in corners]
-        yield Table(photo, camera, view, bases_of(truth, camera), cards)
+        yield Table(photo, camera, view, bases_of(truth, camera), cards_of(truth))
+
+
+def cards_of(truth: Truth) -> list[Array]:
+    """The cards (4, 2) of a table's markers in mm, as the program takes them to be."""
+    return [card_about(np.array(one["corners_mm"])[:, :2]) for one in truth["markers"]["items"]]
 
 
 def tell_weights(

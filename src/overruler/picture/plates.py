@@ -6,6 +6,7 @@ from math import ceil
 
 import numpy as np
 
+from overruler.board import card_about
 from overruler.geometry.pose import Array
 from overruler.picture.banner import SAFE_SHARE, Banner
 from overruler.picture.drawable_ruling import DrawableRuling
@@ -23,8 +24,6 @@ WARNING_WIDTH_SHARES = (0.4, 0.3, 0.22)
 """Widths of a warning's lines, as shares of the picture; the first is preferred."""
 BANNER_WIDTH_SHARES = (1.0, 0.88)
 """Widths of the banner, as shares of what its words fill; in less room the letters are smaller."""
-MARKER_CARD_SHARE = 1.3
-"""Width of a marker with its white border, in sides of its black square."""
 MAX_WARNINGS = 2
 """Number of the calibration's problems that a picture shows."""
 STRIP_GAP = 12.0
@@ -64,10 +63,9 @@ class Plates:
         self.parts.append(shown.to_svg(*place))
 
     def reserve_markers(self, corners_px: Sequence[Array]) -> None:
-        """Keep what is placed from now on off each marker and its white border: a warning may be about it."""
+        """Keep what is placed from now on off each marker's card: a warning may be about it."""
         for corners in corners_px:
-            middle = corners.mean(0)
-            self.room.reserve_points(middle + MARKER_CARD_SHARE * (corners - middle))
+            self.room.reserve_points(card_about(corners))
 
     def add_warnings(self, problems: Sequence[str]) -> None:
         """Place the calibration's worst problems in a corner of the photo, or in the strip."""

@@ -7,7 +7,7 @@ import pytest
 
 from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see
 from overruler.bases import Base
-from overruler.vision.fusion.fuse import _is_taken_by
+from overruler.vision.fusion.gather_findings import _is_taken_by
 from overruler.vision.pairing import size_by_place
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided

@@ -8,7 +8,7 @@ import pytest
 from overruler.errors import CannotMeasure
 from overruler.pieces import Piece
 from overruler.track import Move, Tick
-from overruler.vision.fusion import fuse
+from overruler.vision.fusion import gather_findings
 from overruler.vision.pairing.second_look import Expected
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.several_cameras.watch import WatchSeveral
@@ -139,7 +139,7 @@ def test_a_piece_that_one_camera_does_not_find_is_told_by_the_other(
             if np.hypot(*(each.xy_mm - one.xyz_mm[:2])) < 1
         }
 
-    monkeypatch.setattr(fuse, "look_again", look_again)
+    monkeypatch.setattr(gather_findings, "look_again", look_again)
     ticks, watch = watched(StandIn(unknown={0: "a"}))
     check_move(ticks)
     assert [len(rest.scene.pieces) for rest in rests_of(ticks)] == [3, 3]

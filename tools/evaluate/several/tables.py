@@ -1,7 +1,7 @@
 """Tables photographed from several sides, with their truth, as `render_views.py` writes them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,8 +16,12 @@ from overruler.report import Report
 from overruler.sources.photo import load_photo
 from overruler.vision.camera.told import NOTHING_TOLD, Told
 from overruler.vision.detection.finders import round_radii_mm
-from overruler.vision.fusion.look_at_all import LookAtOne, look_at_all
+from overruler.vision.fusion.look_at_all import LookAtOne, look_at_all, see_all
 from overruler.vision.fusion.photos_to_measure import TableKnowledge
+from overruler.vision.pairing.sighting import SeenPhoto
+
+RADII_MM = round_radii_mm(catalogue(None))
+"""The radii of round bases that are looked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,12 +54,22 @@ class PhotoTable:
 
     def look(self, photos: Sequence[Shown]) -> Report:
         """Measure some photos together; `CannotMeasure` or `BadInput` where that is refused."""
-        known = TableKnowledge(self.board, None, round_radii_mm(catalogue(None)))
+        return look_at_all(*self._asked(photos))
+
+    def see(self) -> list[SeenPhoto]:
+        """What each photo shows by itself, as it is told by the others; raises as `look`."""
+        return see_all(*self._asked(self.photos)).photos
+
+    def _asked(
+        self, photos: Sequence[Shown]
+    ) -> tuple[list[Frame], LookAtOne, TableKnowledge, Callable[[str], None]]:
+        """What some photos are measured by."""
+        known = TableKnowledge(self.board, None, RADII_MM)
         one = self._recall if self.board.layout_known else self._measure
         look: LookAtOne = lambda frame, k, board, told: one(  # noqa: E731
             replace(photos[k], frame=frame), photos[k], board, told
         )
-        return look_at_all([shown.frame for shown in photos], look, known, lambda text: None)
+        return [shown.frame for shown in photos], look, known, lambda text: None
 
     def look_alone(self, shown: Shown) -> Report:
         """Measure one photo by itself, as its user would."""

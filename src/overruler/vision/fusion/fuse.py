@@ -1,11 +1,10 @@
 """From the reports on several photos of one table to one set of bases.
 
-associate the photos' bases → their shapes → tops and their heights → sizes → look again where others see
-one → rank and file → what moved → which findings are pieces → one fit of all places and heights
+gather the findings → rank and file → what moved → which findings are pieces → one fit of all places and
+heights
 """
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,29 +13,19 @@ from overruler.bases import Base
 from overruler.geometry.pose import Array
 from overruler.vision.contours.ends_of_ovals import oval_preferences
 from overruler.vision.fusion.disagreement import MEDIAN_CHI2, growth_mm2, infer_factors, kind_of
+from overruler.vision.fusion.gather_findings import gather_findings
 from overruler.vision.fusion.joint_fit import JointFit, fit_jointly
 from overruler.vision.fusion.noise import PlacedBase
 from overruler.vision.fusion.outliers import without_outliers
-from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.evidence import piece_probability
 from overruler.vision.pairing.finding import Finding
-from overruler.vision.pairing.levels import (
-    LEVEL_SIGMA_MM,
-    Level,
-    join_levels,
-    measure_levels,
-    without_floating,
-)
+from overruler.vision.pairing.levels import LEVEL_SIGMA_MM, Level
 from overruler.vision.pairing.merge import do_overlap, merge_repeated
 from overruler.vision.pairing.moved import Move, find_moves
 from overruler.vision.pairing.ranks.complete_ranks import complete_ranks
-from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
-from overruler.vision.pairing.shapes import settle_shapes
 from overruler.vision.pairing.sight import Sight
-from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting, is_same_spot
-from overruler.vision.pairing.size_by_place import weigh_by_places
-from overruler.vision.pairing.sizes import weigh_sizes
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.pairing.trust import Distrust
 
 MIN_PROBABILITY = 0.6
@@ -100,85 +89,13 @@ class CheckedFit:
 
 def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
     """Fuse the photos' findings; `radii_mm` are those of the round bases to look for."""
-    board_mm = photos[0].calibration.board_mm
-    hypotheses = associate(photos, board_mm)
-    levels = measure_levels(join_levels(photos), hypotheses)
-    hypotheses = without_floating(settle_shapes(hypotheses), levels)
-    findings = [Decided.of(one, levels) for one in hypotheses]
-    findings = merge_repeated(_decide_sizes(findings, radii_mm, photos))
-    findings = _look_again_everywhere(photos, findings)
-    findings = complete_ranks(photos, findings)
-    findings = merge_repeated(findings)
+    findings, levels = gather_findings(photos, radii_mm)
+    findings = merge_repeated(complete_ranks(photos, findings))
     plain = [one.as_finding() for one in findings]
     sight = Sight.of(plain, photos)
     moves = find_moves(plain, photos)
     kept, moved = _drop_false(findings, plain, moves, photos, sight)
     return _fit_table(kept, moved, levels, photos)
-
-
-def _look_again_everywhere(
-    photos: Sequence[SeenPhoto], findings: Sequence[Decided]
-) -> list[Decided]:
-    """Ask each photo for the bases that it lacks, and for those it measured at another height."""
-    with ThreadPoolExecutor(PHOTOS_AT_A_TIME) as pool:
-        seen = list(pool.map(lambda photo: _look_again_in(photo, findings), photos))
-    pairs = enumerate(findings)
-    return [finding.with_sightings([one[k] for one in seen if k in one]) for k, finding in pairs]
-
-
-def _look_again_in(photo: SeenPhoto, findings: Sequence[Decided]) -> dict[int, Sighting]:
-    """The sightings of findings, by their numbers, in a photo after a second look."""
-    own = {
-        k: one
-        for k, finding in enumerate(findings)
-        for one in finding.sightings
-        if one.photo is photo
-    }
-    expected = [
-        Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm, finding.heading_deg)
-        for k, finding in enumerate(findings)
-        if not (k in own and _is_measured_there(own[k], finding)) and photo.shows(finding.xyz_mm)
-    ]
-    first = dict(own)
-    for k, sighting in look_again(photo, expected).items():
-        mine = first.get(k)
-        others = [one for one in first.values() if one is not mine]
-        if not any(_is_taken_by(one, sighting) for one in others):
-            own[k] = _with_own_score(sighting, mine)
-    return own
-
-
-def _is_taken_by(first: Sighting, again: Sighting) -> bool:
-    """Whether a second look found what the photo's first look found already.
-
-    A first look may have taken two round bases for an oval: what is surer of them counts then.
-    """
-    is_surer = again.detection.score > first.detection.score
-    is_other = again.detection.base.shape != first.detection.base.shape
-    return is_same_spot(first, again) and not (is_surer and is_other)
-
-
-def _with_own_score(again: Sighting, first: Sighting | None) -> Sighting:
-    """A second look, no surer of a base than the photo's first look at the same height."""
-    if first is None or abs(first.detection.z_mm - again.detection.z_mm) >= SAME_LEVEL_MM:
-        return again
-    score = min(again.detection.score, first.detection.score)
-    return again.with_detection(replace(again.detection, score=score))
-
-
-def _is_measured_there(sighting: Sighting, finding: Decided) -> bool:
-    """Whether a sighting was measured at its base's height, with its size."""
-    is_level = abs(sighting.detection.z_mm - finding.xyz_mm[2]) < SAME_LEVEL_MM
-    return is_level and sighting.detection.base == finding.base
-
-
-def _decide_sizes(
-    findings: Sequence[Decided], radii_mm: Array, photos: Sequence[SeenPhoto]
-) -> list[Decided]:
-    """The findings with their likeliest sizes."""
-    shares = weigh_by_places(findings, weigh_sizes(findings, radii_mm), photos)
-    pairs = zip(findings, shares, strict=True)
-    return [finding.with_sizes(sizes) for finding, sizes in pairs]
 
 
 def _drop_false(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from overruler.board import Board
 from overruler.calibration import Problem
@@ -10,6 +10,7 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.report import MAX_PHOTOS, Report
+from overruler.scene import Grid
 from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.camera.told import Told
 from overruler.vision.fusion.fuse import fuse_photos
@@ -56,6 +57,44 @@ def look_at_all(
 
     `helper` measures every other photo; without it threads do.
     """
+    seen = see_all(frames, look_at_one, known, progress, helper)
+    photos, problems = seen.photos, [*seen.problems]
+    progress("joining the photos")
+    fused = fuse_photos(photos, known.radii_mm)
+    while (odd := find_contradicting_photo(fused, photos)) is not None:
+        photos, left_out = leave_out(photos, odd)
+        problems += left_out
+        fused = fuse_photos(photos, known.radii_mm)
+    check_same_table(fused, photos)
+    if disagree(fused):
+        problems.append(Problem("photos_disagree", DISAGREEMENT_TEXT))
+    report = report_fused(fused, photos, known.game, seen.is_on_map)
+    report = replace(report, scene=replace(report.scene, grid=seen.grid))
+    return _with_problems(report, problems)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeenTable:
+    """What each photo of a table shows by itself."""
+
+    photos: list[SeenPhoto]
+    """Those that can be measured, from different places."""
+    problems: Sequence[Problem]
+    """What is said of the photos that are left out or hang on others."""
+    grid: Grid | None
+    """The printed grid, by the first photo that shows it."""
+    is_on_map: bool
+    """Whether the markers' places were measured, with their covariance."""
+
+
+def see_all(
+    frames: Sequence[Frame],
+    look_at_one: LookAtOne,
+    known: TableKnowledge,
+    progress: Callable[[str], None],
+    helper: Executor | None = None,
+) -> SeenTable:
+    """Measure each photo by itself; raise `CannotMeasure` where none can be measured, as `look_at_all`."""
     _check_count(frames)
     different, problems = _drop_repeated(frames)
     progress("finding the markers in all photos")
@@ -73,7 +112,6 @@ def look_at_all(
     if not reports:
         failures = [one for one in results.values() if isinstance(one, CannotMeasure)]
         raise CannotMeasure(f"{frames[different[0]].name}: {failures[0]}")
-    progress("joining the photos")
     seen = [
         replace(_seen_photo(k, report), leans=hung[k].leans if k in hung else ())
         for k, report in reports.items()
@@ -81,19 +119,9 @@ def look_at_all(
     photos, repeated = _drop_repeated_views(seen)
     problems += repeated
     photos = _doubt_marker_size(photos, known.radii_mm)
-    fused = fuse_photos(photos, known.radii_mm)
-    while (odd := find_contradicting_photo(fused, photos)) is not None:
-        photos, left_out = leave_out(photos, odd)
-        problems += left_out
-        fused = fuse_photos(photos, known.radii_mm)
-    check_same_table(fused, photos)
-    if disagree(fused):
-        problems.append(Problem("photos_disagree", DISAGREEMENT_TEXT))
     on_map = any(one.board is not None and one.board.covariance is not None for one in shown)
-    report = report_fused(fused, photos, known.game, on_map)
     grids = [one.scene.grid for one in reports.values() if one.scene.grid is not None]
-    report = replace(report, scene=replace(report.scene, grid=next(iter(grids), None)))
-    return _with_problems(report, problems)
+    return SeenTable(photos, problems, next(iter(grids), None), on_map)
 
 
 def _look_at_each(

@@ -9,6 +9,8 @@ MAX_LOGIT = 30.0
 """Log odds are clipped to ± this, so that no probability is quite 0 or 1."""
 MAX_LOGIT_PER_VIEW = 6.0
 """Log odds of a single view are clipped to ± this."""
+EVEN_SCORE = 0.5
+"""Probability of what other photos show, before a photo is asked for it: it speaks neither for nor against."""
 
 
 def sigmoid(logit: ArrayLike) -> Array:

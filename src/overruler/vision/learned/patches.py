@@ -6,8 +6,10 @@ heading in rad. Around an ellipse the board is stretched until the ellipse is a 
 networks see circles only.
 """
 
-from functools import cache, lru_cache
+from functools import cache
+from threading import Lock
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import cv2
 import numpy as np
@@ -56,10 +58,19 @@ def build_pyramid(pixels: Picture) -> list[Picture]:
     return levels
 
 
-@lru_cache(maxsize=1)
+_PYRAMIDS: WeakKeyDictionary[Frame, list[Picture]] = WeakKeyDictionary()
+"""The pyramids of the photos in use: each goes with its photo."""
+_BUILDING = Lock()
+"""Held while one is built: threads that look at one photo share its pyramid."""
+
+
 def photo_pyramid(frame: Frame) -> list[Picture]:
-    """Return a photo's pyramid. The last one is cached, because several networks use it in turn."""
-    return build_pyramid(frame.pixels)
+    """Return a photo's pyramid; it is kept as long as the photo, because several networks use it in turn."""
+    with _BUILDING:
+        levels = _PYRAMIDS.get(frame)
+        if levels is None:
+            levels = _PYRAMIDS[frame] = build_pyramid(frame.pixels)
+    return levels
 
 
 def patch_axes_mm(camera: Camera, shapes: Array) -> Array:

@@ -85,12 +85,15 @@ class Decided:
 
     @property
     def turn_rad(self) -> float:
+        """The same in radians."""
         return float(np.radians(self.heading_deg))
 
     def as_finding(self) -> Finding:
+        """The same as what moved and what is false are judged by."""
         return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm, self.ranks)
 
     def with_sizes(self, sizes: Mapping[Base, float]) -> "Decided":
+        """The same with the probabilities of its sizes, the likeliest first."""
         return replace(self, base=next(iter(sizes)), sizes=sizes)
 
     def with_sightings(self, sightings: Sequence[Sighting]) -> "Decided":

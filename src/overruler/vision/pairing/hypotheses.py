@@ -110,6 +110,7 @@ class Hypothesis:
 
     @property
     def best(self) -> Mode:
+        """The likelier mode; a raised one too low to be raised does not count."""
         board, raised = self.modes
         is_high = raised.mean[2] > MIN_RAISED_MM
         return raised if is_high and raised.log_weight > board.log_weight else board
@@ -126,6 +127,7 @@ class Hypothesis:
 
     @property
     def log_evidence(self) -> float:
+        """The log-likelihood of all sightings, by both modes."""
         weights = [mode.log_weight for mode in self.modes]
         return float(np.logaddexp.reduce(weights))
 
@@ -155,10 +157,12 @@ class Hypothesis:
 
 
 def raised_chance(sighting: Sighting) -> float:
+    """The prior probability that the base of a sighting is raised."""
     return STANDING_CHANCE if stands_raised(sighting) else RAISED_CHANCE
 
 
 def stands_raised(sighting: Sighting) -> bool:
+    """Whether its photo shows raised ground under it."""
     return sighting.detection.standing_on is not None
 
 

@@ -216,7 +216,7 @@ class _Change:
         """Whether what the photo shows overlaps the old place: two bases cannot, so it is the same one."""
         if not self.is_settled or self.apart_mm(seen) >= self.here.base.width_mm:
             return False
-        return bare_share >= MIN_PART_SHARE or (seen.is_plate and self._are_others_sure())
+        return bare_share >= MIN_PART_SHARE or (seen.is_rectangle and self._are_others_sure())
 
     def _is_surely_apart(self, seen: Sighting) -> bool:
         """Whether the two places differ by more than errors of fits."""
@@ -227,7 +227,7 @@ class _Change:
     def _did_appear(self, seen: Sighting) -> bool:
         """Whether all other photos are sure of the base in its place, and one shows bare ground there."""
         others = [photo for photo in self.photos if photo is not self.photo]
-        if seen.detection.score < (MIN_PLATE_SCORE if seen.is_plate else MIN_MOVED_SCORE):
+        if seen.detection.score < (MIN_PLATE_SCORE if seen.is_rectangle else MIN_MOVED_SCORE):
             return False
         is_clear = self.apart_mm(seen) > self.here.base.width_mm
         is_likely = is_clear and self._are_others_sure()

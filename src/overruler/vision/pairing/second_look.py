@@ -17,6 +17,7 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.detection.finders import is_plate
 from overruler.vision.detection.raised_plane import RaisedPlane
+from overruler.vision.learned.logits import EVEN_SCORE
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
@@ -34,8 +35,6 @@ MIN_SCORE = 0.05
 """Least score of a base at a second look: others have seen it."""
 MIN_PLATE_SCORE = 0.1
 """The same of a plate."""
-EVEN_SCORE = 0.5
-"""Score of the guess of a plate that other photos show."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,8 +55,9 @@ def look_again(photo: SeenPhoto, expected: Sequence[Expected]) -> dict[int, Sigh
     """The expected round bases, ovals and plates that a photo shows, by their keys."""
     found = _look_for_plates(photo, [one for one in expected if is_plate(one.base)])
     for base in {one.base: None for one in expected if one.base.shape in ("circle", "oval")}:
-        for level in _split_levels([one for one in expected if one.base == base]):
-            found |= _look_on_level(photo, base, level)
+        of_size = [one for one in expected if one.base == base]
+        for level in split_levels([float(one.xyz_mm[2]) for one in of_size]):
+            found |= _look_on_level(photo, base, [of_size[k] for k in level])
     return found
 
 
@@ -74,14 +74,14 @@ def _look_for_plates(photo: SeenPhoto, expected: Sequence[Expected]) -> dict[int
     return found
 
 
-def _split_levels(expected: Sequence[Expected]) -> list[list[Expected]]:
-    """Groups of bases at about one height, the lowest first."""
-    levels: list[list[Expected]] = []
-    for one in sorted(expected, key=lambda each: float(each.xyz_mm[2])):
-        if levels and one.xyz_mm[2] - levels[-1][0].xyz_mm[2] < SAME_LEVEL_MM:
-            levels[-1].append(one)
+def split_levels(heights_mm: Sequence[float]) -> list[list[int]]:
+    """Numbers of the bases at about one height, the lowest first."""
+    levels: list[list[int]] = []
+    for k in sorted(range(len(heights_mm)), key=lambda k: heights_mm[k]):
+        if levels and heights_mm[k] - heights_mm[levels[-1][0]] < SAME_LEVEL_MM:
+            levels[-1].append(k)
         else:
-            levels.append([one])
+            levels.append([k])
     return levels
 
 

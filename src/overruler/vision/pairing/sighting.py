@@ -142,7 +142,8 @@ class Sighting:
         object.__setattr__(self, "lift_shift_mm", LIFT_SIGMA_PX * scale * along)
 
     @property
-    def is_plate(self) -> bool:
+    def is_rectangle(self) -> bool:
+        """Whether it is of a plate or of another base with corners: both are fitted along their sides."""
         return self.detection.base.shape == "rectangle"
 
     def place_at(self, z_mm: float) -> Array:
@@ -185,7 +186,7 @@ class Sighting:
 
     def _usual_covariance_mm2(self, along: Array, shade: Array) -> Array:
         """The usual covariance of the fit and the shade; `along` (2,) points to the camera."""
-        if self.is_plate:
+        if self.is_rectangle:
             factors = PLATE_SIGMA_FACTOR, PLATE_SIGMA_FACTOR
             return self._scaled_mm2(along, shade, factors, PLATE_LEAST_SIGMA_PX)
         factors = ALONG_SIGMA_FACTOR, ACROSS_SIGMA_FACTOR
@@ -195,13 +196,13 @@ class Sighting:
 
     def _loose_covariance_mm2(self, along: Array, shade: Array) -> Array:
         """The same of a fit that may have gone a little astray."""
-        factors = (LOOSE_PLATE_SIGMA_FACTOR,) * 2 if self.is_plate else LOOSE_SIGMA_FACTORS
+        factors = (LOOSE_PLATE_SIGMA_FACTOR,) * 2 if self.is_rectangle else LOOSE_SIGMA_FACTORS
         spread = 1 + LOOSE_UNSURE_SHARE * (self._variance_by_score() - 1)
         return spread * self._scaled_mm2(along, shade, factors, LOOSE_SIGMA_PX)
 
     def _variance_by_score(self) -> float:
         """The variance of its place against that of a base with the score 1."""
-        if self.is_plate:
+        if self.is_rectangle:
             return 1.0
         lack = (1 - self.detection.score) / UNSURE_SCORE
         return 1 + UNSURE_VARIANCE * float(np.log1p(lack))

@@ -119,6 +119,7 @@ def _posterior_at(
 
 
 def size_mm(base: Base) -> tuple[float, float]:
+    """Return length and width."""
     return base.length_mm, base.width_mm
 
 

@@ -80,12 +80,25 @@ MIN_SCORE = 0.6
 
 
 class Fitted(NamedTuple):
-    """A hypothesis and the evidence for it alone."""
+    """A hypothesis and the evidence for it alone, before a closer look."""
 
     hypothesis: RectangleHypothesis
     """Where its sides have most evidence; its score is that evidence."""
     features: Array
-    """(7,): as `neighbours.OWN_FEATURES` names them; (6,) before it is looked at closely."""
+    """(6,): all of `neighbours.OWN_FEATURES` but the last."""
+
+    def with_closer_look(self, logit: float) -> "Examined":
+        """Return the same with the log odds of the closer look."""
+        return Examined(self.hypothesis, np.append(self.features, logit))
+
+
+class Examined(NamedTuple):
+    """A hypothesis and all evidence for it alone."""
+
+    hypothesis: RectangleHypothesis
+    """As that of `Fitted`."""
+    features: Array
+    """(7,): as `neighbours.OWN_FEATURES` names them."""
 
 
 def find_regiments(
@@ -123,14 +136,14 @@ def _settled(camera: Camera, detections: Sequence[Detection]) -> list[Detection]
     return moved
 
 
-def measure_hypotheses(frame: Frame, camera: Camera, cells: SeenCells) -> list[Fitted]:
+def measure_hypotheses(frame: Frame, camera: Camera, cells: SeenCells) -> list[Examined]:
     """Return the likely sizes at all guesses, and beside likely ones, with the evidence for each."""
 
-    def fit_all(poses: Iterable[tuple[ShapeCandidate, BasePose]]) -> list[Fitted]:
+    def fit_all(poses: Iterable[tuple[ShapeCandidate, BasePose]]) -> list[Examined]:
         fits = [fit_at_guess(frame, camera, guess, pose) for guess, pose in poses]
         return look_closely(frame, camera, [one for one in fits if one is not None])
 
-    def fit_guesses(guesses: Sequence[ShapeCandidate]) -> list[Fitted]:
+    def fit_guesses(guesses: Sequence[ShapeCandidate]) -> list[Examined]:
         return fit_all((guess, pose) for guess in guesses for pose in likely_poses(guess))
 
     found = fit_guesses(cells.guesses[:PROBED_GUESSES])
@@ -146,7 +159,7 @@ def measure_hypotheses(frame: Frame, camera: Camera, cells: SeenCells) -> list[F
     return found
 
 
-def rate(found: Sequence[Fitted]) -> list[RectangleHypothesis]:
+def rate(found: Sequence[Examined]) -> list[RectangleHypothesis]:
     """Return the hypotheses with their probabilities."""
     if not found:
         return []
@@ -187,7 +200,7 @@ def fit_at_guess(
     return Fitted(fit, np.array([1.0, logit, nats.sum(), nats.min(), chi2, log_side]))
 
 
-def look_closely(frame: Frame, camera: Camera, found: Sequence[Fitted]) -> list[Fitted]:
+def look_closely(frame: Frame, camera: Camera, found: Sequence[Fitted]) -> list[Examined]:
     """Return the same with what the network of cards says of each: sides and figures tell bases from prints."""
     if not found:
         return []
@@ -195,10 +208,7 @@ def look_closely(frame: Frame, camera: Camera, found: Sequence[Fitted]) -> list[
     circles = rectangle_circles(places.xy_mm, places.size_mm)
     said = run_patch_network(photo_pyramid(frame), camera, circles, model=CORNERED_MODEL)[:, 0]
     logits = said.clip(-MAX_LOGIT_PER_VIEW, MAX_LOGIT_PER_VIEW).tolist()
-    return [
-        one._replace(features=np.append(one.features, logit))
-        for one, logit in zip(found, logits, strict=True)
-    ]
+    return [one.with_closer_look(logit) for one, logit in zip(found, logits, strict=True)]
 
 
 def _side_nats(xy_mm: Array, posterior: PosePosterior) -> float:
@@ -228,7 +238,7 @@ def _poses_of_size(guess: ShapeCandidate, base: Base) -> Iterator[BasePose]:
             yield BasePose(base, guess.xy_mm, turn)
 
 
-def _poses_beside_likely(found: Sequence[Fitted]) -> list[BasePose]:
+def _poses_beside_likely(found: Sequence[Examined]) -> list[BasePose]:
     """Return the places in contact with likely bases where none of their size was fitted yet."""
     rated = rate(found)
     likely = [one for one in rated if one.score >= GROWTH_SCORE]
@@ -237,12 +247,12 @@ def _poses_beside_likely(found: Sequence[Fitted]) -> list[BasePose]:
         steps = 2 * half_extents(size_mm(one.base))[:, None] * side_normals(one.turn_rad)
         for step in steps:
             pose = BasePose(one.base, one.xy_mm + step, one.turn_rad)
-            if not _is_taken(pose, [*rated, *new]):
+            if not is_taken(pose, [*rated, *new]):
                 new.append(pose)
     return new
 
 
-def _is_taken(pose: BasePose, others: Sequence[BasePose | RectangleHypothesis]) -> bool:
+def is_taken(pose: BasePose, others: Sequence[BasePose | RectangleHypothesis]) -> bool:
     """Tell whether a base of its size was fitted at a place already."""
     same = [other.xy_mm for other in others if other.base == pose.base]
     limit_mm = TAKEN_SHARE * pose.base.width_mm

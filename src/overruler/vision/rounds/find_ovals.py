@@ -17,6 +17,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import likeliest_compatible_set, make_detection
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.learned.coefficients import load_coefficients
+from overruler.vision.learned.logits import EVEN_SCORE
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.shapes_in_play import SeenShapes
 from overruler.vision.rounds.further_ovals import add_further_trials, weigh_company
@@ -38,8 +39,6 @@ from overruler.vision.rounds.ovals_in_play import (
 TRACE_SIGMA_INFLATION = load_coefficients("sigma_inflation")["traced_oval_pose"]
 """Inflation of a trace's σ where the size is known: counted on 305 rendered ovals, with their
 fit."""
-EVEN_SCORE = 0.5
-"""Probability from above of an oval that other photos show."""
 POSE_COLUMNS = [0, 1, 4]
 """Columns of x, y and heading among an oval's numbers."""
 

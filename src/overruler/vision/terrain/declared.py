@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.bases import Base
-from overruler.board import Board
+from overruler.board import Board, card_about
 from overruler.calibration import Calibration
 from overruler.declared_terrain import DeclaredTerrain
 from overruler.detections import Detection, RaisedArea
@@ -45,10 +45,9 @@ class DeclaredGround:
     markers: tuple[tuple[Array, float], ...] = ()
     """Each marker's corners in the photo (4, 2), and its height in mm."""
 
-    def cards_mm(self, larger: float, z_mm: float = 0.0) -> list[Array]:
-        """Return the markers' cards (4, 2) on the plane at `z_mm`, `larger` times their squares."""
-        squares = [self.camera.unproject(corners, z_mm) for corners, _ in self.markers]
-        return [square.mean(0) + larger * (square - square.mean(0)) for square in squares]
+    def cards_mm(self, z_mm: float = 0.0) -> list[Array]:
+        """Return the markers' cards (4, 2) on the plane at `z_mm`."""
+        return [card_about(self.camera.unproject(px, z_mm)) for px, _ in self.markers]
 
     def merge_detections(
         self, flat: Sequence[Detection], raised: Sequence[Detection]
@@ -177,10 +176,9 @@ def detect_on_ground(
     calibration: Calibration,
     bases: Sequence[Base],
     ground: DeclaredGround,
-    larger: float,
     progress: Callable[[str], None] = lambda text: None,
 ) -> tuple[Detection, ...]:
-    """Return the bases on raised ground outside markers' cards, `larger` times their squares."""
+    """Return the bases on raised ground outside markers' cards."""
     found: list[Detection] = []
     smallest_mm = min((base.width_mm for base in bases), default=np.inf)
     for area in ground.areas:
@@ -188,7 +186,7 @@ def detect_on_ground(
             continue
         progress(f"looking at what stands on {area.id}")
         plane = _raised_plane(calibration, area)
-        cards = [card - plane.origin_mm[:2] for card in ground.cards_mm(larger, area.top_z_mm)]
+        cards = [card - plane.origin_mm[:2] for card in ground.cards_mm(area.top_z_mm)]
         for local in detect(frame, plane.calibration, bases, cards, MARGIN_MM):
             detection = plane.to_board_frame(local)
             if area_under(calibration.camera, detection, ground.areas) is area:

@@ -17,7 +17,7 @@ from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.evidence import piece_probability
 from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.hypotheses import Hypothesis
-from overruler.vision.pairing.ranks import complete_ranks as ranks
+from overruler.vision.pairing.ranks import ask_photos as asking
 from overruler.vision.pairing.ranks.complete_ranks import complete_ranks
 from overruler.vision.pairing.ranks.rank_evidence import RankEvidence
 from overruler.vision.pairing.ranks.told_places import SeenPlace
@@ -99,7 +99,7 @@ def first_of(table: Table, score: float = 0.95) -> list[Decided]:
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch) -> Table:
     table = Table()
-    monkeypatch.setattr(ranks, "look_at_places", table.look_at_places)
+    monkeypatch.setattr(asking, "look_at_places", table.look_at_places)
     return table
 
 
@@ -173,7 +173,7 @@ def test_two_bases_in_contact_that_look_like_one_are_told_apart(
             for pose, look in zip(asked[2], table.look_at_places(*asked), strict=True)
         ]
 
-    monkeypatch.setattr(ranks, "look_at_places", look)
+    monkeypatch.setattr(asking, "look_at_places", look)
     both = found_by_one((table.places[0] + table.places[1]) / 2, base=Base.rectangle(25, 50))
     done = complete_ranks(PHOTOS, [both, *first_of(table)[2:], found_by_one(table.places[5])])
     assert {one.base for one in done} == {SQUARE}

@@ -36,7 +36,8 @@ from training.lessons.in_play.wrong_shapes import (
     rounds,
     wrong_shapes,
 )
-from training.lessons.rims.patches import apparent, ring_candidates
+from training.lessons.rims.painted import apparent
+from training.lessons.rims.patches import ring_candidates
 
 CROWDED, REGIMENTS = 0.52, 0.3
 """The shares of tables with units of round bases, and with regiments and stands; on the others stands what the

@@ -12,22 +12,14 @@ from overruler.geometry.camera import Camera
 from overruler.vision.learned.patches import auxiliary_input, build_pyramid, cut_patches
 from overruler.vision.learned.print_net import rectangle_radius_mm
 from synthetic.arrays import Array, Picture, Rng
-from synthetic.from_above.sheet import Truth, on_board, read_truth, visible_share
-from synthetic.painted.paint import photo_of
+from synthetic.from_above.sheet import Truth, on_board, read_truth
 from synthetic.painted.plates import Plate, rounded, spun
-from synthetic.painted.scene import make_scene
+from synthetic.painted.scene import Scene
 from synthetic.painted.wardrobe import Wardrobe
-from synthetic.printed_mats import Lookalike, any_angular, print_among, print_on_mat
+from synthetic.printed_mats import Lookalike, any_angular, print_on_mat
 from training.blocks import Arrays
-from training.lessons.rims.patches import (
-    FINER,
-    any_view,
-    block_of,
-    inside,
-    label,
-    shaken,
-    taken_by,
-)
+from training.lessons.rims.painted import paint_scene
+from training.lessons.rims.patches import block_of, inside, label, shaken
 
 ON_PAINTED, ON_TRACED = 4, 8
 """Printed squares on a painted piece of a table, and on a traced table."""
@@ -58,21 +50,19 @@ def traced_cards(path: Path) -> Arrays:
 
 
 def _samples(seed: Sequence[int], tiles: Sequence[Picture], wardrobe: Wardrobe | None) -> Arrays:
+    """What one random scene with cornered plates teaches."""
     rng = np.random.default_rng(list(seed))
-    view, reach = any_view(rng)
-    scene = make_scene(rng, reach, tiles, wardrobe, UNMANNED)
-    scene = replace(scene, plates=[squared(rng, plate) for plate in scene.plates])
-    photo, owners = photo_of(rng, scene, view, FINER, tiles)
-    fine = view.resized(FINER)
-    rows = [
-        [*_circle(plate), visible_share(k, plate, owners, fine)]
-        for k, plate in enumerate(scene.plates)
-    ]
+    painted = paint_scene(rng, tiles, wardrobe, UNMANNED, partial(_squared_all, rng))
+    plates = painted.scene.plates
+    rows = [[*_circle(plate), seen] for plate, seen in zip(plates, painted.seen, strict=True)]
     things = np.array(rows, float).reshape(-1, 4)
-    is_base = np.array([plate.is_base for plate in scene.plates], bool)
-    box, taken = (-reach, -reach, reach, reach), taken_by(scene, view.camera)
-    photo, cards = print_among(rng, photo, view.camera, box, taken, ON_PAINTED, any_angular(rng))
-    return _taught(rng, photo, view.camera, things[is_base], things[:, :3], cards)
+    is_base = np.array([plate.is_base for plate in plates], bool)
+    photo, cards = painted.with_prints(rng, ON_PAINTED, any_angular(rng))
+    return _taught(rng, photo, painted.view.camera, things[is_base], things[:, :3], cards)
+
+
+def _squared_all(rng: Rng, scene: Scene) -> Scene:
+    return replace(scene, plates=[squared(rng, plate) for plate in scene.plates])
 
 
 def squared(rng: Rng, plate: Plate) -> Plate:

@@ -18,21 +18,16 @@ from overruler.vision.learned.patches import (
 )
 from overruler.vision.rounds.ring_filter import find_candidates
 from synthetic.arrays import Array, Floats, Picture, Rng
-from synthetic.camera import View, view_towards
-from synthetic.from_above.sheet import visible_share
-from synthetic.painted.paint import photo_of
 from synthetic.painted.plates import Plate, circle
-from synthetic.painted.scene import Scene, make_scene
 from synthetic.painted.wardrobe import Wardrobe
-from synthetic.printed_mats import CLEARANCE_MM, Lookalike, print_among
+from synthetic.printed_mats import Box, Lookalike
 from synthetic.tiles import library
 from training.blocks import Arrays
+from training.lessons.rims.painted import PaintedScene, apparent, paint_scene
 
 RADII_MM = (12.8, 14.2, 16, 20, 25, 30, 35, 40, 45, 50, 60, 80)
 RING_MM_PER_PX = 1.0
 """Of the picture from above that the ring filter sees."""
-Box = tuple[float, float, float, float]
-"""Left, low, right, high, in mm."""
 PLACE_SHARE, SIZE_LOG = 0.42, 0.30
 """A candidate is a base's where it lies within these: shares of its radius in place, logarithm of the ratio in size."""
 NEAR_SHARE, NEAR_LOG = 0.6, 0.45
@@ -40,8 +35,8 @@ NEAR_SHARE, NEAR_LOG = 0.6, 0.45
 LEAST_VISIBLE = 0.2
 SCENES, TILES = 200, 120
 """Scenes in a block, and mats that they lie on."""
-FINER, AT_ONCE = 2, 256
-"""Samples of a pixel's side; patches that are cut at a time."""
+AT_ONCE = 256
+"""Patches that are cut at a time."""
 
 
 def drawn_block(
@@ -70,20 +65,16 @@ def samples(
 ) -> Arrays:
     """What one random scene teaches, with up to so many prints on its mat."""
     rng = np.random.default_rng(list(seed))
-    view, reach = any_view(rng)
-    scene = make_scene(rng, reach, tiles, wardrobe, unmanned)
-    photo, owners = photo_of(rng, scene, view, FINER, tiles)
-    fine = view.resized(FINER)
+    painted = paint_scene(rng, tiles, wardrobe, unmanned)
     rows = [
-        [*plate.center_mm, plate.radius_mm, visible_share(k, plate, owners, fine)]
-        for k, plate in enumerate(scene.plates)
+        [*plate.center_mm, plate.radius_mm, seen]
+        for plate, seen in zip(painted.scene.plates, painted.seen, strict=True)
         if plate.is_base
     ]
-    box = (-reach, -reach, reach, reach)
-    photo, discs = print_among(rng, photo, view.camera, box, taken_by(scene, view.camera), prints)
-    guesses = [_candidates(rng, photo, view, scene, reach), printed(rng, discs)]
-    candidates = inside(np.concatenate(guesses), view.camera, photo)
-    return teach(rng, photo, view.camera, candidates, np.array(rows, float).reshape(-1, 4))
+    camera, (photo, discs) = painted.view.camera, painted.with_prints(rng, prints, "disc")
+    guesses = [_candidates(rng, photo, painted), printed(rng, discs)]
+    candidates = inside(np.concatenate(guesses), camera, photo)
+    return teach(rng, photo, camera, candidates, np.array(rows, float).reshape(-1, 4))
 
 
 def teach(rng: Rng, photo: Picture, camera: Camera, candidates: Array, truth: Array) -> Arrays:
@@ -129,41 +120,22 @@ def label(camera: Camera, candidates: Array, truth: Array) -> Floats:
     return result
 
 
-# --- a camera ---
-
-
-def any_view(rng: Rng) -> tuple[View, float]:
-    """A camera over the origin, and how far from it the scene reaches."""
-    reach = float(
-        rng.choice(
-            [rng.uniform(35, 70), rng.uniform(60, 130), rng.uniform(110, 190)], p=[0.15, 0.4, 0.45]
-        )
-    )
-    mm_per_px = max(rng.uniform(0.28, 1.3), 2 * reach / 320)
-    height, angle = rng.uniform(800, 2100), rng.uniform(0, 0.72) ** 1.3 * 0.72**-0.3
-    around, roll = rng.uniform(0, 6.3, 2)
-    eye = height * np.array([np.tan(angle) * np.cos(around), np.tan(angle) * np.sin(around), 1])
-    at = np.append(rng.uniform(-0.5, 0.5, 2) * height * rng.uniform(0, 1), 0)
-    return view_towards(eye, at, roll, reach, mm_per_px), reach
-
-
 # --- candidates ---
 
 
-def _candidates(rng: Rng, photo: Picture, view: View, scene: Scene, reach: float) -> Array:
+def _candidates(rng: Rng, photo: Picture, painted: PaintedScene) -> Array:
     """Guesses (N, 3) near every plate and lure, what a ring filter finds, and a few at random."""
+    scene, camera, reach = painted.scene, painted.view.camera, painted.reach_mm
     rows = [[*plate.center_mm, plate.radius_mm] for plate in scene.plates]
     things = np.array(rows).reshape(-1, 3)
     guesses = [shaken(rng, things, share) for share in (0.4, 0.4, 0.3, 0.2, 0.12, 0.08, 0.05)]
     guesses += [misled(rng, things), misled(rng, things)]
-    lures = apparent(scene.lures, view.camera)
+    lures = apparent(scene.lures, camera)
     guesses += [shaken(rng, lures, share) for share in (0.4, 0.2, 0.1, 0.05)]
     guesses.append(shaken(rng, oval_ends(scene.plates), 0.2))
     if rng.random() < 0.5 or not len(things):
         radii = rng.choice(RADII_MM, 5, replace=False).tolist()
-        guesses.append(
-            ring_candidates(photo, view.camera, (-reach, -reach, reach, reach), radii, most=24)
-        )
+        guesses.append(ring_candidates(photo, camera, painted.box_mm, radii, most=24))
     loose = np.column_stack(
         [rng.uniform(-reach, reach, (2, 2)), np.exp(rng.uniform(np.log(11), np.log(85), 2))]
     )
@@ -175,20 +147,6 @@ def printed(rng: Rng, discs: Sequence[Lookalike]) -> Array:
     things = np.array([[*disc.xy_mm, disc.radius_mm] for disc in discs]).reshape(-1, 3)
     near = [shaken(rng, things, share) for share in (0.4, 0.3, 0.2, 0.12, 0.08, 0.05)]
     return np.concatenate([*near, misled(rng, things)])
-
-
-def taken_by(scene: Scene, camera: Camera) -> list[Array]:
-    """Circles (3,) where no print may lie."""
-    plates = [np.array([*one.center_mm, one.radius_mm + CLEARANCE_MM]) for one in scene.plates]
-    return [*plates, *apparent(scene.lures, camera)]
-
-
-def apparent(lures: Array, camera: Camera) -> Array:
-    """Round things (N, 4) of x, y, height and radius as they seem to lie on z = 0 (N, 3)."""
-    eye = camera.center_mm
-    scale = eye[2] / (eye[2] - lures[:, 2])
-    seen = eye[:2] + (lures[:, :2] - eye[:2]) * scale[:, None]
-    return np.column_stack([seen, lures[:, 3] * scale])
 
 
 def oval_ends(plates: Sequence[Plate]) -> Array:

@@ -10,23 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.geometry.pose import Array
+from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.pairing.ranks.told_places import SeenPlace
 from overruler.vision.plates.regiments import MAX_STRETCH_NATS
 
 MIN_LOOKS = 2
 """Photos that show a place, at least, for which it is judged by all of them."""
-CONSTANT = -2.28
-"""Log odds of a base where the photos say nothing. This and the three weights were fitted by logistic
-regression to 419 bases of nine rendered tables of regiments, 922 other places and, with a weight of 0.03,
-125 that overlap a base: by all three photos and by any two. With weights fitted on the other tables 409 of
-the bases have 0.5 or more by all three photos, and of the other places 13."""
-WEIGHT_OF_NETWORK = 1.64
-"""Weight of the photos' mean log odds of a middle there."""
-WEIGHT_OF_SIDES = 0.26
-"""Weight of the evidence of all sides, in nats."""
-WEIGHT_OF_WORST_SIDE = 0.46
-"""Weight of the side with the least evidence."""
+LOGIT_WEIGHTS = tuple(load_coefficients("rank_evidence").values())
+"""Weights of a base's log odds; the file names the features. They were fitted by logistic regression to 419 bases
+of nine rendered tables of regiments, 922 other places and, with a weight of 0.03, 125 that overlap a base: by all
+three photos and by any two. With weights fitted on the other tables 409 of the bases have 0.5 or more by all three
+photos, and of the other places 13."""
 SHARP_MM_PER_PX = 1.0
 """Resolution up to which a photo's log odds count in full; a coarser one's count by its information."""
 FEW_NATS = -4.0
@@ -49,16 +44,24 @@ class RankEvidence:
 
     def log_odds(self, photos: Collection[int]) -> float | None:
         """The log odds of a base, by these photos; None where too few of them show the place."""
+        features = self.features(photos)
+        if features is None:
+            return None
+        total = float(np.dot(LOGIT_WEIGHTS, features)) + (FEW_NATS if self.is_among_few else 0.0)
+        return float(np.clip(total, -MAX_LOG_ODDS, MAX_LOG_ODDS))
+
+    def features(self, photos: Collection[int]) -> Array | None:
+        """What these photos say together (4,); None where too few of them show the place.
+
+        1, their mean log odds of a middle there, the evidence of all sides and that of the weakest, in nats.
+        """
         asked = [place for index, place in self.seen.items() if index in photos]
         if len(asked) < MIN_LOOKS:
             return None
         network = np.average([place.network_logit for place in asked], weights=_votes(asked))
         nats = np.sum([place.stretch_nats for place in asked], 0)
         sides = np.clip(nats, -MAX_STRETCH_NATS, MAX_STRETCH_NATS).sum(1)
-        seen = WEIGHT_OF_SIDES * sides.sum() + WEIGHT_OF_WORST_SIDE * sides.min()
-        prior = CONSTANT + (FEW_NATS if self.is_among_few else 0.0)
-        total = prior + WEIGHT_OF_NETWORK * network + seen
-        return float(np.clip(total, -MAX_LOG_ODDS, MAX_LOG_ODDS))
+        return np.array([1.0, network, sides.sum(), sides.min()])
 
     @property
     def size_chi2(self) -> float:
