@@ -37,6 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     check_geojson_path(args.geojson)
     args.question = " ".join(args.question)  # words without quotes are several arguments
+    if args.strict and args.question != "-":
+        raise BadInput(
+            "--strict goes with -, which reads questions from standard input: leave it away"
+        )
     scene = _load_scene(args)
     verdicts: list[Verdict] = []
     if args.question == "-":
