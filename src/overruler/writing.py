@@ -143,12 +143,13 @@ def make_folder(option: str, folder: Path, mode: int = 0o777) -> Path:
     return folder
 
 
-def check_folder_name(option: str, folder: Path) -> None:
-    """Raise `BadInput` where the name of a folder to make is a file's, `report.html` say."""
+def check_folder_name(option: str, folder: Path) -> Path:
+    """The folder; raises `BadInput` where the name of one to make is a file's, `report.html` say."""
     if folder.suffix.lower() in FOREIGN_ENDINGS and not folder.exists():
         raise BadInput(
             f"{option}: {folder}: a folder is made, and no {folder.suffix} file: name a folder"
         )
+    return folder
 
 
 # --- files ---

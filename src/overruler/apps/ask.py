@@ -16,6 +16,9 @@ from overruler.rules import ask, read_question
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 
+MAX_NAMED_CHARS = 40
+"""Longest question that an error repeats."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -47,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         failed = _answer_lines(scene, verdicts)
     else:
         failed = 0
-        verdicts.append(_ask(scene, args.question, "question"))
+        verdicts.append(_ask(scene, args.question, _name_of(args.question)))
     if args.geojson:
         write_geojson(args.geojson, scene, verdicts)
     if args.question != "-":
@@ -79,6 +82,12 @@ def _read_scene(args: argparse.Namespace) -> Scene:
 
 def _ask(scene: Scene, text: str, name: str) -> Verdict:
     return ask(scene, read_question(scene.game, text, name))
+
+
+def _name_of(question: str) -> str:
+    """What errors call a question: its words, if they are few."""
+    is_short = 0 < len(question.strip()) <= MAX_NAMED_CHARS
+    return f'"{question}"' if is_short and not question.lstrip().startswith("{") else "question"
 
 
 def _answer_text(verdict: Verdict) -> str:

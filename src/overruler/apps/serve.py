@@ -197,10 +197,8 @@ def read_settings(args: argparse.Namespace, place: ServerAddress) -> "Settings":
     boards = _read_named("--board", ((Board.load(path).name, path) for path in args.board))
     lenses = _read_named("--lens", ((path.stem, path) for path in args.lens if Lens.load(path)))
     usual = {name: text for name, text in usual_boards().items() if name not in boards}
-    if args.store:
-        check_folder_name("--store", args.store)
     return Settings(
-        store=args.store or _data_folder(),
+        store=check_folder_name("--store", args.store or _data_folder()),
         access_policy=AccessPolicy(place.accepted_hosts(args.name), place.key),
         url=place.base_url,
         choices=Choices(boards | usual, lenses, house_request(args), _read_taught(args.taught)),

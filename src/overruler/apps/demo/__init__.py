@@ -16,8 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    check_folder_name("--out", args.out)
-    folder = make_folder("--out", args.out)
+    folder = make_folder("--out", check_folder_name("--out", args.out))
     from overruler.apps.demo.page import render_page
     from overruler.apps.demo.steps import BOARD_PATH, GAME, PHOTO_PATH, generate_steps
 
