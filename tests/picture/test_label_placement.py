@@ -102,3 +102,26 @@ def test_a_free_place_covers_nothing_or_there_is_none(count: int, seed: int) -> 
         assert (label[:2] >= 2).all()
     nowhere = np.full((4, 2), np.nan)
     assert room.place_free_beside((34, 15), nowhere) is None
+
+
+@given(st.floats(0, 30), st.floats(0, 30))
+def test_the_names_of_a_stack_keep_apart(dx: float, dy: float) -> None:
+    """Two plates over each other, a third beside them: there is room all round."""
+    room = LabelLayout(SIZE)
+    bases = [
+        np.array([x - 20, y - 20, x + 20, y + 20])
+        for x, y in ((500, 400), (500 + dx, 400 + dy), (540, 430))
+    ]
+    for base in bases:
+        room.reserve_box(base, 4.0)
+    for base in bases:
+        room.place_beside((34, 15), base)
+    labels = room.boxes[3:]
+    assert all(overlap(a, b) == 0 for i, a in enumerate(labels) for b in labels[:i])
+
+
+def test_a_name_touches_no_marker_though_a_base_beside_it_is_covered_a_little() -> None:
+    room = LabelLayout(SIZE)
+    room.reserve_box((95, 0, 200, 200), kept=True)
+    room.reserve_box((495, 380, 530, 420), weight=4.0)
+    assert room.reserve_best((50, 20), np.array([[75.0, 100], [472, 400]])) == 1

@@ -95,7 +95,7 @@ def check_batch(args: argparse.Namespace) -> None:
             )
     if args.jobs is not None and not 1 <= args.jobs <= MAX_JOBS:
         raise BadInput(f"--jobs: must be from 1 to {MAX_JOBS}, is {args.jobs}")
-    if args.jobs is not None and not args.photo:
+    if args.jobs not in (None, 1) and not args.photo:
         raise BadInput(
             "--jobs goes with photos that lie there: those that land in --watch are measured one by one"
         )

@@ -185,8 +185,6 @@ def _is_auto(args: MeasureRequest) -> bool:
 
 
 def _check_outputs(args: MeasureRequest) -> None:
-    check_ending("--scene", args.scene, SCENE_ENDINGS)
-    check_ending("--csv", args.csv, CSV_ENDINGS)
     if args.picture:
         check_picture_ending("--picture", args.picture, ALL_ENDINGS)
         check_film_ending(args.picture)
@@ -199,6 +197,8 @@ def _check_outputs(args: MeasureRequest) -> None:
         raise BadInput(
             "PHOTOs, --beside, --scene, --picture, --doubt, --geojson and --csv must be different files"
         )
+    check_ending("--scene", args.scene, SCENE_ENDINGS)
+    check_ending("--csv", args.csv, CSV_ENDINGS)
 
 
 def read_lenses(
