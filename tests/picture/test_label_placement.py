@@ -108,7 +108,8 @@ def test_a_free_place_covers_nothing_or_there_is_none(count: int, seed: int) -> 
 @pytest.mark.parametrize("seed", range(300))
 def test_the_names_of_a_stack_keep_apart(seed: int) -> None:
     """Five plates over each other: there is room for all names round them."""
-    middles = np.random.default_rng(seed).uniform(-30, 30, (5, 2)) + (500, 400)
+    shifts = np.random.default_rng(seed).uniform(-30, 30, (5, 2))
+    middles = shifts + np.array([500, 400])
     room = LabelLayout(SIZE)
     bases = [np.array([x - 20, y - 20, x + 20, y + 20]) for x, y in middles]
     for base in bases:
