@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -18,6 +18,26 @@ MAX_PREFIX_CHARS = 40
 """Characters of a file's name that its temporary file's name begins with; names have at most 255 bytes."""
 PIPE_READER_WAIT_S = 10.0
 """Longest wait for a program that opens the other end of a named pipe."""
+FOREIGN_ENDINGS = frozenset(
+    (
+        *(
+            ".jpg",
+            ".jpeg",
+            ".png",
+            ".webp",
+            ".tif",
+            ".tiff",
+            ".heic",
+            ".heif",
+            ".bmp",
+            ".gif",
+            ".svg",
+        ),
+        *(".mp4", ".mov", ".mkv", ".avi", ".webm", ".pdf", ".html", ".zip", ".parquet", ".md"),
+        *(".json", ".jsonl", ".geojson", ".toml", ".csv", ".py"),
+    )
+)
+"""Endings that say what a file holds: no other kind of file is written under them."""
 _POLL_INTERVAL_S = 0.05
 """Time between two attempts to open a named pipe."""
 
@@ -86,6 +106,50 @@ def check_writable(path: str | Path) -> None:
         raise BadInput(f"{path}: the folder {target.parent} cannot be written to: choose another")
     if target.exists() and not os.access(target, os.W_OK):
         raise BadInput(f"{path}: is write-protected: unprotect it, or name another file")
+
+
+def check_ending(option: str, path: Path | None, endings: Sequence[str]) -> None:
+    """Raise `BadInput` where the name of a file to write says that it holds something else.
+
+    `endings` are those of what is written. Without an ending, or with one that says nothing, a name is good.
+    """
+    ending = path.suffix.lower() if path else ""
+    if ending in FOREIGN_ENDINGS and ending not in endings:
+        raise BadInput(f"{option}: {path}: {endings_rule(endings)}")
+
+
+def endings_rule(endings: Sequence[str]) -> str:
+    """What a message says of a name with another ending."""
+    *others, last = endings
+    return (
+        f"the name must end in {', '.join(others)} or {last}"
+        if others
+        else f"the name must end in {last}"
+    )
+
+
+def make_folder(option: str, folder: Path, mode: int = 0o777) -> Path:
+    """Make a folder that an option names, and those above it; `BadInput` says what is in the way."""
+    for path in (folder, *folder.parents):
+        if path.exists() and not path.is_dir():
+            raise BadInput(f"{option}: {path}: is a file: name a folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=mode)
+    except OSError as error:
+        reason = error.strerror or error
+        raise BadInput(
+            f"{option}: {folder}: cannot be made: {reason}: name another folder"
+        ) from None
+    return folder
+
+
+def check_folder_name(option: str, folder: Path) -> Path:
+    """The folder; raises `BadInput` where the name of one to make is a file's, `report.html` say."""
+    if folder.suffix.lower() in FOREIGN_ENDINGS and not folder.exists():
+        raise BadInput(
+            f"{option}: {folder}: a folder is made, and no {folder.suffix} file: name a folder"
+        )
+    return folder
 
 
 # --- files ---

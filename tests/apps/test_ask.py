@@ -274,3 +274,11 @@ def test_a_default_of_no_field_is_named(tmp_path: Path, capsys: pytest.CaptureFi
     scene = SCENE | {"state": {"defaults": {"range": {"far": 1}}}}
     assert main(["ask", saved(tmp_path, scene), RANGE]) == 2
     assert "state.defaults.range.far" in capsys.readouterr().err
+
+
+def test_what_a_question_lacks_is_told_after_its_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ask", saved(tmp_path, SCENE), "range", "b"]) == 2
+    said = 'overruler: "range b": to: is missing; ask, for example: range b a\n'
+    assert capsys.readouterr().err == said

@@ -22,6 +22,7 @@ from documents.obs_clip import PASSWORD, connected, free_port, studio
 from overruler.apps import cli
 from overruler.apps import obs as command
 from overruler.errors import BadInput, CannotMeasure
+from overruler.picture import transparent_png
 from overruler.picture.films import stinger
 from overruler.sources.live import LiveReader, parse_source
 from overruler.sources.obs import Obs, authentication_string, parse_address
@@ -202,7 +203,7 @@ def test_obs_is_fed_again_when_it_has_been_restarted_and_left_with_nothing(
     with pytest.raises(KeyboardInterrupt):
         command.feed_until_stopped(lambda: gone, SCENE, "http://localhost:8322/overlay")
     assert gone.lives == 4
-    assert gone.files[-1] == command.transparent_png()
+    assert gone.files[-1] == transparent_png()
     assert capsys.readouterr().err.count("trying again") == 2
 
 
@@ -238,7 +239,7 @@ def test_what_is_on_air_is_drawn_once_and_gone_with_the_server(tmp_path: Path) -
         assert command.poll_overlay(slide, f"{home}/overlay", tag) != tag
         assert np.array(Image.open(io.BytesIO(slide.png)))[..., 3].max() == 0
     command.poll_overlay(slide, f"{home}/overlay", tag)
-    assert slide.png == command.transparent_png()
+    assert slide.png == transparent_png()
     assert len(list(tmp_path.iterdir())) <= 2  # what OBS reads, and may still be reading
 
 

@@ -97,3 +97,10 @@ def test_an_unknown_id_is_bad_input_that_names_the_known_ones() -> None:
     with pytest.raises(UnknownName, match=r"p09.*p01, p02") as refused:
         rule_on_questions(scene(row(0, 60)), [{"question": "distance", "from": "p01", "to": "p09"}])
     assert isinstance(refused.value, BadInput)
+
+
+@pytest.mark.parametrize(("count", "where"), [(1, "--ask: to:"), (2, "--ask 1: to:")])
+def test_errors_name_the_option_of_a_question(count: int, where: str) -> None:
+    questions = [{"question": "distance", "from": "p01"}] * count
+    with pytest.raises(BadInput, match=f"^{where} is missing; ask, for example: distance p01 p02$"):
+        rule_on_questions(scene(row(0, 60)), questions, "--ask")

@@ -121,3 +121,28 @@ def test_the_length_of_the_scale_is_covered_by_no_plate() -> None:
     text = report_drawing._scale_bar_length(table)[1]
     wide = text_plate_size(text, SCALE_FONT_SIZE * view.unit)[0]
     assert room.boxes[-1][2] - room.boxes[-1][0] >= wide
+
+
+def test_rulings_and_magnifier_cover_no_marker_where_there_is_room() -> None:
+    """Markers lie where the words and the magnifier would stand first."""
+    told = replace(RULINGS[0], lines_mm=(445.0,), margin_mm=1.0)
+    table = replace(marked(), scene=report().scene, verdicts=(told,))
+    side = np.array([(-40, -40), (40, -40), (40, 40), (-40, 40)])
+    view, claims = View(camera(), SIZE_PX), drawable_rulings(table.scene, table.verdicts)
+    room = report_drawing._reserve_pieces(view, table, claims)
+    bare = replace(table, calibration=replace(table.calibration, corners_px=()))
+    first = report_drawing._place_plates(view, bare, room, claims)
+    assert first.loupe is not None
+    words = room.boxes[-2] if len(room.boxes) > 1 else room.boxes[-1]
+    middles = [first.loupe.middle, (words[:2] + words[2:]) / 2]
+    markers = tuple(np.array(middle) + side for middle in middles)
+    table = replace(table, calibration=replace(table.calibration, corners_px=markers))
+    room = report_drawing._reserve_pieces(view, table, claims)
+    count = len(room.boxes)
+    report_drawing._place_plates(view, table, room, claims)
+    plates = [box for box in room.boxes[count:] if (box[2:] - box[:2]).min() > 60]
+    marked_boxes = np.array([[*one.min(0), *one.max(0)] for one in markers])
+    large = [box for box in plates if (box[2:] - box[:2]).max() > 150]
+    assert len(large) == 2
+    for box in large:
+        assert not overlaps(box, marked_boxes).any()

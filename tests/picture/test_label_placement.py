@@ -1,6 +1,7 @@
 """Labels find room, and say no to what is taken."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -102,3 +103,25 @@ def test_a_free_place_covers_nothing_or_there_is_none(count: int, seed: int) -> 
         assert (label[:2] >= 2).all()
     nowhere = np.full((4, 2), np.nan)
     assert room.place_free_beside((34, 15), nowhere) is None
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_the_names_of_a_stack_keep_apart(seed: int) -> None:
+    """Five plates over each other: there is room for all names round them."""
+    shifts = np.random.default_rng(seed).uniform(-30, 30, (5, 2))
+    middles = shifts + np.array([500, 400])
+    room = LabelLayout(SIZE)
+    bases = [np.array([x - 20, y - 20, x + 20, y + 20]) for x, y in middles]
+    for base in bases:
+        room.reserve_box(base, 4.0)
+    for base in bases:
+        room.place_beside((34, 15), base)
+    labels = room.boxes[5:]
+    assert all(overlap(a, b) == 0 for i, a in enumerate(labels) for b in labels[:i])
+
+
+def test_a_name_touches_no_marker_though_a_base_beside_it_is_covered_a_little() -> None:
+    room = LabelLayout(SIZE)
+    room.reserve_box((95, 0, 200, 200), kept=True)
+    room.reserve_box((495, 380, 530, 420), weight=4.0)
+    assert room.reserve_best((50, 20), np.array([[75.0, 100], [472, 400]])) == 1

@@ -165,3 +165,23 @@ def tile_colour(sigma_mm: float) -> str:
 
 def to_rgb(colour: str) -> list[int]:
     return [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+
+
+def test_no_words_cover_a_marker_or_the_deciding_gap(
+    calibration: Calibration, doubt: PrecisionMap
+) -> None:
+    """They lie where the words stand first, at the foot, and where a figure stands."""
+    gap_mm = np.array([[100.0, 200.0], [160.0, 200.0]])
+    gap = View(calibration.camera, SIZE).to_px(gap_mm)
+    marker = np.array([(300.0, 540.0), (360, 540), (360, 590), (300, 590)])
+    marked = replace(calibration, corners_px=(marker, calibration.corners_px[0]))
+    root = ElementTree.fromstring(draw_map(marked, doubt, gaps_mm=[gap_mm]))
+    plates = [
+        [float(node.get(key, 0)) for key in ("x", "y", "width", "height")]
+        for node in root.iter(f"{SVG}rect")
+    ]
+    assert len(plates) > 9
+    for shown in (*marked.corners_px, gap):
+        (left, top), (right, bottom) = shown.min(0), shown.max(0)
+        for x, y, wide, high in plates:
+            assert x > right or x + wide < left or y > bottom or y + high < top

@@ -7,6 +7,7 @@ import pytest
 from overruler.errors import BadInput
 from overruler.games import GAMES
 from overruler.rules import ask, game_of, read_question
+from overruler.rules.words import in_words
 from tests.rules.scenes import disc, scene_of
 
 
@@ -82,3 +83,41 @@ def test_every_name_of_every_question_can_be_said_in_words() -> None:
             said = " ".join([kind, *(f"n{index}" for index in range(len(names)))])
             read = read_question(game, said, "question").value
             assert list(read)[1:] == names
+
+
+@pytest.mark.parametrize(
+    ("game", "words", "example"),
+    [
+        ("legion", "range left", "range left right"),
+        ("legion", "range right", "range right left"),
+        ("legion", "range nobody", "range left right"),
+        ("legion", "at left right", "at left right range=1-2"),
+        ("legion", "at", "at left right range=1-2"),
+        ("positioning", "within left", "within left right 4in"),
+        ("xwing", '{"question": "attack_range"}', "attack_range left right front"),
+    ],
+)
+def test_a_question_that_lacks_something_is_answered_with_one_that_the_scene_answers(
+    game: str, words: str, example: str
+) -> None:
+    base = {"shape": "rectangle", "width_mm": 40, "length_mm": 40}
+    pieces = [disc("left", 100, 100, base=base), disc("right", 200, 100, base=base)]
+    scene = scene_of(pieces, game=game)
+    with pytest.raises(BadInput, match=r"(is|are) missing; ask, for example: ") as caught:
+        ask(scene, read_question(game, words, "here"))
+    said = str(caught.value).partition("for example: ")[2]
+    assert said == example
+    ask(scene, read_question(game, said, "here"))
+
+
+def test_where_no_question_of_the_kind_can_be_answered_none_is_offered() -> None:
+    with pytest.raises(BadInput, match=r"from, to: are missing$"):
+        ask(scene_of([disc("alone", 100, 100)], game="legion"), "range")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_said_in_words_is_what_the_example_asks(game: str) -> None:
+    for kind in game_of(game).questions:
+        example = game_of(game).example(kind)
+        said = in_words(game_of(game).questions, example)
+        assert read_question(game, said, "here").value == example

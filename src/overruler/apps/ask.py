@@ -16,6 +16,9 @@ from overruler.rules import ask, read_question
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 
+MAX_NAMED_CHARS = 40
+"""Longest question that an error repeats."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -37,13 +40,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     check_geojson_path(args.geojson)
     args.question = " ".join(args.question)  # words without quotes are several arguments
+    if args.strict and args.question != "-":
+        raise BadInput(
+            "--strict goes with -, which reads questions from standard input: leave it away"
+        )
     scene = _load_scene(args)
     verdicts: list[Verdict] = []
     if args.question == "-":
         failed = _answer_lines(scene, verdicts)
     else:
         failed = 0
-        verdicts.append(_ask(scene, args.question, "question"))
+        verdicts.append(_ask(scene, args.question, _name_of(args.question)))
     if args.geojson:
         write_geojson(args.geojson, scene, verdicts)
     if args.question != "-":
@@ -75,6 +82,12 @@ def _read_scene(args: argparse.Namespace) -> Scene:
 
 def _ask(scene: Scene, text: str, name: str) -> Verdict:
     return ask(scene, read_question(scene.game, text, name))
+
+
+def _name_of(question: str) -> str:
+    """What errors call a question: its words, if they are few."""
+    is_short = 0 < len(question.strip()) <= MAX_NAMED_CHARS
+    return f'"{question}"' if is_short and not question.lstrip().startswith("{") else "question"
 
 
 def _answer_text(verdict: Verdict) -> str:

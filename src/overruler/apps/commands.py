@@ -3,6 +3,7 @@
 import argparse
 import math
 import os
+from collections.abc import Iterable
 from typing import Any, NoReturn, Protocol
 
 COMMANDS = {
@@ -163,6 +164,15 @@ class HelpFormatter(argparse.HelpFormatter):
             texts = [self._format_args(one, one.dest) for one in files]
             usage = " ".join(["%(prog)s", *given, "[OPTION ...]", *texts])
         super().add_usage(usage, actions, groups, prefix)
+
+
+def refuse_options(args: argparse.Namespace, names: Iterable[str], problem: str) -> None:
+    """Raise `BadInput` with a problem for the first option of some names that is given."""
+    for name in names:
+        if getattr(args, name) not in (None, False, []):
+            from overruler.errors import BadInput
+
+            raise BadInput(f"--{name.replace('_', '-')} {problem}")
 
 
 class Command(Protocol):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from overruler.apps.commands import refuse_options
 from overruler.apps.settings.config_path import CONFIG_VARIABLE, config_path
 from overruler.apps.settings.user_config import SCALE_OPTIONS, Config
 from overruler.board import Board
@@ -45,6 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.what != "show":
+        options = [name for name in vars(args) if name != "what"]
+        refuse_options(args, options, "goes with overruler config show: leave it away here")
     {"show": _print_effective, "path": _print_path, "check": _check_file}[args.what](args)
     return 0
 

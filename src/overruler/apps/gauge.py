@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from overruler.apps.commands import Parser
+from overruler.apps.commands import Parser, refuse_options
 from overruler.apps.markers import check_pdf_ending
 from overruler.errors import CannotMeasure
 from overruler.picture.sheets.gauge_sheet import (
@@ -53,8 +53,7 @@ class Reading:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     option = parser.add_argument
     option("--paper", type=str.lower, choices=tuple(PAPERS_MM), default="a4", help="the paper (a4)")
-    out = Path("gauge.pdf")
-    option("--out", type=Path, default=out, metavar="PDF", help="the page to print (gauge.pdf)")
+    option("--out", type=Path, metavar="PDF", help="the page to print (gauge.pdf)")
     commands = parser.add_subparsers(dest="action", parser_class=Parser, metavar="[check]")
     check = commands.add_parser(
         "check",
@@ -66,7 +65,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("photo", type=Path, metavar="PHOTO", help="the photo of the page")
     papers = tuple(PAPERS_MM)
     check.add_argument(
-        "--paper", type=str.lower, choices=papers, default="a4", help="the paper (a4)"
+        "--paper",
+        type=str.lower,
+        choices=papers,
+        default=argparse.SUPPRESS,  # what stands before `check` counts too
+        help="the paper (a4)",
     )
     kit = "the page is a table kit (overruler markers --kit)"
     check.add_argument("--kit", action="store_true", help=kit)
@@ -75,8 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.action == "check":
+        refuse_options(args, ["out"], "is where the page to print goes: leave it away with check")
         return _print_readings(args)
-    out: Path = args.out
+    out: Path = args.out or Path("gauge.pdf")
     check_pdf_ending(out)
     check_writable(out)
     write_atomically(out, gauge_sheet_pdf(args.paper))

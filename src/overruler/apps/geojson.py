@@ -9,7 +9,7 @@ from typing import Any
 from overruler.errors import BadInput
 from overruler.scene import Scene
 from overruler.verdict import Rings, Shade, Verdict
-from overruler.writing import check_writable, write_atomically
+from overruler.writing import check_writable, endings_rule, write_atomically
 
 ENDINGS = (".geojson", ".json")
 """The endings of file names that areas are written to."""
@@ -33,7 +33,7 @@ def check_geojson_path(path: Path | None) -> None:
     if path is None:
         return
     if path.suffix.lower() not in ENDINGS:
-        raise BadInput(f"--geojson: {path}: the name must end in {' or '.join(ENDINGS)}")
+        raise BadInput(f"--geojson: {path}: {endings_rule(ENDINGS)}")
     check_writable(path)
 
 

@@ -21,6 +21,7 @@ from overruler.apps.serve import (
 )
 from overruler.apps.settings.table_options import add_camera_lens_argument, add_table_arguments
 from overruler.errors import BadInput
+from overruler.writing import check_ending, check_folder_name
 
 if TYPE_CHECKING:
     from overruler.apps.web.live.app import LiveServices
@@ -96,6 +97,7 @@ def _assemble_server(
 
     if args.look is not None:
         read_look(args.look)  # a wrong one is told before the camera is opened
+    check_ending("--names", args.names, (".json",))
     names = (args.names, read_names(args.names)) if args.names is not None else None
     referee = make_referee(args, 1 + len(args.others))
     signs = {player: sign for sign, player in referee.house.players.items()}
@@ -132,6 +134,7 @@ def _make_recorder(args: argparse.Namespace) -> "tuple[Callable[[Tick], None], C
         return lambda tick: None, lambda: None
     from overruler.apps.analyze.recorder import Recorder
 
+    check_folder_name("--record", args.record)
     recorder = Recorder(args.record, args.game is not None)
     return recorder.record_tick, recorder.finish
 

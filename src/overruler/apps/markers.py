@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from overruler.apps.commands import Parser
+from overruler.apps.commands import Parser, refuse_options
 from overruler.board import (
     AUTO_DICTIONARY,
     DICTIONARIES,
@@ -30,6 +30,14 @@ MAX_MARKER_MM = 1000.0
 """Largest marker that can be ordered."""
 MAX_BOARD_MM = 1e5
 """A board is smaller than this along either side."""
+CARD_OPTIONS = ("count", "size_mm", "dictionary")
+"""Options of single cards."""
+SHEET_OPTIONS = (*CARD_OPTIONS, "paper", "out", "board_mm", "charuco", "kit")
+"""Options of any sheet to print."""
+USUAL_PAPER = "a4"
+"""The paper that is printed on unless another is named."""
+USUAL_OUT = Path("markers.pdf")
+"""Where a sheet goes unless a file is named."""
 CONFIRM_EXAMPLE = "overruler markers confirm markers.toml --across 99.7 --along 99.8"
 FLUSH_TOLERANCE_MM = 0.05
 """Largest distance between the corners in a board file and those of cards that lie flush."""
@@ -37,13 +45,12 @@ FLUSH_TOLERANCE_MM = 0.05
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     option = parser.add_argument
-    option("--paper", type=str.lower, choices=tuple(PAPERS_MM), default="a4", help="the paper (a4)")
+    option("--paper", type=str.lower, choices=tuple(PAPERS_MM), help="the paper (a4)")
     count = "how many markers (8: corners and mid-edges)"
     option("--count", type=int, metavar="N", help=count)
     option("--size-mm", type=float, metavar="SIZE", help="side of the black square (60)")
     option("--dictionary", metavar="NAME", help="family of markers (DICT_4X4_50)")
-    out = Path("markers.pdf")
-    option("--out", type=Path, default=out, metavar="PDF", help="the file (markers.pdf)")
+    option("--out", type=Path, metavar="PDF", help="the file (markers.pdf)")
     board_mm = "also write the board file of a board of this size, 1828.8x914.4 say, beside the PDF"
     option("--board-mm", metavar="WxH", help=board_mm)
     charuco = "print the sheet for overruler calibrate lens instead"
@@ -73,7 +80,12 @@ def _add_confirm_parser(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.action == "confirm":
+        refuse_options(
+            args, SHEET_OPTIONS, "goes with a sheet to print: leave it away with confirm"
+        )
         return confirm(args)
+    args.paper = args.paper or USUAL_PAPER
+    args.out = args.out or USUAL_OUT
     check_pdf_ending(args.out)
     if args.kit:
         return _write_kit(args)
@@ -102,7 +114,7 @@ def _write_card_sheet(args: argparse.Namespace) -> int:
 
 
 def _write_kit(args: argparse.Namespace) -> int:
-    _reject_card_options(args, "--kit: its cards have one size", ("count", "size_mm", "dictionary"))
+    refuse_options(args, CARD_OPTIONS, "does not go with --kit: its cards have one size")
     if args.charuco:
         raise BadInput("--kit and --charuco are two sheets: print one after the other")
     check_writable(args.out)
@@ -117,17 +129,11 @@ def _write_kit(args: argparse.Namespace) -> int:
     return 0
 
 
-def _reject_card_options(args: argparse.Namespace, why: str, names: Sequence[str]) -> None:
-    for name in names:
-        if getattr(args, name) is not None:
-            raise BadInput(f"--{name.replace('_', '-')} does not go with {why}")
-
-
 def _write_chart_sheet(args: argparse.Namespace) -> int:
     from overruler.picture.sheets.chart_sheet import chart_for_paper, chart_sheet_pdf
 
-    why = "--charuco: there is one such sheet a paper"
-    _reject_card_options(args, why, ("count", "size_mm", "dictionary", "board_mm"))
+    why = "does not go with --charuco: there is one such sheet a paper"
+    refuse_options(args, (*CARD_OPTIONS, "board_mm"), why)
     check_writable(args.out)
     chart = chart_for_paper(args.paper)
     write_atomically(args.out, chart_sheet_pdf(args.paper))

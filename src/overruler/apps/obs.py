@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
+from overruler.apps.commands import refuse_options
 from overruler.apps.live import DEFAULT_PORT as LIVE_PORT
 from overruler.apps.web.live.look import Look, read_look
 from overruler.errors import BadInput, CannotMeasure
+from overruler.picture import transparent_png
 from overruler.picture.answer_style import YES_COLOUR
 from overruler.picture.films import check_film_ending
 from overruler.writing import check_writable, write_atomically
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 
 INPUT_NAME = "Overruler overlay"
 """Name of the overlay's source in OBS."""
+USUAL_OVERLAY = f"http://localhost:{LIVE_PORT}/overlay"
+"""The overlay's address unless the server is told otherwise."""
+SETUP_OPTIONS = ("host", "port", "scene", "overlay", "image")
+STINGER_OPTIONS = ("out", "words", "look")
 BROWSER_KIND = "browser_source"
 SLIDESHOW_KIND = "slideshow"
 POLL_INTERVAL_S = 0.1
@@ -54,26 +60,28 @@ REMOVAL_DELAY_S = 0.5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     action = "setup: create the overlay's source, or mend it; stinger: make a film of a transition"
-    names = ("setup", "stinger")
-    parser.add_argument("action", metavar=" | ".join(names), choices=names, help=action)
+    choices = ("setup", "stinger")
+    parser.add_argument("action", metavar="setup | stinger", choices=choices, help=action)
     obs = "the running OBS (its password: the environment variable OBS_PASSWORD)"
     option = parser.add_argument_group(obs).add_argument
-    option("--host", default="localhost", help="where it runs (localhost)")
-    option("--port", type=int, default=4455, help="its WebSocket's port (4455)")
+    option("--host", help="where it runs (localhost)")
+    option("--port", type=int, help="its WebSocket's port (4455)")
     option("--scene", metavar="NAME", help="the scene to put it in (the one on air)")
     option = parser.add_argument_group("what is shown").add_argument
-    overlay = f"http://localhost:{LIVE_PORT}/overlay"
-    option("--overlay", default=overlay, metavar="URL", help=f"the overlay's address ({overlay})")
+    option("--overlay", metavar="URL", help=f"the overlay's address ({USUAL_OVERLAY})")
     image = "feed a slide show, even where OBS has a browser source"
     option("--image", action="store_true", help=image)
     option = parser.add_argument_group("the stinger").add_argument
     option("--out", type=Path, metavar="OUT.webm", help="where the stinger goes")
-    option("--words", default="Ruling", help="the words on it (Ruling)")
+    option("--words", help="the words on it (Ruling)")
     option("--look", type=Path, metavar="LOOK.toml", help="its colours and logo, as for live")
 
 
 def run(args: argparse.Namespace) -> int:
-    return make_stinger(args) if args.action == "stinger" else _set_up(args)
+    makes = args.action == "stinger"
+    other, names = ("setup", SETUP_OPTIONS) if makes else ("stinger", STINGER_OPTIONS)
+    refuse_options(args, names, f"goes with overruler obs {other}: leave it away here")
+    return make_stinger(args) if makes else _set_up(args)
 
 
 def make_stinger(args: argparse.Namespace) -> int:
@@ -87,7 +95,7 @@ def make_stinger(args: argparse.Namespace) -> int:
     from overruler.picture.films import stinger
 
     shown = stinger.StingerLook(
-        words=args.words,
+        words=args.words or "Ruling",
         plate=look.plate,
         ink=look.ink,
         stripes=colours[:MAX_STRIPES] or (YES_COLOUR,),
@@ -101,18 +109,20 @@ def make_stinger(args: argparse.Namespace) -> int:
 def _set_up(args: argparse.Namespace) -> int:
     from overruler.sources.obs import Obs
 
-    _check_overlay_address(args.overlay)
-    with Obs(args.host, args.port) as obs:
+    overlay = args.overlay or USUAL_OVERLAY
+    _check_overlay_address(overlay)
+    place = {name: getattr(args, name) for name in ("host", "port") if getattr(args, name)}
+    with Obs(**place) as obs:
         scene = args.scene or obs.request("GetCurrentProgramScene")["currentProgramSceneName"]
         kinds = obs.request("GetInputKindList")["inputKinds"]
         if BROWSER_KIND in kinds and not args.image:
             width, height = _canvas_size_px(obs)
-            page: dict[str, object] = {"url": args.overlay, "width": width, "height": height}
+            page: dict[str, object] = {"url": overlay, "width": width, "height": height}
             page |= {"fps_custom": False, "shutdown": False}
             put_input_on_top(obs, scene, BROWSER_KIND, page)
             print(f"{INPUT_NAME}: a browser source in the scene {scene!r}")
             return 0
-    feed_until_stopped(lambda: Obs(args.host, args.port), scene, args.overlay)
+    feed_until_stopped(lambda: Obs(**place), scene, overlay)
     return 0
 
 
@@ -285,14 +295,3 @@ def poll_overlay(slide: SlideShow, overlay: str, tag: str = "") -> str:
         pass
     slide.show(png)
     return new_tag
-
-
-def transparent_png() -> bytes:
-    """An empty picture."""
-    import io
-
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    Image.new("RGBA", (16, 9)).save(buffer, "PNG")
-    return buffer.getvalue()

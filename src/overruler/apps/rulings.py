@@ -5,6 +5,7 @@ from itertools import combinations
 from typing import Any
 
 from overruler.geometry.shapes import gap
+from overruler.reading import Node
 from overruler.rules import ask, game_of
 from overruler.scene import Piece, Scene
 from overruler.verdict import Verdict
@@ -22,13 +23,20 @@ MAX_OPPONENT_PAIRS = 3
 PiecePair = tuple[Piece, Piece]
 
 
-def rule_on_questions(scene: Scene, questions: Sequence[dict[str, Any]]) -> tuple[Verdict, ...]:
+def rule_on_questions(
+    scene: Scene, questions: Sequence[dict[str, Any]], name: str = "question"
+) -> tuple[Verdict, ...]:
     """Answer the questions; if there are none, give the range (or distance) of the closest opponents.
 
-    Where nobody asked, the ruling nearest to a line that changes it comes first.
+    Where nobody asked, the ruling nearest to a line that changes it comes first. `name` says in errors
+    where the questions stand.
     """
     if questions:
-        return tuple(ask(scene, question) for question in questions)
+        names = [
+            name if len(questions) == 1 else f"{name} {n}" for n in range(1, 1 + len(questions))
+        ]
+        nodes = map(Node, questions, names)
+        return tuple(ask(scene, question) for question in nodes)
     name = "range" if _has_ranges(scene) else "distance"
     pairs = closest_opponents(scene)
     rulings = [ask(scene, {"question": name, "from": a.id, "to": b.id}) for a, b in pairs]

@@ -20,6 +20,7 @@ from overruler.board import Board
 from overruler.errors import BadInput, MissingExtra
 from overruler.lens import Lens
 from overruler.reading.files import read_text
+from overruler.writing import check_folder_name
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -197,7 +198,7 @@ def read_settings(args: argparse.Namespace, place: ServerAddress) -> "Settings":
     lenses = _read_named("--lens", ((path.stem, path) for path in args.lens if Lens.load(path)))
     usual = {name: text for name, text in usual_boards().items() if name not in boards}
     return Settings(
-        store=args.store or _data_folder(),
+        store=check_folder_name("--store", args.store or _data_folder()),
         access_policy=AccessPolicy(place.accepted_hosts(args.name), place.key),
         url=place.base_url,
         choices=Choices(boards | usual, lenses, house_request(args), _read_taught(args.taught)),

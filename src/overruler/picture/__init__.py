@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from overruler.errors import BadInput
 from overruler.picture.films import FILM_ENDINGS
-from overruler.writing import write_atomically
+from overruler.writing import endings_rule, write_atomically
 
 if TYPE_CHECKING:
     from overruler.picture.raster import Pixels
@@ -15,11 +15,6 @@ ENDINGS = (".jpg", ".jpeg", ".png", ".svg")
 """The endings of file names that an annotated photo can be written to."""
 ALL_ENDINGS = (*ENDINGS, *FILM_ENDINGS)
 """The same with those of short films."""
-
-
-def endings_rule(endings: tuple[str, ...]) -> str:
-    """What a message says of a name with another ending."""
-    return f"the name must end in {', '.join(endings[:-1])} or {endings[-1]}"
 
 
 def on_best_photo(report: "Report") -> "Report":
@@ -67,3 +62,14 @@ def save(report: "Report", path: str | Path) -> None:
     if ending not in ALL_ENDINGS:
         raise BadInput(f"{path}: {endings_rule(ALL_ENDINGS)}")
     write_atomically(path, annotated_bytes(report, ending))
+
+
+def transparent_png() -> bytes:
+    """Return a small picture on which there is nothing."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    buffer = BytesIO()
+    Image.new("RGBA", (16, 9)).save(buffer, "PNG")
+    return buffer.getvalue()

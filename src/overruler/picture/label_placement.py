@@ -10,12 +10,16 @@ from overruler.geometry.pose import Array
 
 LABEL_ANGLES_RAD = np.radians(np.array([0, 180, 90, 270, 45, 135, 315, 225, 20, 160, 340, 200]))
 """Directions in which a label may stand beside something, the best first."""
-LABEL_DISTANCES = (1.0, 1.8, 3.0)
+LABEL_DISTANCES = (1.0, 1.8, 3.0, 4.5)
 """Distances of a label from what it stands beside, in its own heights."""
 FREE_DISTANCES = (1.0, 1.5, 2.2, 3.0)
 """Distances of a label that covers nothing, in its own heights."""
 OFF_CANVAS_COST = 10.0
 """Cost of a box that leaves the drawing; to cover a box costs its weight."""
+TOUCH_COST = 2.0
+"""Cost of touching words or a marker at all: of two names over each other neither can be read."""
+FREE_COST = 1e-9
+"""A place that costs no more covers nothing."""
 LATER_PLACE_COST = 0.25
 """Cost of the last of several candidates, which rises evenly from the first."""
 
@@ -31,19 +35,26 @@ class LabelLayout:
     """The occupied boxes: (left, top, right, bottom) each."""
     weights: list[float] = field(default_factory=list)
     """The cost of covering each box."""
+    kept: list[bool] = field(default_factory=list)
+    """Whether a label that touches each box costs `TOUCH_COST` more."""
 
-    def reserve_box(self, box: Sequence[float] | Array, weight: float = 1.0) -> None:
-        """Mark a box as occupied."""
+    def reserve_box(
+        self, box: Sequence[float] | Array, weight: float = 1.0, kept: bool = False
+    ) -> None:
+        """Mark a box as occupied; `kept` says that labels keep off all of it."""
         self.boxes.append(np.asarray(box, float))
         self.weights.append(weight)
+        self.kept.append(kept)
 
-    def reserve_points(self, points: Array, spread_px: float = 0.0, weight: float = 1.0) -> None:
+    def reserve_points(
+        self, points: Array, spread_px: float = 0.0, weight: float = 1.0, kept: bool = False
+    ) -> None:
         """Mark the box round points (N, 2) as occupied, without those that are NaN."""
         finite = points[np.isfinite(points).all(-1)]
         if len(finite):
             low = finite.min(0) - spread_px
             high = finite.max(0) + spread_px
-            self.reserve_box([*low, *high], weight)
+            self.reserve_box([*low, *high], weight, kept)
 
     def overlap_costs(self, boxes: Array) -> Array:
         """Return the cost (N,) of what `boxes` (N, 4) cover: weights times shares of the area."""
@@ -55,6 +66,16 @@ class LabelLayout:
         areas = np.prod(np.clip(overlap, 0, None), axis=-1)
         smaller = np.minimum(_box_areas(boxes)[:, None], _box_areas(taken))
         return np.asarray((areas / np.maximum(smaller, 1e-9)) @ self.weights)
+
+    def touches_kept(self, boxes: Array) -> NDArray[np.bool_]:
+        """Return the mask (N,) of `boxes` (N, 4) that touch words or a marker."""
+        if not any(self.kept):
+            return np.zeros(len(boxes), bool)
+        taken = np.stack(self.boxes)[self.kept]
+        high = np.minimum(boxes[:, None, 2:], taken[:, 2:])
+        low = np.maximum(boxes[:, None, :2], taken[:, :2])
+        touched = np.prod(np.clip(high - low, 0, None), axis=-1) > 0
+        return np.asarray(touched.any(1))
 
     def leaves_canvas(self, boxes: Array) -> NDArray[np.bool_]:
         """Return the mask (N,) of `boxes` (N, 4) that leave the drawing or enter its border."""
@@ -87,17 +108,33 @@ class LabelLayout:
         if not is_free.any():
             return None
         chosen = int(np.argmax(is_free))
-        self.reserve_box(boxes[chosen])
+        self.reserve_box(boxes[chosen], kept=True)
         x, y = middles[chosen].tolist()
         return x, y
+
+    def place_at_corner(
+        self, size: tuple[float, float], corners: Array, weight: float
+    ) -> tuple[float, float] | None:
+        """Reserve the first box of a size that covers nothing, of those with their upper left corners
+        at places (N, 2), and return that corner; None where there is none."""
+        middles = corners + np.array(size) / 2
+        boxes = boxes_around(size, middles)
+        is_free = (self.overlap_costs(boxes) <= FREE_COST) & (boxes[:, :2] >= 0).all(1)
+        if not is_free.any():
+            return None
+        chosen = int(np.argmax(is_free))
+        self.reserve_box(boxes[chosen], weight, kept=True)
+        left, top = corners[chosen].tolist()
+        return left, top
 
     def reserve_best(self, size: tuple[float, float], middles: Array, weight: float = 1.0) -> int:
         """Reserve the best box of a size, preferably an early one; return its centre's index."""
         boxes = boxes_around(size, middles)
         cost = self.overlap_costs(boxes) + OFF_CANVAS_COST * self.leaves_canvas(boxes)
+        cost = cost + TOUCH_COST * self.touches_kept(boxes)
         cost = cost + np.linspace(0, LATER_PLACE_COST, len(boxes))
         chosen = int(np.argmin(cost))
-        self.reserve_box(boxes[chosen], weight)
+        self.reserve_box(boxes[chosen], weight, kept=True)
         return chosen
 
     def reserve_uncovered(self, size: tuple[float, float], middles: Array, most: float) -> Array:
@@ -107,7 +144,7 @@ class LabelLayout:
         if not len(kept):
             kept = middles[[np.argmin(cost)]]
         for box in boxes_around(size, kept):
-            self.reserve_box(box)
+            self.reserve_box(box, kept=True)
         return np.asarray(kept)
 
 

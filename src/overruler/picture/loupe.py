@@ -23,6 +23,8 @@ LOUPE_OVERLAP_WEIGHT = 25.0
 """Cost of covering the magnifier, relative to a label."""
 MAX_COVERED_COST = 0.05
 """Most that the magnifier may cover."""
+GRID_PLACES = 17
+"""Places for the magnifier along either side of the picture."""
 RANGE_LINE_COLOUR = "#ffd24a"
 MIN_MAGNIFICATION = 1.6
 """A magnification below this shows nothing new."""
@@ -50,6 +52,15 @@ class Loupe:
         offsets = self.magnification * (places - self.source)
         is_near = np.linalg.norm(offsets, axis=-1, keepdims=True) < 2 * self.radius
         return np.asarray(np.where(is_near, self.middle + offsets, np.nan))
+
+    def pointer_px(self, count: int = 2) -> Array:
+        """Return points (count, 2) along the line from the ring round its source to its rim."""
+        direction = self.middle - self.source
+        direction = direction / float(np.hypot(*direction))
+        start = self.source + direction * self.radius / self.magnification
+        end = self.middle - direction * self.radius
+        share = np.linspace(0, 1, count)[:, None]
+        return np.asarray(start * (1 - share) + end * share)
 
 
 def place_loupe(view: View, claim: DrawableRuling, room: LabelLayout) -> Loupe | None:
@@ -90,8 +101,8 @@ def _candidate_centres(view: View, side: float, source: Array) -> Array:
     """Return centres for the magnifier, the nearest to its source first, but not on top of it."""
     wide, high = view.size_px
     border_x, border_y = side / 2 + 0.05 * np.array(view.size_px)
-    x = np.linspace(border_x, wide - border_x, 9)
-    y = np.linspace(border_y, high - border_y, 9)
+    x = np.linspace(border_x, wide - border_x, GRID_PLACES)
+    y = np.linspace(border_y, high - border_y, GRID_PLACES)
     grid = np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
     distances = np.linalg.norm(grid - source, axis=1)
     order = np.argsort(distances)
@@ -181,11 +192,7 @@ def _confidence_bar(view: View, claim: DrawableRuling, loupe: Loupe) -> str:
 def _draw_pointer(view: View, loupe: Loupe) -> str:
     """Draw a ring round the magnified place, and a line from it to the magnifier."""
     radius = loupe.radius / loupe.magnification
-    direction = loupe.middle - loupe.source
-    direction = direction / float(np.hypot(*direction))
-    start = loupe.source + direction * radius
-    end = loupe.middle - direction * loupe.radius
-    line = np.stack([start, end])
+    line = loupe.pointer_px()
     x, y = loupe.source
     ring = {"cx": x, "cy": y, "r": radius, "fill": "none"}
     parts = []

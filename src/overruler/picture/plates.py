@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -10,7 +11,7 @@ from overruler.board import card_about
 from overruler.geometry.pose import Array
 from overruler.picture.banner import SAFE_SHARE, Banner
 from overruler.picture.drawable_ruling import DrawableRuling
-from overruler.picture.label_placement import LabelLayout, boxes_around
+from overruler.picture.label_placement import LabelLayout
 from overruler.picture.loupe import Loupe, loupe_beside, loupe_side, place_loupe
 from overruler.picture.painters import draw_warning
 from overruler.picture.text_layout import text_width, wrap_text
@@ -22,14 +23,23 @@ WARNING_FONT_SIZE = 11.5
 """Font size of a warning, in units of the view."""
 WARNING_WIDTH_SHARES = (0.4, 0.3, 0.22)
 """Widths of a warning's lines, as shares of the picture; the first is preferred."""
+<<<<<<< HEAD
 BANNER_WIDTH_SHARES = (1.0, 0.88)
 """Widths of the banner, as shares of what its words fill; in less room the letters are smaller."""
+=======
+PLATE_SIZES = (1.0, 0.88, 0.78)
+"""Sizes of a plate of words, as shares of the usual one: in less room the letters are smaller."""
+PLATE_COLUMNS = 25
+"""Places of a plate from the left to the right, at the foot and at the head of the photo."""
+MARKER_CARD_SHARE = 1.3
+"""Width of a marker with its white border, in sides of its black square."""
+>>>>>>> ccef5e7615564a2bf2ca568223b70527da6be7bf
 MAX_WARNINGS = 2
 """Number of the calibration's problems that a picture shows."""
+POINTER_POINTS = 17
+"""Points along the line from the magnified place to the magnifier, between which it is reserved."""
 STRIP_GAP = 12.0
 """Space round what stands in the strip, in units of the view."""
-FREE_COST = 1e-9
-"""A place that costs no more covers nothing."""
 
 Size = tuple[float, float]
 
@@ -51,10 +61,10 @@ class Plates:
 
     def add_banner(self, banner: Banner) -> None:
         """Place the banner at the foot or the head of the photo, or in the strip."""
-        for share in BANNER_WIDTH_SHARES:
-            shown = replace(banner, wide=share * banner.wide)
+        for share in PLATE_SIZES:
+            shown = replace(banner, unit=share * banner.unit, wide=share * banner.wide)
             size = (shown.wide, shown.high)
-            place = self._place(size, _banner_corners(self.view, size))
+            place = self._place(size, edge_corners(self.view, size, PLATE_COLUMNS))
             if place:
                 break
         else:
@@ -63,9 +73,14 @@ class Plates:
         self.parts.append(shown.to_svg(*place))
 
     def reserve_markers(self, corners_px: Sequence[Array]) -> None:
+<<<<<<< HEAD
         """Keep what is placed from now on off each marker's card: a warning may be about it."""
         for corners in corners_px:
             self.room.reserve_points(card_about(corners))
+=======
+        """Keep what is placed from now on off each marker and its white border: a warning may be about it."""
+        reserve_markers(self.room, corners_px)
+>>>>>>> ccef5e7615564a2bf2ca568223b70527da6be7bf
 
     def add_warnings(self, problems: Sequence[str]) -> None:
         """Place the calibration's worst problems in a corner of the photo, or in the strip."""
@@ -88,21 +103,15 @@ class Plates:
         self.loupe = place_loupe(self.view, claim, self.room)
         if self.loupe is None:
             self.loupe = loupe_beside(self.view, claim, self._strip_middle())
+        if self.loupe is not None:
+            for stretch in pairwise(self.loupe.pointer_px(POINTER_POINTS)):
+                self.room.reserve_points(np.stack(stretch), self.view.unit)
         if self.loupe is not None and self.loupe.middle[1] > self.view.size_px[1]:
             self._reach_to(loupe_side(self.view))
 
     def _place(self, size: Size, corners: Array) -> tuple[float, float] | None:
         """Reserve the first corner (N, 2) whose box of a size covers nothing, and return it."""
-        middles = corners + np.array(size) / 2
-        boxes = boxes_around(size, middles)
-        is_free = self.room.overlap_costs(boxes) <= FREE_COST
-        is_free &= (boxes[:, :2] >= 0).all(1)
-        if not is_free.any():
-            return None
-        chosen = int(np.argmax(is_free))
-        self.room.reserve_box(boxes[chosen], PLATE_OVERLAP_WEIGHT)
-        left, top = corners[chosen].tolist()
-        return left, top
+        return self.room.place_at_corner(size, corners, PLATE_OVERLAP_WEIGHT)
 
     def _in_strip(self, size: Size) -> tuple[float, float]:
         """The upper left corner of a box in the strip, below what stands there already."""
@@ -124,17 +133,24 @@ class Plates:
         return np.array([width * (1 - SAFE_SHARE) - half, height + half])
 
 
-def _banner_corners(view: View, size: Size) -> Array:
-    """Candidates for a banner's upper left corner (6, 2): the foot first, from the left."""
+def reserve_markers(room: LabelLayout, corners_px: Sequence[Array]) -> None:
+    """Keep words off markers, whose corners (4, 2) each are given, and off their white borders."""
+    for corners in corners_px:
+        middle = corners.mean(0)
+        room.reserve_points(middle + MARKER_CARD_SHARE * (corners - middle), kept=True)
+
+
+def edge_corners(view: View, size: Size, count: int = 3) -> Array:
+    """Candidates for a plate's upper left corner (2 · count, 2): the foot first, from the left."""
     left, top = SAFE_SHARE * np.array(view.size_px)
     right, bottom = np.array(view.size_px) - [left, top] - size
-    columns = (left, (left + right) / 2, right)
+    columns = np.linspace(left, right, count)
     return np.array([(x, y) for y in (bottom, top) for x in columns])
 
 
 def _warning_corners(view: View, size: Size) -> Array:
     """Candidates for a warning's upper left corner (6, 2): the photo's corners, then the middles."""
-    left_foot, foot, right_foot, left, middle, right = _banner_corners(view, size)
+    left_foot, foot, right_foot, left, middle, right = edge_corners(view, size)
     return np.array([left, right, left_foot, right_foot, middle, foot])
 
 

@@ -127,11 +127,11 @@ def _place_plates(
 ) -> Plates:
     """Place the rulings in words, the magnifier on the first of them, and the warnings."""
     plates = Plates(view, room)
+    plates.reserve_markers(report.calibration.corners_px)
     if told:
         plates.add_banner(build_banner(told, view.size_px))
     if told and told[0].has_line:
         plates.add_loupe(told[0])
-    plates.reserve_markers(report.calibration.corners_px)
     plates.add_warnings([problem.text for problem in report.calibration.problems])
     return plates
 
@@ -183,8 +183,10 @@ def _reserve_pieces(view: View, report: Report, claims: list[DrawableRuling]) ->
         line = view.line_px(claim.from_mm, claim.to_mm, claim.z_mm)
         for start, end in pairwise(line[::2]):
             room.reserve_points(np.stack([start, end]), 4 * view.unit)
-        for _, place in (word for shade in claim.shades for word in shade.labels_mm):
-            room.reserve_points(view.to_px(place)[None], WORD_SIZE * view.unit)
+        for text, place in (word for shade in claim.shades for word in shade.labels_mm):
+            half = np.array(text_plate_size(text, WORD_SIZE * view.unit)) / 2
+            middle = view.to_px(place)
+            room.reserve_points(np.stack([middle - half, middle + half]), kept=True)
     return room
 
 

@@ -42,11 +42,17 @@ def ask(scene: Scene, question: Node | Mapping[str, Any] | str) -> Verdict:
     if kind not in game.questions:
         answers = ", ".join(sorted(game.questions))
         hint = did_you_mean(kind, game.questions)
-        node["question"].fail(f"{game.title} has no question {kind!r}; it answers: {answers}{hint}")
+        node.fail(f"{game.title} has no question {kind!r}; it answers: {answers}{hint}")
     node = game.questions[kind].with_usual_names(node)
     defaults = game.defaults_of(scene, kind, node)
     if defaults:
         node = Node({**defaults, **node.value}, node.name, node.path)
+    if missing := [name for name in game.questions[kind].needed if not node.has(name)]:
+        from overruler.rules.words import example_in_words
+
+        verb = "is missing" if len(missing) == 1 else "are missing"
+        said = example_in_words(scene, game, node)
+        node.fail(f"{', '.join(missing)}: {verb}{said and f'; ask, for example: {said}'}")
     answer = game.questions[kind].answer
     verdict = with_reasons_for_doubt(scene, answer(scene, node))
     if defaults:

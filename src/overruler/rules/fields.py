@@ -213,6 +213,11 @@ class Question(NamedTuple):
         required = (field.name for field in self.fields if field.required)
         return {name: OTHER_NAMES[name] for name in required if name in OTHER_NAMES}
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The names of the fields that every question of this kind gives."""
+        return tuple(one.name for one in self.fields if one.required and one.only_if is None)
+
     def with_usual_names(self, node: Node) -> Node:
         """A question with each field under the name that the rule reads."""
         values = {

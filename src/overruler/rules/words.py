@@ -6,13 +6,15 @@ ends in `in`, and any other field is given as `key=value`. JSON serves wherever 
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from overruler.errors import BadInput, did_you_mean
+from overruler.errors import BadInput, OverrulerError, did_you_mean
 from overruler.reading import Node
 from overruler.rules.fields import OTHER_NAMES, Field, Question
+from overruler.rules.game import Game
 from overruler.rules.json_schema import TEXT
+from overruler.scene import Scene
 
 INCHES = re.compile(r"(\d+(?:\.\d*)?|\.\d+)in")
 """A length in inches, such as `6in` or `2.5in`."""
@@ -34,6 +36,33 @@ def read_question(questions: Mapping[str, Question], text: str, name: str) -> No
             key, value = _read_word(question, values, word, Node(word, name))
             values[key] = value
     return Node(values, name)
+
+
+def in_words(questions: Mapping[str, Question], values: Mapping[str, Any]) -> str:
+    """A question as people type it: in words where they say all of it, else as JSON."""
+    kind = values["question"]
+    said = [kind]
+    for field in questions[kind].fields:
+        if field.name in values:
+            value = values[field.name]
+            said.append(_said_of(field, value))
+    text = " ".join(said)
+    try:
+        is_same = read_question(questions, text, "").value == values
+    except BadInput:
+        is_same = False
+    return text if is_same else json.dumps(values)
+
+
+def _said_of(field: Field[Any], value: Any) -> str:
+    """A field as a word."""
+    if isinstance(value, str):
+        return value if field.type.schema == TEXT else f"{field.name}={value}"
+    if field.name.endswith("_in") and isinstance(value, int | float):
+        return f"{value:g}in"
+    if isinstance(value, list) and all(isinstance(one, int) for one in value):
+        return f"{field.name}={'-'.join(map(str, value))}"
+    return f"{field.name}={json.dumps(value, separators=(',', ':'))}"
 
 
 _WORD_STARTS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
@@ -81,3 +110,36 @@ def _read_value(field: Field[Any], text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+# --- examples ---
+
+
+def example_in_words(scene: Scene, game: Game, question: Node) -> str:
+    """A question like one that lacks fields, as people type it; empty where the scene answers none.
+
+    It keeps what the question gives, if that can be answered.
+    """
+    for given in (question.value, {"question": question.value["question"]}):
+        for values in _completed(scene, game, given):
+            try:
+                game.questions[values["question"]].answer(scene, Node(values, "example"))
+            except OverrulerError:
+                continue
+            return in_words(game.questions, values)
+    return ""
+
+
+def _completed(scene: Scene, game: Game, given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The question with what its example has for the fields that it lacks, and the scene's names."""
+    question = game.questions[given["question"]]
+    example = question.example
+    taken = {value for value in given.values() if isinstance(value, str)}
+    free = [piece.id for piece in scene.pieces if piece.id not in taken]
+    values = dict(given)
+    for field in question.fields:
+        if field.name in given or field.name not in example:
+            continue
+        is_name = field.type.schema == TEXT and field.tap in ("A", "B")
+        values[field.name] = free.pop(0) if is_name and free else example[field.name]
+    yield {key: values[key] for key in ("question", *example, *given) if key in values}

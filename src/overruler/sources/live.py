@@ -65,6 +65,8 @@ def parse_source(address: str, loop: bool = False) -> Source:
     A number or a device is a camera, a photo is a camera that sees it for ever, a film is
     played at its own pace, and `obs://HOST:PORT/Source name` is a source of OBS.
     """
+    if loop and not _is_film(address):
+        raise BadInput(f"--loop goes with a film: {address} is none: leave it away")
     if address.startswith("obs://"):
         from overruler.sources.obs import open_screenshots
 
@@ -82,6 +84,11 @@ def parse_source(address: str, loop: bool = False) -> Source:
         return Source(str(path), lambda: _photo_shots(photo))
     with Film(path):
         return Source(str(path), lambda: _film_shots(path), reopens=loop, loops=loop)
+
+
+def _is_film(address: str) -> bool:
+    is_stream = "://" in address or address.isdecimal() or address.startswith("/dev/")
+    return not is_stream and Path(address).suffix.lower() not in ENDINGS
 
 
 # --- kinds of sources ---

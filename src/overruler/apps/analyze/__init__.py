@@ -10,9 +10,12 @@ from overruler.apps.measure import add_table_arguments
 from overruler.apps.process.log import add_log_arguments
 from overruler.apps.settings.table_options import add_camera_lens_argument
 from overruler.errors import BadInput
+from overruler.writing import check_folder_name
 
 MAX_CAMERAS = 10
 """Most cameras over one table: as many as photos of one."""
+USUAL_WORKERS = 2
+"""Processes that `--engine dask` starts unasked."""
 MIN_SEGMENT_S = 5
 """Shortest segment of a film, in seconds."""
 
@@ -58,12 +61,13 @@ def _add_engine_arguments(parser: argparse.ArgumentParser) -> None:
     segment = "how long a segment of a film is (300)"
     add("--segment-s", type=float, default=300.0, metavar="SECONDS", help=segment)
     workers = "processes that --engine dask starts (2)"
-    add("--workers", type=int, default=2, metavar="N", help=workers)
+    add("--workers", type=int, metavar="N", help=workers)
     scheduler = "a Dask scheduler that is running, tcp://host:8786 say"
     add("--scheduler", metavar="ADDRESS", help=scheduler)
 
 
 def run(args: argparse.Namespace) -> int:
+    check_folder_name("--out", args.out)
     _check_engine_options(args)
     _check_camera_options(args)
     allowances = read_allowances(args.allowance)
@@ -103,11 +107,16 @@ def _check_camera_options(args: argparse.Namespace) -> None:
 
 
 def _check_engine_options(args: argparse.Namespace) -> None:
+    for option in ("scheduler", "workers"):
+        if args.engine != "dask" and getattr(args, option) is not None:
+            raise BadInput(f"--{option} goes with --engine dask: give both, or neither")
+    if args.scheduler and args.workers is not None:
+        raise BadInput("--workers: the scheduler has its own: leave --workers or --scheduler away")
+    if args.workers is None:
+        args.workers = USUAL_WORKERS
     if args.workers < 1:
         raise BadInput(f"--workers: at least 1 is needed, {args.workers} given")
     if not args.segment_s >= MIN_SEGMENT_S:
         raise BadInput(
             f"--segment-s: at least {MIN_SEGMENT_S} seconds are needed, {args.segment_s:g} given"
         )
-    if args.scheduler and args.engine != "dask":
-        raise BadInput("--scheduler goes with --engine dask: give both, or neither")

@@ -24,7 +24,7 @@ from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
 from overruler.units import SIGMAS_95, format_count, inches_from_mm
-from overruler.writing import WriteFailed, write_parts_atomically
+from overruler.writing import WriteFailed, make_folder, write_parts_atomically
 
 SEGMENTS_FOLDER = ".segments"
 """Folder inside a film's own for the segments that are done."""
@@ -46,7 +46,7 @@ def analyze_films(
     status = 0
     for films, name in zip(tables, names, strict=True):
         try:
-            out = _make_folder(args.out / name)
+            out = make_folder("--out", args.out / name)
             film = _analyze_table(films, out, referee, engine, args)
             beside = _write_clips(films[0], film, out, args)
             write_results(film, out, args.game is not None, allowances, turns, beside)
@@ -73,7 +73,7 @@ def _write_clips(video: Path, film: FilmResults, out: Path, args: argparse.Names
         return Companions(films)
     from overruler.apps.analyze.clips import CLIPS_FOLDER, write_clips
 
-    names = write_clips(video, film, _make_folder(out / CLIPS_FOLDER), args.clips)
+    names = write_clips(video, film, make_folder("--out", out / CLIPS_FOLDER), args.clips)
     return Companions(films, tuple(name and f"{CLIPS_FOLDER}/{name}" for name in names))
 
 
@@ -94,14 +94,6 @@ def make_referee(args: argparse.Namespace, cameras: int = 1) -> Referee:
         house=options.house,
         lenses=read_lenses("camera", args.lens_of_camera, args.lens, cameras),
     )
-
-
-def _make_folder(path: Path) -> Path:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"--out: {path}: cannot be made: {error.strerror or error}") from None
-    return path
 
 
 # --- a film ---
@@ -152,7 +144,7 @@ def _with_lenses_of(referee: Referee, films: Sequence[Path], readable: Sequence[
 def _make_tasks(
     video: Path, out: Path, referee: Referee, segment_s: float, beside: Sequence[BesideFilm]
 ) -> list[SegmentTask]:
-    folder = _make_folder(out / SEGMENTS_FOLDER)
+    folder = make_folder("--out", out / SEGMENTS_FOLDER)
     segments = split_film(video, referee, segment_s, beside)
     return [SegmentTask(segment, folder / f"{segment.key}.json") for segment in segments]
 

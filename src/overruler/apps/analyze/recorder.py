@@ -8,7 +8,7 @@ from overruler.apps.analyze.merge import merge_segments
 from overruler.apps.analyze.pipeline import write_results
 from overruler.errors import CannotMeasure
 from overruler.track import Tick
-from overruler.writing import check_writable
+from overruler.writing import check_writable, make_folder
 
 
 class Recorder:
@@ -18,7 +18,7 @@ class Recorder:
 
     def __init__(self, out: Path, game: bool) -> None:
         """Record into the folder `out`; with `game`, write rulings too."""
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder("--record", out)
         check_writable(out / "report.html")
         self._out = out
         self._game = game

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from overruler.apps.commands import Parser
 from overruler.errors import BadInput
-from overruler.writing import check_writable
+from overruler.writing import check_ending, check_writable
 
 LENS_EXAMPLE = (
     "overruler calibrate lens sheet1.jpg sheet2.jpg sheet3.jpg --out lens.toml --picture lens.png"
@@ -81,6 +81,7 @@ def _add_photo_arguments(
 
 
 def run(args: argparse.Namespace) -> int:
+    check_ending("--out", args.out, (".toml",))
     check_writable(args.out)
     for path, count in Counter(args.photos).items():
         if count > 1:

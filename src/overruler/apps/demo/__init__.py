@@ -6,8 +6,7 @@ import webbrowser
 from pathlib import Path
 
 from overruler.apps.process.progress import progress_display
-from overruler.errors import BadInput
-from overruler.writing import write_atomically
+from overruler.writing import check_folder_name, make_folder, write_atomically
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    folder = _make_folder(args.out)
+    folder = make_folder("--out", check_folder_name("--out", args.out))
     from overruler.apps.demo.page import render_page
     from overruler.apps.demo.steps import BOARD_PATH, GAME, PHOTO_PATH, generate_steps
 
@@ -37,14 +36,3 @@ def run(args: argparse.Namespace) -> int:
     if args.open and not webbrowser.open(page.resolve().as_uri()):
         print("no browser could be opened", file=sys.stderr)
     return 0
-
-
-def _make_folder(path: Path) -> Path:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise BadInput(f"--out: {path}: is a file: name a folder") from None
-    except OSError as error:
-        reason = error.strerror or error
-        raise BadInput(f"--out: {path}: cannot be made: {reason}: name another folder") from None
-    return path

@@ -99,6 +99,8 @@ def run(args: argparse.Namespace) -> int:
         from overruler.apps.measure.batch import run_batch
 
         return run_batch(args)
+    if args.jobs is not None:
+        raise BadInput("--jobs goes with many tables: give --each, a folder, or leave it away")
     if not args.photo:
         raise BadInput(NO_PHOTO)
     args.photo = expand_patterns(args.photo)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from overruler.apps.measure import measuring
-from overruler.apps.measure.options import load_options, read_request
+from overruler.apps.measure.options import CSV_ENDINGS, load_options, read_request
 from overruler.apps.measure.photo_paths import (
     NO_PHOTO,
     PER_PHOTO_OUTPUTS,
@@ -31,7 +31,7 @@ from overruler.apps.process.worker import start_workers
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.sources.folder import find_photos
-from overruler.writing import check_writable, write_all_atomically, write_atomically
+from overruler.writing import check_ending, check_writable, write_all_atomically, write_atomically
 
 MAX_JOBS = 32
 """Most processes that `--jobs` takes."""
@@ -95,6 +95,11 @@ def check_batch(args: argparse.Namespace) -> None:
             )
     if args.jobs is not None and not 1 <= args.jobs <= MAX_JOBS:
         raise BadInput(f"--jobs: must be from 1 to {MAX_JOBS}, is {args.jobs}")
+    if args.jobs not in (None, 1) and not args.photo:
+        raise BadInput(
+            "--jobs goes with photos that lie there: those that land in --watch are measured one by one"
+        )
+    check_ending("--csv", args.csv, CSV_ENDINGS)
     if args.csv:
         check_writable(args.csv)
 

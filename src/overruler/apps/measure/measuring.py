@@ -34,7 +34,7 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
         except CannotMeasure:
             check_other_boards(frames[0], options.board, options.other_boards)
             raise
-    return replace(report, verdicts=rule_on_questions(report.scene, options.questions))
+    return replace(report, verdicts=rule_on_questions(report.scene, options.questions, "--ask"))
 
 
 def _start_helper(

@@ -20,15 +20,19 @@ from overruler.fixes import Fix, load_fixes
 from overruler.games import DEFAULT_GAME
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
-from overruler.picture import ALL_ENDINGS, ENDINGS, endings_rule
+from overruler.picture import ALL_ENDINGS, ENDINGS
 from overruler.picture.films import check_film_ending
 from overruler.reading import MAX_LENGTH_MM, Node, read_length
 from overruler.rules import game_of, read_question
 from overruler.taught import Taught
-from overruler.writing import check_writable
+from overruler.writing import check_ending, check_writable, endings_rule
 
 MIN_POINTS = 4
 """A homography needs four points."""
+SCENE_ENDINGS = (".json",)
+"""What the name of a scene file ends in."""
+CSV_ENDINGS = (".csv",)
+"""What the name of a table of pieces ends in."""
 
 PointCorrespondence = tuple[float, float, float, float]
 """A point in the photo and on the board: u and v in pixels, x and y in mm."""
@@ -193,6 +197,8 @@ def _check_outputs(args: MeasureRequest) -> None:
         raise BadInput(
             "PHOTOs, --beside, --scene, --picture, --doubt, --geojson and --csv must be different files"
         )
+    check_ending("--scene", args.scene, SCENE_ENDINGS)
+    check_ending("--csv", args.csv, CSV_ENDINGS)
 
 
 def read_lenses(

@@ -42,6 +42,8 @@ def render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Path
 
 
 def _draw_precision_map(options: MeasureOptions, report: "Report", path: Path) -> bytes | str:
+    import numpy as np
+
     from overruler.picture.precision_map import encode_map
     from overruler.vision.camera.precision_map import doubt_map
     from overruler.vision.fusion.next_photo import advise_photo
@@ -51,7 +53,10 @@ def _draw_precision_map(options: MeasureOptions, report: "Report", path: Path) -
     photo_advice = advise_photo(report, report.verdicts)
     if photo_advice is not None:
         precision = replace(precision, advice=(photo_advice, *precision.advice))
-    return encode_map(report.calibration, precision, report.frame.pixels, path.suffix.lower())
+    ends = [(verdict.from_point_mm, verdict.to_point_mm) for verdict in report.verdicts]
+    gaps_mm = [np.array(pair) for pair in ends if all(pair)]
+    pixels, ending = report.frame.pixels, path.suffix.lower()
+    return encode_map(report.calibration, precision, pixels, ending, gaps_mm)
 
 
 def piece_rows(report: "Report", photo: Path) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from overruler.errors import BadInput, OverrulerError
+from overruler.writing import check_ending
 
 COMMAND_LOGGER = "overruler"
 """Name of the logger of all parts; its own records are of the error that ends the command."""
@@ -21,6 +22,8 @@ LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 """A line of a log file."""
 STEP_FORMAT = "overruler: %(relativeCreated)6.0f ms  %(message)s"
 """A step on standard error: the time since the program started, and what is done."""
+LOG_ENDINGS = (".log", ".txt")
+"""What the name of a log file ends in."""
 QUIET_HELP = "say nothing but errors"
 """What `-q` does."""
 
@@ -112,6 +115,7 @@ def _is_step(record: logging.LogRecord) -> bool:
 
 
 def _log_file(path: Path) -> logging.Handler:
+    check_ending("--log", path, LOG_ENDINGS)
     try:
         file = logging.FileHandler(path, encoding="utf-8")
     except OSError as error:

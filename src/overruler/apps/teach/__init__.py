@@ -11,7 +11,7 @@ from overruler.apps.settings.table_options import add_table_arguments, add_taugh
 from overruler.errors import BadInput, OverrulerError, printable
 from overruler.taught import CorrectedPhoto, Taught, Weighing
 from overruler.units import format_count
-from overruler.writing import check_writable
+from overruler.writing import check_ending, check_writable
 
 SHOWN = (0.9, 0.99)
 """Probabilities of which it is told what they become."""
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.taught is None:
         raise BadInput("--taught is missing: name the file that keeps what is learned")
+    _check_what_is_done(args)
     if args.forget is not None:
         return _forget(args.taught, args.forget)
     if args.show:
@@ -44,6 +45,19 @@ def run(args: argparse.Namespace) -> int:
     if not args.source:
         raise BadInput("nothing to learn from: name a photo with its --fix, or a dispute bundle")
     return _teach(args)
+
+
+def _check_what_is_done(args: argparse.Namespace) -> None:
+    """Refuse what `--show` and `--forget` do not look at."""
+    if args.show and args.forget is not None:
+        raise BadInput("--show and --forget exclude each other: give one")
+    if not args.show and args.forget is None:
+        return
+    option = "--show" if args.show else "--forget"
+    if args.source:
+        raise BadInput(f"{option} learns nothing: leave {args.source[0]} away, or {option}")
+    if args.checked:
+        raise BadInput(f"--checked goes with a photo to learn from: leave it away with {option}")
 
 
 def _load(path: Path) -> Taught:
@@ -72,6 +86,7 @@ def _teach(args: argparse.Namespace) -> int:
     from overruler.apps.teach.lessons import learn_from, lessons_of
     from overruler.vision.learned.inference import weights_fingerprint
 
+    check_ending("--taught", args.taught, (".json",))
     check_writable(args.taught)
     taught = _load(args.taught) if args.taught.exists() else Taught(weights_fingerprint())
     args.photo = args.source[:1]

@@ -13,9 +13,9 @@ from typing import Any
 from overruler.apps.measure.recorded_arguments import parse_arguments
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import StoreUnavailable
-from overruler.apps.web.phone.store_lock import SteadyClock, lock_folder, make_folder
+from overruler.apps.web.phone.store_lock import OWNER_ALONE_MODE, SteadyClock, lock_folder
 from overruler.errors import BadInput
-from overruler.writing import WriteFailed, write_atomically
+from overruler.writing import WriteFailed, make_folder, write_atomically
 
 ID_ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 """Digits and letters of an id: none that are mistaken for one another."""
@@ -126,7 +126,7 @@ class Store:
         self.folder = folder.absolute()  # the workers have working directories of their own
         self._clock = SteadyClock()
         try:
-            make_folder(self.folder)
+            make_folder("--store", self.folder, OWNER_ALONE_MODE)
             self._lock = lock_folder(self.folder)
             self._database = _open_database(self.folder / "measurements.sqlite")
             self._mend_times()
@@ -201,7 +201,7 @@ class Store:
         """Make a random id and its folder."""
         name = "".join(secrets.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
         try:
-            self.path_of(name).mkdir(parents=True, mode=0o700)
+            self.path_of(name).mkdir(parents=True, mode=OWNER_ALONE_MODE)
         except OSError as error:
             raise StoreUnavailable(str(error.strerror)) from None
         return name

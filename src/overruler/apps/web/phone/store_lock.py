@@ -7,16 +7,10 @@ from typing import IO
 
 from overruler.errors import BadInput
 
+OWNER_ALONE_MODE = 0o700
+"""Mode of folders that nobody but their owner reads."""
 LOCK_FILE = "in-use"
 """Name of the file that a running server holds locked; the lock goes with the process, however it ends."""
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder for its owner alone; `BadInput` where a file has its name."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except FileExistsError:
-        raise BadInput(f"--store: {folder}: is a file: name a folder") from None
 
 
 def lock_folder(folder: Path) -> IO[bytes]:
