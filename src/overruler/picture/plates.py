@@ -23,17 +23,10 @@ WARNING_FONT_SIZE = 11.5
 """Font size of a warning, in units of the view."""
 WARNING_WIDTH_SHARES = (0.4, 0.3, 0.22)
 """Widths of a warning's lines, as shares of the picture; the first is preferred."""
-<<<<<<< HEAD
-BANNER_WIDTH_SHARES = (1.0, 0.88)
-"""Widths of the banner, as shares of what its words fill; in less room the letters are smaller."""
-=======
 PLATE_SIZES = (1.0, 0.88, 0.78)
 """Sizes of a plate of words, as shares of the usual one: in less room the letters are smaller."""
 PLATE_COLUMNS = 25
 """Places of a plate from the left to the right, at the foot and at the head of the photo."""
-MARKER_CARD_SHARE = 1.3
-"""Width of a marker with its white border, in sides of its black square."""
->>>>>>> ccef5e7615564a2bf2ca568223b70527da6be7bf
 MAX_WARNINGS = 2
 """Number of the calibration's problems that a picture shows."""
 POINTER_POINTS = 17
@@ -73,14 +66,8 @@ class Plates:
         self.parts.append(shown.to_svg(*place))
 
     def reserve_markers(self, corners_px: Sequence[Array]) -> None:
-<<<<<<< HEAD
         """Keep what is placed from now on off each marker's card: a warning may be about it."""
-        for corners in corners_px:
-            self.room.reserve_points(card_about(corners))
-=======
-        """Keep what is placed from now on off each marker and its white border: a warning may be about it."""
         reserve_markers(self.room, corners_px)
->>>>>>> ccef5e7615564a2bf2ca568223b70527da6be7bf
 
     def add_warnings(self, problems: Sequence[str]) -> None:
         """Place the calibration's worst problems in a corner of the photo, or in the strip."""
@@ -134,10 +121,9 @@ class Plates:
 
 
 def reserve_markers(room: LabelLayout, corners_px: Sequence[Array]) -> None:
-    """Keep words off markers, whose corners (4, 2) each are given, and off their white borders."""
+    """Keep words off the cards of markers, whose corners (4, 2) each are given."""
     for corners in corners_px:
-        middle = corners.mean(0)
-        room.reserve_points(middle + MARKER_CARD_SHARE * (corners - middle), kept=True)
+        room.reserve_points(card_about(corners), kept=True)
 
 
 def edge_corners(view: View, size: Size, count: int = 3) -> Array:
