@@ -67,6 +67,24 @@ def test_named_hexagons_are_told_however_few_pixels_show_them() -> None:
     assert [one.base for one in found] == [HEXAGON] * 4
 
 
+def test_named_hexagons_stand_beside_round_bases_that_few_pixels_show() -> None:
+    camera, placed = over(focal_px=600.0), row_of([HEXAGON, Base.circle(25.0)] * 2)
+    before = [
+        replace(one, base=size)
+        for one, size in zip(as_round(placed), [DISC, Base.circle(25.0)] * 2, strict=True)
+    ]
+    found = with_named_hexagons(painted(camera, placed).pixels, camera, before, [HEXAGON])
+    assert [one.base for one in found] == [one.base for one in before]
+    assert [one.alternative_bases for one in found] == [(HEXAGON,), ()] * 2
+
+
+def test_plainly_round_bases_have_no_named_hexagon_beside_them() -> None:
+    camera, placed = over(), row_of([DISC] * 12)
+    before = as_round(placed)
+    found = with_named_hexagons(painted(camera, placed).pixels, camera, before, [HEXAGON])
+    assert found == tuple(before)
+
+
 def test_a_hexagon_that_lies_beside_its_round_base_is_in_doubt() -> None:
     camera, placed = over(), row_of([HEXAGON] * 6)
     pixels, near = painted(camera, placed).pixels, as_round(placed)

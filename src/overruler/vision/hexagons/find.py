@@ -4,7 +4,7 @@ Where the rims of a table say that some have six sides, each of those is fitted 
 bases of one table come in few sizes, so all of them together tell the sizes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -70,8 +70,8 @@ def with_hexagons(
     pixels: NDArray[np.uint8], camera: Camera, detections: Sequence[Detection]
 ) -> tuple[Detection, ...]:
     """Return the detections with hexagons of the catalogue for the round bases that are likelier ones."""
-    judged = _judge(pixels, camera, detections, HEXAGON_WIDTHS_MM, TABLE_SHARE)
-    return _with_judged(pixels, camera, detections, judged, HEXAGON_WIDTHS_MM)
+    judged = _judge(pixels, camera, detections, HEXAGON_WIDTHS_MM, TABLE_SHARE, FIRST_LOOKS)
+    return _with_judged(pixels, camera, detections, judged, HEXAGON_WIDTHS_MM, are_named=False)
 
 
 def with_named_hexagons(
@@ -86,14 +86,14 @@ def with_named_hexagons(
     show them; others are where they are likelier so.
     """
     widths = [base.width_mm for base in named]
-    judged = _judge(pixels, camera, detections, widths, NAMED_SHARE)
+    judged = _judge(pixels, camera, detections, widths, NAMED_SHARE, len(detections))
     stand_ins = {base.as_round for base in named}
     for k, one in enumerate(detections):
         if one.base in stand_ins:
             evidence = see_rim(pixels, camera, one)
             if evidence is not None:
                 judged[k] = _Judged(one, evidence, 1.0)
-    return _with_judged(pixels, camera, detections, judged, widths)
+    return _with_judged(pixels, camera, detections, judged, widths, are_named=True)
 
 
 def _judge(
@@ -102,11 +102,12 @@ def _judge(
     detections: Sequence[Detection],
     widths_mm: Sequence[float],
     table_share: float,
+    first_looks: int,
 ) -> dict[int, _Judged]:
-    """Judge the rims of those detections that may be hexagons, by their index; none where no table would."""
+    """Judge the rims of those detections that may be hexagons, by their index; few of a hopeless table."""
     asked = [k for k, one in enumerate(detections) if _may_be_hexagon(camera, one, widths_mm)]
     asked.sort(key=lambda k: detections[k].base.width_mm)
-    every = -(-len(asked) // FIRST_LOOKS) or 1
+    every = max(1, -(-len(asked) // max(1, first_looks)))
     seen: dict[int, RimEvidence] = {}
     probabilities = np.empty(0)
     for some in (asked[::every], asked):
@@ -116,7 +117,7 @@ def _judge(
                 seen[k] = evidence
         probabilities = hexagon_probabilities(hexagon_logits(list(seen.values())), table_share)
         if probabilities.max(initial=0.0) < LEAST_HOPE:
-            return {}
+            break
     return {
         k: _Judged(detections[k], evidence, probability)
         for (k, evidence), probability in zip(seen.items(), probabilities.tolist(), strict=True)
@@ -129,34 +130,39 @@ def _with_judged(
     detections: Sequence[Detection],
     judged: Mapping[int, _Judged],
     widths_mm: Sequence[float],
+    are_named: bool,
 ) -> tuple[Detection, ...]:
-    """Return the detections with hexagons for those that were `judged` likelier ones, by their index."""
+    """Return the detections with hexagons for those that were `judged` likelier ones, by their index.
+
+    Where hexagons are found or `are_named`, a round base that may be one has it beside it.
+    """
     fits = {
         k: _fit_widths(pixels, camera, one, widths_mm)
         for k, one in judged.items()
         if one.probability > 0.5
     }
     fitted = [k for k in fits if any(fits[k])]
-    if not fitted:
-        return tuple(detections)
-    likelihoods = np.array([_log_likelihoods(judged[k], fits[k], widths_mm) for k in fitted])
-    shares = size_probabilities(likelihoods[:, :, None])[:, :, 0]
-    likeliest = widths_mm[int(shares.sum(0).argmax())]
-    changed = [_or_hexagon(k, one, judged, likeliest) for k, one in enumerate(detections)]
+    nats = [_log_likelihoods(judged[k], fits[k], widths_mm) for k in fitted]
+    likelihoods = np.array(nats).reshape(-1, len(widths_mm), 1)
+    shares = size_probabilities(likelihoods)[:, :, 0]
+    there = widths_mm if are_named else {widths_mm[size] for size in shares.argmax(1)}
+    changed = [_or_hexagon(one, judged.get(k), there) for k, one in enumerate(detections)]
     for k, share in zip(fitted, shares, strict=True):
         changed[k] = _make_detection(camera, judged[k], fits[k], share)
     return tuple(changed)
 
 
-def _or_hexagon(
-    k: int, one: Detection, judged: Mapping[int, _Judged], width_mm: float
-) -> Detection:
-    """Return a round base, on a table with hexagons, with one of them beside it where it may be one."""
-    is_sized = abs(one.base.width_mm / HEXAGON_MEAN_RATIO / width_mm - 1) < WIDTH_REACH / 2
-    is_plainly_round = k in judged and judged[k].probability < MIN_REPORTED_PROBABILITY
-    if one.base.shape != "circle" or not is_sized or is_plainly_round:
+def _or_hexagon(one: Detection, judged: _Judged | None, widths_mm: Iterable[float]) -> Detection:
+    """Return a round base with the hexagon of the `widths_mm` beside it that it may be, if any."""
+    is_plainly_round = judged is not None and judged.probability < MIN_REPORTED_PROBABILITY
+    if one.base.shape != "circle" or is_plainly_round:
         return one
-    return replace(one, alternative_bases=(*one.alternative_bases, Base.hexagon(width_mm)))
+    seen_mm = one.base.width_mm / HEXAGON_MEAN_RATIO
+    near = [width for width in widths_mm if abs(seen_mm / width - 1) < WIDTH_REACH / 2]
+    if not near:
+        return one
+    nearest = min(near, key=lambda width: abs(seen_mm / width - 1))
+    return replace(one, alternative_bases=(*one.alternative_bases, Base.hexagon(nearest)))
 
 
 def _may_be_hexagon(camera: Camera, one: Detection, widths_mm: Sequence[float]) -> bool:
