@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overruler.board import Board, PrintMeasurement, card_about
+from overruler.board import Board, PrintMeasurement
 from overruler.errors import BadInput
+from overruler.marker_card import card_about
 from overruler.picture.sheets.marker_cards import CardSet
 
 CORNERS = {

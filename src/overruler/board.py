@@ -25,8 +25,6 @@ DICTIONARIES = (
 """Every marker dictionary, by OpenCV's name."""
 AUTO_DICTIONARY = "auto"
 """Stands for a dictionary that detection finds."""
-MARKER_CARD_SHARE = 1.47
-"""Side of a marker's card over that of its square: 88 over 60 mm as printed, the strip for words included."""
 MAX_PRINT_SCALE_ERROR = 0.1
 """Largest scale error of a print, as a share. A page fitted to another paper size is 6 % too small."""
 MAX_SIDE_ERROR = 0.02
@@ -217,20 +215,18 @@ class Board:
             lines.append(f"covariance = [  # {about}\n{rows},\n]")
         if self.corners_mm is not None:
             lines += ["", "[markers.corners_mm]  # the printed top left first, then clockwise"]
-            in_order = sorted(self.corners_mm.items())
-            lines += [f"{marker} = {json.dumps(at.tolist())}" for marker, at in in_order]
+            for marker in sorted(self.corners_mm):
+                lines.append(f"{marker} = {json.dumps(self.corners_mm[marker].tolist())}")
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write the board file, whole or not at all; `BadInput` where the board's size is not known."""
+        """Write the board file, whole or not at all.
+
+        Raises `BadInput` where the size of the board is not known.
+        """
         if self.width_mm is None or self.height_mm is None:
             raise BadInput(f"{path}: a board file needs the board's width and height")
         write_atomically(path, self.to_toml())
-
-
-def card_about(square: Array) -> Array:
-    """The corners (4, 2) of a marker's card, by those of its black square, in the same unit."""
-    return np.asarray(square.mean(0) + MARKER_CARD_SHARE * (square - square.mean(0)))
 
 
 def read_dictionary(node: Node) -> str:
@@ -240,7 +236,8 @@ def read_dictionary(node: Node) -> str:
 
 def _edge_contact_mm(center_mm: float, size_mm: float) -> float:
     """Where a card at an edge of the board touches it; the card's centre where it lies half way."""
-    return {0: 0.0, 2: size_mm}.get(round(2 * center_mm / size_mm), center_mm)
+    third = round(2 * center_mm / size_mm)
+    return {0: 0.0, 2: size_mm}.get(third, center_mm)
 
 
 def _read_corners(node: Node) -> dict[int, Array]:
@@ -261,9 +258,11 @@ def _read_covariance(node: Node, count: int) -> Array:
     if np.abs(covariance).max() > MAX_LENGTH_MM**2:
         node.fail(f"holds more than {MAX_LENGTH_MM**2:g} mm²")
     asymmetry = np.abs(covariance - covariance.T).max()
-    if max(asymmetry, -np.linalg.eigvalsh(covariance).min()) > COVARIANCE_TOLERANCE:
-        problem = "is not symmetric and positive semi-definite"
-        node.fail(f"{problem}: make it anew (overruler calibrate board)")
+    smallest_eigenvalue = np.linalg.eigvalsh(covariance).min()
+    if asymmetry > COVARIANCE_TOLERANCE or smallest_eigenvalue < -COVARIANCE_TOLERANCE:
+        node.fail(
+            "is not symmetric and positive semi-definite: make it anew (overruler calibrate board)"
+        )
     return covariance
 
 
@@ -274,15 +273,16 @@ def _check_square(points: Array, size_mm: float, node: Node) -> None:
         node.fail(f"its sides are {lengths} mm, not size_mm = {size_mm:g}")
     (ax, ay), (bx, by) = (points[1] - points[0])[:2], (points[3] - points[0])[:2]
     if ax * by - ay * bx > 0:
-        order = "the printed top left first, then clockwise"
-        node.fail(f"its corners run counter-clockwise; the order is {order}")
+        text = "its corners run counter-clockwise; the order is the printed top left first, then clockwise"
+        node.fail(text)
 
 
 def _check_unit(node: Node, width_mm: float, height_mm: float) -> None:
     """Refuse a board that is far too small, as in another unit."""
     if max(width_mm, height_mm) < MIN_BOARD_MM:
-        size = f"a board of {width_mm:g} × {height_mm:g} mm"
-        node["width_mm"].fail(f"{size} is no table: are these centimetres or inches? give mm")
+        size = f"{width_mm:g} × {height_mm:g} mm"
+        text = f"a board of {size} is no table: are these centimetres or inches? give mm"
+        node["width_mm"].fail(text)
 
 
 def _check_places(
@@ -296,5 +296,5 @@ def _check_places(
     for number, center in centers.items():
         beyond_mm = np.maximum(-center[:2], center[:2] - np.array(board_mm)).max()
         if beyond_mm > max(board_mm):
-            off = f"lies {beyond_mm:.0f} mm off the board"
-            node[str(number)].fail(f"{off}: are all lengths in mm, from one corner?")
+            problem = f"lies {beyond_mm:.0f} mm off the board"
+            node[str(number)].fail(f"{problem}: are all lengths in mm, from one corner?")

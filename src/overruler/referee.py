@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from overruler.bases import Base, catalogue
-from overruler.board import Board, card_about
+from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.declared_terrain import DeclaredTerrain
 from overruler.detections import Detection, RaisedArea
@@ -22,6 +22,7 @@ from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
+from overruler.marker_card import card_about
 from overruler.report import Report
 from overruler.taught import Taught
 from overruler.vision.assembly.corrections import apply_corrections

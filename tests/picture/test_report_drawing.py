@@ -18,6 +18,7 @@ from overruler.picture.banner import SAFE_SHARE, build_banner
 from overruler.picture.drawable_ruling import drawable_ruling, drawable_rulings
 from overruler.picture.label_placement import LabelLayout
 from overruler.picture.painters import draw_range_lines, range_arcs
+from overruler.picture.plates import POINTER_POINTS
 from overruler.picture.raster import MAX_SIDE_PX, output_size, resize_by_area
 from overruler.picture.view import View
 from overruler.report import Report
@@ -213,10 +214,14 @@ def test_banner_magnifier_and_warning_keep_off_each_other() -> None:
     found = report_drawing._place_plates(view, table, room, told)
     assert found.loupe is not None
     assert not found.strip_px
-    plates = np.array(room.boxes[before:])
-    assert len(plates) == 3
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        apart = (plates[i, :2] >= plates[j, 2:]) | (plates[j, :2] >= plates[i, 2:])
+    banner, loupe, *pointer, warning = np.array(room.boxes[before:])
+    assert len(pointer) == POINTER_POINTS - 1
+    for one, other in (
+        (banner, loupe),
+        (loupe, warning),
+        *((warning, it) for it in (banner, *pointer)),
+    ):
+        apart = (one[:2] >= other[2:]) | (other[:2] >= one[2:])
         assert apart.any()
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from overruler.board import card_about
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.marker_card import card_about
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS

@@ -7,8 +7,8 @@ from math import ceil
 
 import numpy as np
 
-from overruler.board import card_about
 from overruler.geometry.pose import Array
+from overruler.marker_card import card_about
 from overruler.picture.banner import SAFE_SHARE, Banner
 from overruler.picture.drawable_ruling import DrawableRuling
 from overruler.picture.label_placement import LabelLayout

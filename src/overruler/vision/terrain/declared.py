@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.bases import Base
-from overruler.board import Board, card_about
+from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.declared_terrain import DeclaredTerrain
 from overruler.detections import Detection, RaisedArea
@@ -15,6 +15,7 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
+from overruler.marker_card import card_about
 from overruler.vision.detection.detect import detect
 from overruler.vision.detection.raised_plane import RaisedPlane
 from overruler.vision.markers.detect import find_markers
