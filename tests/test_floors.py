@@ -19,6 +19,7 @@ FLOORS = (
     (
         "frame",
         "games",
+        "marker_card",
         "board",
         "bases",
         "presets",
