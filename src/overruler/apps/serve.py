@@ -276,7 +276,7 @@ def serve(args: argparse.Namespace, app: "Starlette", sockets: list[socket.socke
     import uvicorn
 
     from overruler.apps.web.connections import LimitedProtocol
-    from overruler.apps.web.sockets import NoFaults
+    from overruler.apps.web.sockets import NoFaults, SocketProtocol
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     errors = logging.getLogger("uvicorn.error")
@@ -290,7 +290,7 @@ def serve(args: argparse.Namespace, app: "Starlette", sockets: list[socket.socke
         server_header=False,
         proxy_headers=False,
         http=LimitedProtocol,
-        ws="websockets-sansio",
+        ws=SocketProtocol,
         ws_max_size=65_536,
         timeout_keep_alive=20,
         timeout_graceful_shutdown=3,

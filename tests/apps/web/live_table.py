@@ -18,6 +18,7 @@ from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.live.app import LiveServices, make_live_app
 from overruler.apps.web.live.desk import Desk
 from overruler.apps.web.live.watcher import TableWatcher
+from overruler.apps.web.sockets import SocketProtocol
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.errors import CannotMeasure
@@ -144,7 +145,7 @@ def serving(app: Starlette, port: int = 0) -> Iterator[tuple[str, uvicorn.Server
         app,
         log_level="error",
         http=LimitedProtocol,
-        ws="websockets-sansio",
+        ws=SocketProtocol,
         timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)

@@ -56,6 +56,19 @@ def test_frames_for_the_live_server(
             assert "version" in json.load(answer)
 
 
+def test_texts_that_are_none_end_a_socket_though_it_is_closing(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The first begins to close it, and the second arrives with it."""
+    no_text = bytes([0x81, 0x81, 0, 0, 0, 0, 0xFF])
+    monkeypatch.setattr(attack_server, "frames", lambda _: 2 * no_text)
+    with served(air(Table(), AccessPolicy(frozenset({"localhost"})))) as (home, _):
+        attack(home, "/api/live/air", monkeypatch, capfd)
+    assert not [record for record in caplog.records if record.name == "asyncio"]
+
+
 def test_only_what_a_client_did_wrong_stays_out_of_the_log() -> None:
     def is_logged(error: Exception) -> bool:
         told = (type(error), error, None)

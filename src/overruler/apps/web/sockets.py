@@ -6,9 +6,22 @@ from collections.abc import Coroutine
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
 
 CANCELLED = "asyncio.exceptions.CancelledError"
 """How what is logged of a second Ctrl-C ends."""
+
+
+class SocketProtocol(WebSocketsSansIOProtocol):
+    """uvicorn's WebSocket, which ends where a client sends what is no text while it is closing."""
+
+    def data_received(self, data: bytes) -> None:
+        """Take what the client sent; uvicorn would begin to close a second time, which is refused."""
+        try:
+            super().data_received(data)
+        except InvalidState:
+            self.transport.close()
 
 
 class NoFaults(logging.Filter):
