@@ -78,11 +78,27 @@ def test_named_hexagons_stand_beside_round_bases_that_few_pixels_show() -> None:
     assert [one.alternative_bases for one in found] == [(HEXAGON,), ()] * 2
 
 
+def test_no_round_base_that_stands_for_a_named_hexagon_is_told() -> None:
+    """One lies where the photo shows nothing to fit; another may be either."""
+    camera, placed = over(), row_of([DISC] * 6)
+    near = as_round(placed)
+    outside = replace(near[0], base=HEXAGON.as_round, xy_mm=np.array([5000.0, 5000.0]))
+    either = replace(near[1], base=DISC, alternative_bases=(HEXAGON.as_round, Base.circle(35)))
+    found = with_named_hexagons(
+        painted(camera, placed).pixels, camera, [outside, either, *near[2:]], [HEXAGON]
+    )
+    assert (found[0].base, found[0].heading_modulo_deg) == (HEXAGON, 60)
+    assert found[1].base == DISC
+    assert found[1].alternative_bases == (HEXAGON, Base.circle(35))
+
+
 def test_plainly_round_bases_have_no_named_hexagon_beside_them() -> None:
     camera, placed = over(), row_of([DISC] * 12)
     before = as_round(placed)
     found = with_named_hexagons(painted(camera, placed).pixels, camera, before, [HEXAGON])
-    assert found == tuple(before)
+    assert [(one.base, one.alternative_bases) for one in found] == [
+        (one.base, ()) for one in before
+    ]
 
 
 def test_a_hexagon_that_lies_beside_its_round_base_is_in_doubt() -> None:

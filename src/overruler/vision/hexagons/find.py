@@ -87,13 +87,23 @@ def with_named_hexagons(
     """
     widths = [base.width_mm for base in named]
     judged = _judge(pixels, camera, detections, widths, NAMED_SHARE, len(detections))
-    stand_ins = {base.as_round for base in named}
+    stand_ins = {base.as_round: base for base in named}
     for k, one in enumerate(detections):
         if one.base in stand_ins:
             evidence = see_rim(pixels, camera, one)
             if evidence is not None:
                 judged[k] = _Judged(one, evidence, 1.0)
-    return _with_judged(pixels, camera, detections, judged, widths, are_named=True)
+    found = _with_judged(pixels, camera, detections, judged, widths, are_named=True)
+    return tuple(_as_named(one, stand_ins) for one in found)
+
+
+def _as_named(one: Detection, stand_ins: Mapping[Base, Base]) -> Detection:
+    """Return a detection that has hexagons for the round bases that stand for them, fitted or not."""
+    base = stand_ins.get(one.base, one.base)
+    also = dict.fromkeys(stand_ins.get(other, other) for other in one.alternative_bases)
+    also.pop(base, None)
+    modulo = base.heading_modulo_deg if base is not one.base else one.heading_modulo_deg
+    return replace(one, base=base, alternative_bases=tuple(also), heading_modulo_deg=modulo)
 
 
 def _judge(
