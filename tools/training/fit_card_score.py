@@ -18,12 +18,11 @@ from overruler.geometry.pose import Array
 from overruler.vision.detection.cards import card_features
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
-from overruler.vision.learned.logits import sigmoid
 from overruler.vision.plates.regiment_net import look_for_bases
 from overruler.vision.plates.regiments import find_regiments
 from synthetic.from_above.sheet import on_board, read_truth, traced_view
 from synthetic.printed_mats import Lookalike, any_angular, print_on_mat
-from training.fit_piece_likelihood import count, regression
+from training.fit_piece_likelihood import balanced_regression, count, said_by_others
 from training.score_tables import read_photo_options, rows_of_photos, weights_text
 
 NAME = "card_score"
@@ -32,17 +31,14 @@ PRINTS = 8
 FOLDS = 5
 NEAR_SHARE = 0.3
 """A finding is a base where its middle is as near to one's, in widths."""
-NUMBER, IS_BASE = 0, 1
-"""Columns of a row before its features: the photo's number, and what is there."""
+IS_BASE = 1
+"""The column of a row before its features: what is there. The first has the photo's number."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = read_photo_options(__doc__, arguments)
     rows, photos = rows_of_photos(options, _rows)
-    fold, said = rows[:, NUMBER] % FOLDS, np.zeros(len(rows))
-    for one in range(FOLDS):
-        said[fold == one] = sigmoid(rows[fold == one, IS_BASE + 1 :] @ _fitted(rows[fold != one]))
-    count(said, rows[:, IS_BASE])
+    count(said_by_others(rows, FOLDS, _fitted), rows[:, IS_BASE])
     text = _record(_fitted(rows), photos)
     print(text, end="")
     if options.write:
@@ -51,10 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _fitted(rows: Array) -> Array:
     """The weights by regression, as if half of the findings were bases."""
-    truth = rows[:, IS_BASE]
-    weights = regression(rows[:, IS_BASE + 1 :], truth)
-    weights[0] -= np.log(truth.mean() / (1 - truth.mean()))
-    return weights
+    return balanced_regression(rows[:, IS_BASE + 1 :], rows[:, IS_BASE])
 
 
 def _rows(seed: int, numbered: tuple[int, Path]) -> list[list[float]]:

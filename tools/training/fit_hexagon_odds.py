@@ -22,10 +22,9 @@ from overruler.vision.hexagons.on_table import hexagon_features
 from overruler.vision.hexagons.rim_evidence import see_rim
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.inference import WEIGHTS
-from overruler.vision.learned.logits import sigmoid
 from synthetic.arrays import Rng
 from synthetic.from_above.sheet import Truth, on_board, read_truth
-from training.fit_piece_likelihood import count, regression
+from training.fit_piece_likelihood import balanced_regression, count, said_by_others
 from training.score_tables import read_photo_options, rows_of_photos, weights_text
 
 NAME = "hexagon_odds"
@@ -38,18 +37,14 @@ PLACE_ERROR, SIZE_ERROR = 0.03, 0.03
 """1 σ of how far a round base is found beside its place, in radii, and of its size, as a share."""
 WEIGHT_SIGMA = np.array([3.0, 1.0, 3.0])
 """Prior 1 σ of each weight."""
-NUMBER, IS_HEXAGON = 0, 1
-"""Columns of a row before its features: the photo's number, and what is there."""
+IS_HEXAGON = 1
+"""The column of a row before its features: what is there. The first has the photo's number."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = read_photo_options(__doc__, arguments)
     rows, photos = rows_of_photos(options, _rows)
-    fold, said = rows[:, NUMBER] % FOLDS, np.zeros(len(rows))
-    for one in range(FOLDS):
-        features = rows[fold == one, IS_HEXAGON + 1 :]
-        said[fold == one] = sigmoid(features @ _fitted(rows[fold != one]))
-    count(said, rows[:, IS_HEXAGON])
+    count(said_by_others(rows, FOLDS, _fitted), rows[:, IS_HEXAGON])
     text = _record(_fitted(rows), photos)
     print(text, end="")
     if options.write:
@@ -58,10 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _fitted(rows: Array) -> Array:
     """The weights by regression, as if half of the bases were hexagons."""
-    truth = rows[:, IS_HEXAGON]
-    weights = regression(rows[:, IS_HEXAGON + 1 :], truth, np.zeros(3), WEIGHT_SIGMA)
-    weights[0] -= np.log(truth.mean() / (1 - truth.mean()))
-    return weights
+    return balanced_regression(
+        rows[:, IS_HEXAGON + 1 :], rows[:, IS_HEXAGON], np.zeros(3), WEIGHT_SIGMA
+    )
 
 
 def _rows(seed: int, numbered: tuple[int, Path]) -> list[list[float]]:

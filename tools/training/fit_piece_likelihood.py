@@ -9,7 +9,7 @@ also judged by weights fitted on the others.
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -102,6 +102,26 @@ def regression(
         step = np.linalg.solve(curvature, gradient)
         weights = weights + step * min(1.0, MAX_STEP / np.abs(step).max())
     return np.asarray(weights)
+
+
+def balanced_regression(
+    features: Array, truth: Array, prior: Array = PRIOR, sigma: Array = PRIOR_SIGMA
+) -> Array:
+    """The same, as if half of the rows were true; the first feature is the constant."""
+    weights = regression(features, truth, prior, sigma)
+    weights[0] -= np.log(truth.mean() / (1 - truth.mean()))
+    return weights
+
+
+def said_by_others(rows: Array, folds: int, fitted: Callable[[Array], Array]) -> Array:
+    """What each row (N,) is given by the weights that `fitted` finds on the photos of the other folds.
+
+    A row has its photo's number, its truth and its features.
+    """
+    fold, said = rows[:, 0] % folds, np.zeros(len(rows))
+    for one in range(folds):
+        said[fold == one] = sigmoid(rows[fold == one, 2:] @ fitted(rows[fold != one]))
+    return said
 
 
 def count(said: Array, truth: Array) -> None:

@@ -11,7 +11,7 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.contours.outlines import placed_outline, project_silhouette
+from overruler.vision.contours.outlines import project_silhouette
 from overruler.vision.contours.silhouette import USUAL_PROFILE
 
 SIZE_PX = (900, 700)
@@ -57,9 +57,8 @@ def as_round(placed: Sequence[Placed], seed: int = 1) -> list[Detection]:
     rng = np.random.default_rng(seed)
     found = []
     for base, xy_mm, _ in placed:
-        radius_mm = float(np.mean(np.hypot(*placed_outline(base, np.zeros(2), 0.0).T)))
-        if base.shape == "hexagon":
-            radius_mm = base.as_round.width_mm / 2
+        seen = base.as_round if base.shape == "hexagon" else base
+        radius_mm = seen.width_mm / 2
         found.append(
             Detection(
                 base=Base.circle(2 * radius_mm * float(np.exp(rng.normal(0, 0.02)))),
