@@ -146,12 +146,9 @@ def _with_judged(
 
     Where hexagons are found or `are_named`, a round base that may be one has it beside it.
     """
-    fits = {
-        k: _fit_widths(pixels, camera, one, widths_mm)
-        for k, one in judged.items()
-        if one.probability > 0.5
-    }
-    fitted = [k for k in fits if any(fits[k])]
+    likely = {k: one for k, one in judged.items() if one.probability > 0.5}
+    fits = {k: _fit_widths(pixels, camera, one, widths_mm) for k, one in likely.items()}
+    fitted = [k for k in likely if fits[k]]
     nats = [_log_likelihoods(judged[k], fits[k], widths_mm) for k in fitted]
     likelihoods = np.array(nats).reshape(-1, len(widths_mm), 1)
     shares = size_probabilities(likelihoods)[:, :, 0]
@@ -187,23 +184,29 @@ def _may_be_hexagon(camera: Camera, one: Detection, widths_mm: Sequence[float]) 
 
 def _fit_widths(
     pixels: NDArray[np.uint8], camera: Camera, one: _Judged, widths_mm: Sequence[float]
-) -> list[OvalFit | None]:
-    """Fit a hexagon of each width (C) that it may have; None for the others."""
+) -> dict[int, OvalFit]:
+    """Fit a hexagon of each of the widths (C,) that it may have; by the width's index."""
     pose = np.array([*one.found.xy_mm, one.evidence.heading_rad])
     start = PosePrior(pose, np.array([PLACE_SIGMA_MM, PLACE_SIGMA_MM, HEADING_SIGMA]))
-    fits: list[OvalFit | None] = []
-    for width in widths_mm:
-        is_near = abs(one.seen_width_mm / width - 1) < WIDTH_REACH
-        base = Base.hexagon(width)
-        fits.append(fit_oval(pixels, camera, start, base, one.found.z_mm) if is_near else None)
-    return fits
+    near = [
+        size
+        for size, width in enumerate(widths_mm)
+        if abs(one.seen_width_mm / width - 1) < WIDTH_REACH
+    ]
+    attempts = {
+        size: fit_oval(pixels, camera, start, Base.hexagon(widths_mm[size]), one.found.z_mm)
+        for size in near
+    }
+    return {size: fit for size, fit in attempts.items() if fit is not None}
 
 
 def _log_likelihoods(
-    one: _Judged, fits: Sequence[OvalFit | None], widths_mm: Sequence[float]
+    one: _Judged, fits: Mapping[int, OvalFit], widths_mm: Sequence[float]
 ) -> Array:
     """Return the log likelihoods (C,) of its widths: by what the fits see, and by the round base's radius."""
-    nats = np.array([-np.inf if fit is None else WHOLE_OUTLINE_NATS * fit.merit for fit in fits])
+    nats = np.full(len(widths_mm), -np.inf)
+    for size, fit in fits.items():
+        nats[size] = WHOLE_OUTLINE_NATS * fit.merit
     if one.found.learned_radius_mm is not None:
         radius_mm, sigma_mm = one.found.learned_radius_mm
         sigma = np.hypot(2 * sigma_mm, LEAST_WIDTH_SIGMA_MM)
@@ -212,16 +215,12 @@ def _log_likelihoods(
 
 
 def _make_detection(
-    camera: Camera, one: _Judged, fits: Sequence[OvalFit | None], share: Array
+    camera: Camera, one: _Judged, fits: Mapping[int, OvalFit], share: Array
 ) -> Detection:
     """Make the detection of a hexagon; `share` (C,) are the probabilities of its widths."""
-    best = int(share.argmax())
-    fit = fits[best]
-    assert fit is not None  # what was not fitted has no share
-    others = [
-        other for other, its in zip(fits, share, strict=True) if its > MIN_REPORTED_PROBABILITY
-    ]
-    also = [other.base for other in others if other is not None and other is not fit]
+    fit = fits[int(share.argmax())]
+    reported = [fits[size] for size in fits if share[size] > MIN_REPORTED_PROBABILITY]
+    also = [other.base for other in reported if other is not fit]
     if one.probability < 1 - MIN_REPORTED_PROBABILITY:
         also.append(one.found.base)
     seen = float(np.mean(fit.seen > MIN_RIM_WEIGHT))
@@ -234,14 +233,14 @@ def _make_detection(
     )
 
 
-def _doubt_mm2(one: _Judged, fit: OvalFit, fits: Sequence[OvalFit | None], share: Array) -> Array:
+def _doubt_mm2(one: _Judged, fit: OvalFit, fits: Mapping[int, OvalFit], share: Array) -> Array:
     """Return the covariance (2, 2) for what the fit does not show.
 
     The base may have another width or be round, so its rim lies elsewhere. And where the hexagon and
     the round base lie apart, one of the two fits went astray.
     """
-    off_mm = [0.0 if it is None else (it.base.width_mm - fit.base.width_mm) / 2 for it in fits]
+    off_mm = [(other.base.width_mm - fit.base.width_mm) / 2 for other in fits.values()]
     corner_mm = (fit.base.length_mm - fit.base.width_mm) / 4  # a circle's rim lies between
-    edge_mm2 = float(share @ np.square(off_mm) + (1 - one.probability) * corner_mm**2)
+    edge_mm2 = float(share[[*fits]] @ np.square(off_mm) + (1 - one.probability) * corner_mm**2)
     apart_mm = fit.xy_mm - one.found.xy_mm
     return np.asarray(np.eye(2) * edge_mm2 + np.outer(apart_mm, apart_mm))
