@@ -64,14 +64,14 @@ def test_frames_for_the_live_server(
             assert "version" in json.load(answer)
 
 
-def test_texts_that_are_none_end_a_socket_though_it_is_closing(
+def test_a_text_that_is_none_ends_a_socket_though_its_client_closes_it_too(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The first begins to close it, and the second arrives with it."""
-    no_text = bytes([0x81, 0x81, 0, 0, 0, 0, 0xFF])
-    monkeypatch.setattr(attack_server, "frames", lambda _: 2 * no_text)
+    """Both arrive together: the socket is closing when the text is read."""
+    no_text, close = bytes([0x81, 0x81, 0, 0, 0, 0, 0xFF]), bytes([0x88, 0x80, 0, 0, 0, 0])
+    monkeypatch.setattr(attack_server, "frames", lambda _: no_text + close)
     with served(air(Table(), AccessPolicy(frozenset({"localhost"})))) as (home, _):
         assert attack(home, "/api/live/air", LONG_S, monkeypatch, capfd) == {"ended"}
     assert not [record for record in caplog.records if record.name == "asyncio"]

@@ -14,10 +14,10 @@ CANCELLED = "asyncio.exceptions.CancelledError"
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
-    """uvicorn's WebSocket, which ends where a client sends what is no text while it is closing."""
+    """uvicorn's WebSocket, which ends where a client closes it behind a text that is none."""
 
     def data_received(self, data: bytes) -> None:
-        """Take what the client sent; uvicorn would begin to close a second time, which is refused."""
+        """Take what the client sent; uvicorn would close once more, which is refused."""
         try:
             super().data_received(data)
         except InvalidState:
