@@ -16,10 +16,12 @@ from overruler.vision.pairing.second_look import Expected
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting, is_same_spot
 from overruler.vision.pairing.size_by_place import _reweigh, weigh_by_places
 from overruler.vision.pairing.sizes import (
+    MOST_MISFIT_NATS,
     VOTE_SHARE,
     _find_offsets_mm,
     _log_likelihood,
     _vote_weight,
+    size_misfits,
     weigh_sizes,
 )
 
@@ -107,6 +109,28 @@ def test_photos_that_disagree_are_less_sure_of_a_size() -> None:
         for off in ((0.0, 0.0, 0.0), (0.9, 0.0, -0.9))
     ]
     assert for_27[1] < 0.5 * for_27[0]
+
+
+def misfit_of(diameters_mm: list[float]) -> float:
+    """How much speaks against a 27 mm base that photos read with these diameters, beside plain bases."""
+    photos = []
+    for k, diameter_mm in enumerate(diameters_mm):
+        photo = see(k, camera_from(120.0 * k), [(450.0, 350.0, 0.0, 27.0), *OTHERS])
+        first, *rest = photo.detections
+        read = replace(first, learned_radius_mm=(diameter_mm / 2, 0.25))
+        photos.append(replace(photo, detections=(read, *rest)))
+    findings = [Decided.of(each, ()) for each in associate(photos, BOARD_MM)]
+    against = size_misfits(findings)
+    apart_mm = [float(np.hypot(*(each.xyz_mm[:2] - [450, 350]))) for each in findings]
+    assert sum(against) == against[int(np.argmin(apart_mm))]  # nothing speaks against plain bases
+    return sum(against)
+
+
+def test_a_thing_that_has_no_bases_size_is_doubtful() -> None:
+    assert misfit_of([27.0, 27.0]) == 0.0
+    assert misfit_of([27.8, 26.4]) == 0.0
+    assert 0.0 < misfit_of([28.6, 28.6]) < misfit_of([28.8, 28.8]) < MOST_MISFIT_NATS
+    assert misfit_of([36.0, 36.0]) == MOST_MISFIT_NATS
 
 
 def test_coarse_photos_vote_less() -> None:

@@ -26,6 +26,7 @@ from overruler.vision.pairing.moved import Move, find_moves
 from overruler.vision.pairing.ranks.complete_ranks import complete_ranks
 from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.pairing.sizes import size_misfits
 from overruler.vision.pairing.trust import Distrust
 
 MIN_PROBABILITY = 0.6
@@ -110,13 +111,14 @@ def _drop_false(
     kept: list[tuple[Decided, float]] = []
     number: dict[int, int] = {}
     likely: dict[int, float] = {}
-    distrust = Distrust.of(plain, photos)
+    distrust, misfits = Distrust.of(plain, photos), size_misfits(findings)
     for k in range(len(findings)):
         if k in strays:
             continue
         without = [move.sighting.photo.index for move in moves if move.stays == k]
         asked = [photo for photo in photos if photo.index not in without]
-        likely[k] = piece_probability(plain[k], asked, sight, distrust.nats_against(plain[k]))
+        against = distrust.nats_against(plain[k]) + misfits[k]
+        likely[k] = piece_probability(plain[k], asked, sight, against)
     for k in _by_error(
         [k for k, one in likely.items() if one >= MIN_PROBABILITY], findings, likely
     ):
