@@ -43,7 +43,7 @@ def _lower_moved(found: Sequence[Hypothesis], density_per_mm2: float) -> list[Hy
     agrees with one of them on the board is the likelier one.
     """
     kept = list(found)
-    for pair in [one for one in found if len(one.sightings) == 2 and one.is_raised]:
+    for pair in filter(_is_raised_pair, found):
         first, second = pair.sightings
         raised = Hypothesis.of(first).log_ratio(second, density_per_mm2)
         swaps = []
@@ -83,32 +83,62 @@ def _join_left_over(
 def _join_three(
     found: Sequence[Hypothesis], photos: Sequence[SeenPhoto], board_mm: tuple[float, float]
 ) -> list[Hypothesis]:
-    """Join what each of three photos saw alone where all three meet at one height.
+    """Join what three photos saw where all three meet at one height.
 
-    Two photos that meet so high above the board may do so by chance; three do not.
+    Two photos that meet so high above the board may do so by chance; three do not. So what each of the
+    three saw alone is joined, and raised pairs are taken apart for it that are less likely.
     """
-    own = [[one for one in found if one.is_seen_by_only(photo)] for photo in photos]
-    first, second, third = ([one.sightings[0] for one in alone] for alone in own)
-    density = max(map(len, (first, second, third))) / (board_mm[0] * board_mm[1])
-    meetings: list[tuple[float, tuple[int, int, int], Hypothesis]] = []
+    loose = [one for one in found if len(one.sightings) == 1 or _is_raised_pair(one)]
+    holder = {id(seen): one for one in loose for seen in one.sightings}
+    seen_in = [
+        [seen for one in loose for seen in one.sightings if seen.photo is photo] for photo in photos
+    ]
+    density = max(map(len, seen_in)) / (board_mm[0] * board_mm[1])
+    meetings = []
+    for total, one in _meetings(seen_in, density):
+        parted = {id(holder[id(seen)]): holder[id(seen)] for seen in one.sightings}
+        gain = total - sum(_pair_ratio(each, density) for each in parted.values())
+        if gain > MIN_LOG_RATIO:
+            meetings.append((gain, one))
+    joined: list[Hypothesis] = []
+    taken: set[int] = set()
+    for _, one in sorted(meetings, key=lambda meeting: -meeting[0]):
+        members = {id(seen) for seen in one.sightings}
+        if not members & taken:
+            joined.append(one)
+            taken |= members
+    parted = {id(holder[seen]): holder[seen] for seen in taken}
+    left = [each for one in parted.values() for each in one.sightings if id(each) not in taken]
+    kept = [one for one in found if id(one) not in parted]
+    return [*kept, *joined, *map(Hypothesis.of, left)]
+
+
+def _meetings(
+    seen_in: Sequence[Sequence[Sighting]], density_per_mm2: float
+) -> list[tuple[float, Hypothesis]]:
+    """The bases that three photos may see, with their log-likelihood ratios against three bases."""
+    first, second, third = seen_in
+    found = []
     for i, j in find_crossing(first, second):
-        ratio = own[0][i].log_ratio(second[j], density)
+        alone = Hypothesis.of(first[i])
+        ratio = alone.log_ratio(second[j], density_per_mm2)
         if ratio < MIN_PAIR_LOG_RATIO:
             continue
-        pair = own[0][i].joined_by(second[j])
-        for k in {k for which, k in find_crossing([first[i]], third)}:
-            total = ratio + pair.log_ratio(third[k], density)
-            if total > MIN_LOG_RATIO:
-                meetings.append((total, (i, j, k), pair.joined_by(third[k])))
-    taken: list[set[int]] = [set(), set(), set()]
-    joined = []
-    for _, numbers, one in sorted(meetings, key=lambda meeting: -meeting[0]):
-        if not any(n in used for n, used in zip(numbers, taken, strict=True)):
-            joined.append(one)
-            for n, used in zip(numbers, taken, strict=True):
-                used.add(n)
-    gone = {id(own[p][n]) for p, used in enumerate(taken) for n in used}
-    return [*(one for one in found if id(one) not in gone), *joined]
+        pair = alone.joined_by(second[j])
+        for k in {k for _, k in find_crossing([first[i]], third)}:
+            total = ratio + pair.log_ratio(third[k], density_per_mm2)
+            found.append((total, pair.joined_by(third[k])))
+    return found
+
+
+def _is_raised_pair(one: Hypothesis) -> bool:
+    return len(one.sightings) == 2 and one.is_raised
+
+
+def _pair_ratio(one: Hypothesis, density_per_mm2: float) -> float:
+    """The log-likelihood ratio of a pair's sightings, against two bases; 0 of a lone one."""
+    first, *others = one.sightings
+    return sum(Hypothesis.of(first).log_ratio(other, density_per_mm2) for other in others)
 
 
 def join_photo(
