@@ -8,7 +8,7 @@ import pytest
 from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see, without
 from overruler.bases import Base
 from overruler.vision.pairing.association import associate
-from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.hypotheses import Hypothesis, size_log_ratio
 from overruler.vision.pairing.sighting import Sighting
 
 SIDES_DEG = (0.0, 120.0, 240.0)
@@ -122,3 +122,21 @@ def test_fits_that_went_astray_put_no_base_below_the_board() -> None:
     (one,) = associate(photos, BOARD_MM)
     assert one.modes[1].log_weight > one.modes[0].log_weight
     assert not one.is_raised
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_near"),
+    [
+        (Base.circle(25), Base.circle(28.5), True),
+        (Base.circle(25), Base.circle(32), False),
+        (Base.oval(35, 60), Base.oval(42, 75), True),
+        (Base.oval(42, 75), Base.oval(52, 90), True),
+        (Base.oval(35, 60), Base.oval(52, 90), False),
+        (Base.oval(35, 60), Base.circle(50), False),
+    ],
+)
+def test_one_base_may_be_read_as_the_next_size_in_another_photo(
+    one: Base, other: Base, is_near: bool
+) -> None:
+    assert (size_log_ratio(one, other) > -3) == is_near
+    assert size_log_ratio(one, other) == pytest.approx(size_log_ratio(other, one))

@@ -11,7 +11,7 @@ import numpy as np
 from overruler.vision.contours.outlines import in_half_sizes
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.pairing.finding import Finding
-from overruler.vision.pairing.ground.bare_ground import is_bare
+from overruler.vision.pairing.ground.bare_ground import is_bare_instead
 from overruler.vision.pairing.ground.flat_print import correlate_from_all_sides
 from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto
@@ -95,7 +95,9 @@ def _silent_nats(finding: Finding, photo: SeenPhoto, sight: Sight) -> float:
     if finding.base.has_round_ends and _shows_something(finding, photo):
         return 0.0
     beside = (one.photo for one in finding.sightings)
-    if any(is_bare(photo, finding.base, finding.xyz_mm, each) for each in beside):
+    turn_rad = finding.surest.detection.turn_rad
+    place = finding.base, finding.xyz_mm
+    if any(is_bare_instead(photo, *place, each, turn_rad) for each in beside):
         return sight.bare_nats(finding, photo)
     return sight.silent_nats(finding, photo)
 

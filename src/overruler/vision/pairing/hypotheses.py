@@ -29,6 +29,8 @@ HEIGHT_SIGMA_FACTOR = 1.5
 """Factor on a photo's own 1 σ of raised ground, for the association."""
 SAME_SIZE_RATIO = 0.15
 """Largest logarithm of the ratio of two sizes that may be one misread size: 25 and 28.5 mm have 0.13."""
+SAME_OVAL_RATIO = 0.23
+"""The same of ovals, of which fewer sizes are made: 35 x 60 and 42 x 75 have 0.20."""
 OTHER_SIZE_FACTOR = 0.15
 """Likelihood of two such sizes for one base, against that of one size."""
 WRONG_SIZE_FACTOR = 1e-3
@@ -171,7 +173,8 @@ def size_log_ratio(one: Base, other: Base) -> float:
     if one == other:
         return 0.0
     ratio = abs(float(np.log(one.length_mm * one.width_mm / other.length_mm / other.width_mm))) / 2
-    is_near = one.shape == other.shape and ratio < SAME_SIZE_RATIO
+    most = SAME_OVAL_RATIO if one.shape == "oval" else SAME_SIZE_RATIO
+    is_near = one.shape == other.shape and ratio < most
     return float(np.log(OTHER_SIZE_FACTOR if is_near else WRONG_SIZE_FACTOR))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overruler.vision.pairing.finding import Finding
-from overruler.vision.pairing.ground.bare_ground import is_bare
+from overruler.vision.pairing.ground.bare_ground import is_bare_instead
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 SURE_SCORE = 0.95
@@ -89,7 +89,10 @@ def _ask(photo: SeenPhoto, findings: Sequence[Finding]) -> list[_Asked]:
         own = max(
             (seen.detection.score for seen in one.sightings if seen.photo is photo), default=0
         )
-        is_nothing = own == 0 and is_bare(photo, one.base, one.xyz_mm, sure.photo)
+        turn_rad = one.surest.detection.turn_rad
+        is_nothing = own == 0 and is_bare_instead(
+            photo, one.base, one.xyz_mm, sure.photo, turn_rad
+        )
         asked.append(_Asked(one, own < SEEN_SCORE, is_nothing))
     return asked
 

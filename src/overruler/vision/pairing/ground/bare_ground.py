@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
+from overruler.vision.contours.outlines import in_half_sizes
 from overruler.vision.pairing.ground.ground_squares import (
     correlate,
     cut_out_square,
@@ -23,10 +24,10 @@ PLATE_RING_FACTOR = 1.15
 """Factor on the ring round a plate, whose corners reach out."""
 ELSEWHERE_RADII = 1.1
 """Radius of what is left out where the same base stands elsewhere, in radii."""
-MIN_DISC_SHARE = 0.05
-"""Least share of the disc beside that: a crescent that one place does not share with the other."""
-DISC_RADII = 0.9
-"""Radius of the disc that shows the ground where no base stands, in radii."""
+MIN_INNER_SHARE = 0.05
+"""Least share of the base's inner part beside that: a crescent that one place does not share with the other."""
+INNER_SHARE = 0.9
+"""Size of the inner part, which shows the ground where no base stands, by that of the base."""
 BLUR_RADII = 0.15
 """Least blur of the ground, in radii: the noise of photos in low light is stronger than the marks of
 dark ground. It takes the median difference of bare places round plates of 40 mm from 2.2-3.0 to
@@ -60,7 +61,7 @@ MAX_CHROMA_STEP = (4.0, 2.0)
 MAX_LIGHTNESS_STEP = (5.0, 2.5)
 """The same of lightness."""
 MIN_BARE_SHARE = 0.7
-"""Least share of a disc's pixels that look like the ground around, where it is bare."""
+"""Least share of the inner part's pixels that look like the ground around, where it is bare."""
 MAD_TO_SIGMA = 1.4826
 """Factor from a median absolute deviation to a 1 σ."""
 
@@ -72,9 +73,10 @@ def is_bare(
     beside: SeenPhoto,
     elsewhere_mm: Array | None = None,
     others_mm: Array | None = None,
+    turn_rad: float = 0.0,
 ) -> bool:
     """Whether a photo shows at a base's place the ground that `beside` shows around the base."""
-    share = bare_share(photo, base, xyz_mm, beside, elsewhere_mm, others_mm)
+    share = bare_share(photo, base, xyz_mm, beside, elsewhere_mm, others_mm, turn_rad)
     return share is not None and share >= MIN_BARE_SHARE
 
 
@@ -85,12 +87,13 @@ def bare_share(
     beside: SeenPhoto,
     elsewhere_mm: Array | None = None,
     others_mm: Array | None = None,
+    turn_rad: float = 0.0,
 ) -> float | None:
     """The share of a base's place where a photo shows the ground that `beside` shows around the base.
 
-    None where the photo does not show that ground. The same base stands at `elsewhere_mm` (2,) in one
-    of them: that place is left out. So are the discs of other bases (N, 3), by their centres and radii,
-    from the ground around it.
+    None where the photo does not show that ground. The base's heading is `turn_rad`. The same base
+    stands at `elsewhere_mm` (2,) in one of them: that place is left out. So are the discs of other bases
+    (N, 3), by their centres and radii, from the ground around it.
     """
     radius_mm = base.length_mm / 2
     if base.shape == "rectangle":
@@ -99,12 +102,13 @@ def bare_share(
     one, other = (cut_out_square(each, grid * radius_mm, xyz_mm) for each in (photo, beside))
     if one is None or other is None:
         return None
-    radii = np.linalg.norm(grid, axis=-1)
     free = _is_free(grid * radius_mm + xyz_mm[:2], elsewhere_mm, radius_mm)
-    ring, disc = free & (radii > RING_RADII[0]), free & (radii < DISC_RADII)
+    ring = free & (np.linalg.norm(grid, axis=-1) > RING_RADII[0])
+    inner = _is_in_outline(base, grid * radius_mm / INNER_SHARE, turn_rad)
+    disc = free & inner
     both = ring & one.inside & other.inside & _is_beside(grid * radius_mm + xyz_mm[:2], others_mm)
     is_seen = both.sum() >= MIN_RING_SHARE * ring.sum()
-    if not is_seen or disc.sum() < MIN_DISC_SHARE * (radii < DISC_RADII).sum():
+    if not is_seen or disc.sum() < MIN_INNER_SHARE * inner.sum():
         return None
     coarse = smooth_squares(one, other, BLUR_RADII * radius_mm)
     apart = _apart(*(square[both] for square in coarse))
@@ -113,6 +117,45 @@ def bare_share(
     common = apart < max(SAME_MARK_LAB, float(np.quantile(apart, MIN_COMMON_SHARE)))
     here, _ = smooth_squares(one, other)  # what stands beside would blur into a crescent
     return _share_like(here[disc], here[both][common])
+
+
+def is_bare_instead(
+    photo: SeenPhoto, base: Base, xyz_mm: Array, beside: SeenPhoto, turn_rad: float = 0.0
+) -> bool:
+    """Whether a photo shows bare ground where `beside` shows a base with a heading of `turn_rad`.
+
+    A base may have the ground's colours. Where both photos show them in its place, they must show the
+    same marks there: else something stands there that looks different from either side.
+    """
+    if not is_bare(photo, base, xyz_mm, beside, turn_rad=turn_rad):
+        return False
+    back = bare_share(beside, base, xyz_mm, photo, turn_rad=turn_rad)
+    if back is None or back < MIN_BARE_SHARE:
+        return True
+    inner = _inner_colours(base, xyz_mm, turn_rad, photo, beside)
+    return inner is not None and _apart(*inner) is not None
+
+
+def _inner_colours(
+    base: Base, xyz_mm: Array, turn_rad: float, *photos: SeenPhoto
+) -> list[Array] | None:
+    """The colours (N, 3) of a base's place in each of two photos, as coarse as the ground is compared."""
+    reach_mm = base.length_mm / 2 * RING_RADII[1]
+    grid_mm = square_grid(reach_mm)
+    one, other = (cut_out_square(photo, grid_mm, xyz_mm) for photo in photos)
+    if one is None or other is None:
+        return None
+    seen = _is_in_outline(base, grid_mm / INNER_SHARE, turn_rad) & one.inside & other.inside
+    coarse = smooth_squares(one, other, BLUR_RADII * base.length_mm / 2)
+    return [square[seen] for square in coarse] if seen.any() else None
+
+
+def _is_in_outline(base: Base, steps_mm: Array, turn_rad: float) -> NDArray[np.bool_]:
+    """Which steps (..., 2) from a base's middle lie in its outline; corners count as those of an oval."""
+    inside = in_half_sizes(base, steps_mm, turn_rad)
+    if base.shape == "rectangle":
+        return np.asarray(np.abs(inside).max(-1) < 1)
+    return np.asarray(np.linalg.norm(inside, axis=-1) < 1)
 
 
 def _is_free(places_mm: Array, elsewhere_mm: Array | None, radius_mm: float) -> NDArray[np.bool_]:
