@@ -41,7 +41,7 @@ def told(photos: list[SeenPhoto]) -> list[Base]:
 def _nothing_is_bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """The frames are of one colour."""
     for module in (evidence, sight):
-        monkeypatch.setattr(module, "is_bare", lambda *_: False)
+        monkeypatch.setattr(module, "is_bare_instead", lambda *_: False)
 
 
 def test_an_oval_stands_though_its_end_looks_like_a_surer_round_base() -> None:

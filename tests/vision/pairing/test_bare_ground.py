@@ -20,7 +20,9 @@ def spots(seed: int, least_mm: float, most_mm: float) -> list[Plinth]:
     while len(found) < 160:
         step = random.uniform(-REACH_MM, REACH_MM, 2)
         if least_mm <= np.hypot(*step) <= most_mm:
-            blue, green, red = np.array([0.5, 1.0, 1.33]) * random.choice([0.2, 0.26, 0.32, 0.38, 0.44, 0.5])
+            blue, green, red = np.array([0.5, 1.0, 1.33]) * random.choice(
+                [0.2, 0.26, 0.32, 0.38, 0.44, 0.5]
+            )
             colour = (blue, green, red)
             x_mm, y_mm = HERE + step
             found.append(Plinth(x_mm, y_mm, 16.0, 0.0, 0.05, 0.0, colour, colour))

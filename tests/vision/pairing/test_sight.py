@@ -35,7 +35,7 @@ def _sighting(photo: SeenPhoto, number: int, score: float) -> Sighting:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sight, "is_bare", lambda *_: False)
+    monkeypatch.setattr(sight, "is_bare_instead", lambda *_: False)
 
 
 def test_a_photo_that_sees_most_bases_refutes_what_it_does_not_see() -> None:
@@ -70,7 +70,7 @@ def test_bare_ground_says_little_where_many_bases_look_bare(
 ) -> None:
     told = findings(20)
     assert Sight.of(told, PHOTOS).bare_nats(told[-1], BLURRED) == BARE_NATS
-    monkeypatch.setattr(sight, "is_bare", lambda *_: True)
+    monkeypatch.setattr(sight, "is_bare_instead", lambda *_: True)
     assert -1.0 < Sight.of(told, PHOTOS).bare_nats(told[-1], BLURRED) < 0
 
 
@@ -78,7 +78,7 @@ def test_what_only_a_coarser_photo_is_sure_of_measures_no_finer_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Marks on the mat look like bases to it, and are bare ground to the finer one."""
-    monkeypatch.setattr(sight, "is_bare", lambda *_: True)
+    monkeypatch.setattr(sight, "is_bare_instead", lambda *_: True)
     told = findings(0)
     assert Sight.of(told, PHOTOS).bare_nats(told[0], BLURRED) > -0.5
     monkeypatch.setattr(SeenPhoto, "mm_per_px", lambda photo, _: 2.0 if photo is SHARP else 1.0)

@@ -90,9 +90,7 @@ def _ask(photo: SeenPhoto, findings: Sequence[Finding]) -> list[_Asked]:
             (seen.detection.score for seen in one.sightings if seen.photo is photo), default=0
         )
         turn_rad = one.surest.detection.turn_rad
-        is_nothing = own == 0 and is_bare_instead(
-            photo, one.base, one.xyz_mm, sure.photo, turn_rad
-        )
+        is_nothing = own == 0 and is_bare_instead(photo, one.base, one.xyz_mm, sure.photo, turn_rad)
         asked.append(_Asked(one, own < SEEN_SCORE, is_nothing))
     return asked
 
