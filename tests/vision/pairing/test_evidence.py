@@ -106,14 +106,15 @@ def test_a_photo_that_shows_bare_ground_refutes_a_base(photos: list[SeenPhoto]) 
     assert _probability("figure", photos) > 0.3
 
 
+@pytest.mark.parametrize("base", [Base.oval(35, 60), Base.rectangle(35, 60)])
 @pytest.mark.parametrize(("along_mm", "counts"), [(0.0, False), (17.0, False), (40.0, True)])
-def test_a_photo_that_takes_an_end_of_an_oval_for_a_round_base_is_not_silent(
-    along_mm: float, counts: bool
+def test_a_photo_that_takes_a_long_or_angular_base_for_a_round_one_is_not_silent(
+    base: Base, along_mm: float, counts: bool
 ) -> None:
-    """Nor is it taken for one that shows nothing there; a base beside the oval says nothing of it."""
+    """Nor is it taken for one that shows nothing there; what it finds beside the base says nothing of it."""
     one = see(0, camera_from(0.0), [(450.0, 300.0, 0.0, 35.0)], score=0.9)
     other = see(1, camera_from(120.0), [(450.0, 300.0 + along_mm, 0.0, 25.0)])
-    oval = replace(one.detections[0], base=Base.oval(35, 60), heading_deg=90.0)
-    finding = Finding(oval.base, np.array([450.0, 300.0, 0.0]), (Sighting(one, oval),))
+    seen = replace(one.detections[0], base=base, heading_deg=90.0)
+    finding = Finding(base, np.array([450.0, 300.0, 0.0]), (Sighting(one, seen),))
     told = piece_probability(finding, [one, other], USUAL)
     assert told == pytest.approx(0.9, abs=1e-6) if not counts else told < 0.8

@@ -38,8 +38,8 @@ LONE_NATS = -1.0
 """Log-likelihood ratio of a rectangle that stands in no unit: of four such false findings on three rendered
 tables of regiments three had log odds of 0.8 to 1.1."""
 SAME_THING_SHARE = 0.7
-"""A photo that finds a base whose middle lies in an oval is not silent: it took the oval, or its end, for
-a circle or for another oval. The middle of such a base lies nearer than this share of the way to the rim."""
+"""A photo that finds a base whose middle lies in a longer or angular one is not silent: it took that, or
+its end, for a circle or for another size. The middle lies nearer than this share of the way to the rim."""
 
 
 def piece_probability(
@@ -92,7 +92,7 @@ def _silent_nats(finding: Finding, photo: SeenPhoto, sight: Sight) -> float:
     """The log-likelihood ratio of a photo that does not see the finding; 0 of one that does."""
     if photo.index in finding.photos or not photo.shows(finding.xyz_mm):
         return 0.0
-    if finding.base.has_round_ends and _shows_something(finding, photo):
+    if finding.base.shape != "circle" and _shows_something(finding, photo):
         return 0.0
     beside = (one.photo for one in finding.sightings)
     turn_rad = finding.surest.detection.turn_rad
@@ -103,7 +103,7 @@ def _silent_nats(finding: Finding, photo: SeenPhoto, sight: Sight) -> float:
 
 
 def _shows_something(finding: Finding, photo: SeenPhoto) -> bool:
-    """Whether a photo finds another base whose middle lies in an oval."""
+    """Whether a photo finds another base whose middle lies in this one."""
     z_mm = float(finding.xyz_mm[2])
     places = [photo.place_of(one, z_mm) for one in photo.detections]
     if not places:
