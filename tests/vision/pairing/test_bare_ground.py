@@ -16,7 +16,8 @@ REACH_MM = 150.0
 
 def spots(seed: int, least_mm: float, most_mm: float) -> list[Plinth]:
     """Spots of many shades on flat ground, so far from the place."""
-    random, found = np.random.default_rng(seed), []
+    random = np.random.default_rng(seed)
+    found: list[Plinth] = []
     while len(found) < 160:
         step = random.uniform(-REACH_MM, REACH_MM, 2)
         if least_mm <= np.hypot(*step) <= most_mm:

@@ -323,5 +323,6 @@ def test_rough_ground_is_known_by_its_marks_where_noise_is_strong(
     """In low light a photo's noise is as strong as that of leaves; marks of the ground are stronger."""
     random = np.random.default_rng(1)
     ground = random.normal(0, contrast, (800, 1)) * [1.0, 0.2, 0.2]
-    here, there = (ground + random.normal(0, 1.6, (800, 3)) for _ in range(2))
+    noisy = [ground + random.normal(0, 1.6, (800, 3)) for _ in range(2)]
+    here, there = (each.astype(np.float32) for each in noisy)
     assert (_apart(here, there) is not None) == is_same

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from overruler.bases import Base
 from overruler.geometry.pose import Array
 from overruler.vision.contours.outlines import in_half_sizes
+from overruler.vision.imaging.line_profiles import Floats
 from overruler.vision.pairing.ground.ground_squares import (
     correlate,
     cut_out_square,
@@ -138,7 +139,7 @@ def is_bare_instead(
 
 def _inner_colours(
     base: Base, xyz_mm: Array, turn_rad: float, *photos: SeenPhoto
-) -> list[Array] | None:
+) -> list[Floats] | None:
     """The colours (N, 3) of a base's place in each of two photos, as coarse as the ground is compared."""
     reach_mm = base.length_mm / 2 * RING_RADII[1]
     grid_mm = square_grid(reach_mm)
@@ -174,7 +175,7 @@ def _is_beside(places_mm: Array, others_mm: Array | None) -> NDArray[np.bool_]:
     return is_beside
 
 
-def _apart(here: Array, there: Array) -> Array | None:
+def _apart(here: Floats, there: Floats) -> Array | None:
     """How far (N,) marks of the ground differ between two photos; None where they differ in all."""
     step = here - there
     usual = np.median(step, 0)
@@ -190,7 +191,7 @@ def _apart(here: Array, there: Array) -> Array | None:
     return apart
 
 
-def _share_like(disc: Array, ground: Array) -> float:
+def _share_like(disc: Floats, ground: Floats) -> float:
     """The share of pixels (N, 3) that have the colours of the ground (M, 3)."""
     usual = np.median(ground, 0)
     sigma = MAD_TO_SIGMA * np.median(np.abs(ground - usual), 0)
