@@ -53,15 +53,16 @@ def test_a_base_on_a_high_roof_is_one_in_three_photos(height_mm: float) -> None:
         assert abs(raised[0].best.mean[2] - height_mm) < 3
 
 
-def test_bases_on_a_roof_are_told_apart_where_two_photos_meet_by_chance_below_it() -> None:
-    """The first photo's ray to one base and the second's to the other cross at 40 mm."""
+@pytest.mark.parametrize("meeting_mm", [0.0, 40.0])
+def test_two_photos_that_meet_by_chance_do_not_part_bases_on_a_roof(meeting_mm: float) -> None:
+    """The first photo's ray to one base and the second's to the other meet on the board, or over it."""
     crowd = [(60.0 + 100 * (k % 8), 40.0 + 80 * (k // 8), 0.0, 27.0) for k in range(24)]
     cameras = [camera_from(side) for side in SIDES_DEG]
-    crossing, roof_mm = np.array([450.0, 420.0, 40.0]), 93.0
+    meeting, roof_mm = np.array([450.0, 420.0, meeting_mm]), 93.0
     roof = []
     for camera in cameras[:2]:
-        ray = camera.center_mm - crossing
-        x_mm, y_mm, _ = crossing + ray * (roof_mm - crossing[2]) / ray[2]
+        ray = camera.center_mm - meeting
+        x_mm, y_mm, _ = meeting + ray * (roof_mm - meeting_mm) / ray[2]
         roof.append((float(x_mm), float(y_mm), roof_mm, 27.0))
     photos = [see(k, camera, [*roof, *crowd]) for k, camera in enumerate(cameras)]
     raised = [one for one in associate(photos, BOARD_MM) if one.is_raised]

@@ -1,6 +1,6 @@
 """What several photos find of one table's bases.
 
-associate the photos' bases → their shapes → tops and their heights → sizes → look again where others see one
+associate the photos' bases → heights of what one photo finds → their shapes → tops and their heights → sizes → look again where others see one
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from dataclasses import replace
 from overruler.geometry.pose import Array
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.ground.plane_sweep import raise_lone
 from overruler.vision.pairing.levels import Level, join_levels, measure_levels, without_floating
 from overruler.vision.pairing.merge import merge_repeated
 from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
@@ -24,7 +25,7 @@ def gather_findings(
 ) -> tuple[list[Decided], Sequence[Level]]:
     """The findings and the tops that they may stand on; `radii_mm` (N,) are those of round bases to look for."""
     board_mm = photos[0].calibration.board_mm
-    hypotheses = associate(photos, board_mm)
+    hypotheses = raise_lone(associate(photos, board_mm), photos)
     levels = measure_levels(join_levels(photos), hypotheses)
     hypotheses = without_floating(settle_shapes(hypotheses), levels)
     findings = [Decided.of(one, levels) for one in hypotheses]

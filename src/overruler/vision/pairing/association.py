@@ -33,7 +33,41 @@ def associate(photos: Sequence[SeenPhoto], board_mm: tuple[float, float]) -> lis
     for three in combinations(ordered, 3):
         found = _join_three(found, three, board_mm)
     density = max(len(photo.detections) for photo in photos) / (board_mm[0] * board_mm[1])
-    return _lower_moved(found, density)
+    return _lower_moved(_part_pairs(found, density), density)
+
+
+def _part_pairs(found: Sequence[Hypothesis], density_per_mm2: float) -> list[Hypothesis]:
+    """Part pairs whose two sightings are likelier of other bases, or of one of them.
+
+    Two photos may each see another base on a roof, and their rays meet below it by chance.
+    """
+    kept = list(found)
+    for pair in [one for one in found if len(one.sightings) == 2]:
+        if not any(one is pair for one in kept):
+            continue
+        ratio, parted = 0.0, [one for one in kept if one is not pair]
+        for seen in pair.sightings:
+            gained, parted = _joined_to_likeliest(parted, seen, density_per_mm2)
+            ratio += gained
+        if ratio > _pair_ratio(pair, density_per_mm2):
+            kept = parted
+    return kept
+
+
+def _joined_to_likeliest(
+    found: Sequence[Hypothesis], seen: Sighting, density_per_mm2: float
+) -> tuple[float, list[Hypothesis]]:
+    """The bases with one more sighting, and how much likelier that is than a base of its own.
+
+    It joins the likeliest of those that several photos see, or none.
+    """
+    hosts = [one for one in found if len(one.sightings) > 1 and not one.is_seen_by(seen.photo)]
+    near = [hosts[i] for i, _ in find_crossing([one.sightings[0] for one in hosts], [seen])]
+    ratios = [(one.log_ratio(seen, density_per_mm2), one) for one in near]
+    ratio, host = max(ratios, key=lambda pair: pair[0], default=(MIN_LOG_RATIO, None))
+    if host is None or ratio <= MIN_LOG_RATIO:
+        return 0.0, [*found, Hypothesis.of(seen)]
+    return ratio, [*(one for one in found if one is not host), host.joined_by(seen)]
 
 
 def _lower_moved(found: Sequence[Hypothesis], density_per_mm2: float) -> list[Hypothesis]:
@@ -136,9 +170,13 @@ def _is_raised_pair(one: Hypothesis) -> bool:
 
 
 def _pair_ratio(one: Hypothesis, density_per_mm2: float) -> float:
-    """The log-likelihood ratio of a pair's sightings, against two bases; 0 of a lone one."""
+    """The log-likelihood ratio of a pair's sightings, against two bases.
+
+    It is 0 of a lone one, and at least 0: other bases on its top may speak for a pair.
+    """
     first, *others = one.sightings
-    return sum(Hypothesis.of(first).log_ratio(other, density_per_mm2) for other in others)
+    ratios = [Hypothesis.of(first).log_ratio(other, density_per_mm2) for other in others]
+    return max(sum(ratios), MIN_LOG_RATIO)
 
 
 def join_photo(

@@ -25,6 +25,8 @@ MIN_RAISED_MM = 2.0
 """Least height of a raised base; a lower one is a base on the board whose fits went astray."""
 STANDING_CHANCE = 0.9
 """The same where its photo shows raised ground under it."""
+SWEPT_CHANCE = 0.97
+"""The same where the other photos show the base's surroundings alike at one height alone."""
 HEIGHT_SIGMA_FACTOR = 1.5
 """Factor on a photo's own 1 σ of raised ground, for the association."""
 SAME_SIZE_RATIO = 0.15
@@ -95,6 +97,8 @@ class Hypothesis:
 
     sightings: tuple[Sighting, ...]
     modes: tuple[Mode, ...]
+    is_swept: bool = False
+    """Whether photos that do not find it tell its height."""
 
     @classmethod
     def of(cls, sighting: Sighting) -> "Hypothesis":
@@ -109,6 +113,20 @@ class Hypothesis:
             Mode.first(sighting, z, sigma, raised),
         )
         return cls((sighting,), modes)
+
+    def swept_to(self, z_mm: float, sigma_mm: float) -> "Hypothesis":
+        """The same base, which one photo sees, at the height that the other photos tell."""
+        (sighting,) = self.sightings
+        modes = (
+            Mode.first(sighting, 0.0, BOARD_SIGMA_MM, 1 - SWEPT_CHANCE),
+            Mode.first(sighting, z_mm, sigma_mm, SWEPT_CHANCE),
+        )
+        return Hypothesis(self.sightings, modes, is_swept=True)
+
+    @property
+    def has_parallax(self) -> bool:
+        """Whether several photos measure its height."""
+        return self.is_swept or len(self.sightings) > 1
 
     @property
     def best(self) -> Mode:

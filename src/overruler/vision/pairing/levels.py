@@ -149,7 +149,7 @@ def measure_levels(levels: Sequence[Level], bases: Sequence[Hypothesis]) -> list
 def _measure_level(level: Level, bases: Sequence[Hypothesis]) -> Level:
     heights, sigmas, flat = [], [], 0
     for base in bases:
-        if len(base.sightings) < 2:
+        if not base.has_parallax:
             continue
         if base.is_raised and level_under(base, [level]) == 0:
             heights.append(float(base.modes[1].mean[2]))
