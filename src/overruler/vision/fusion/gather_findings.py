@@ -1,6 +1,7 @@
 """What several photos find of one table's bases.
 
-associate the photos' bases → heights of what one photo finds → their shapes → tops and their heights → sizes → look again where others see one
+associate the photos' bases → heights of what one photo finds → shapes → tops and their heights → sizes
+→ look again where others see one
 """
 
 from collections.abc import Sequence

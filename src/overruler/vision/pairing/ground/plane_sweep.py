@@ -1,4 +1,6 @@
-"""The height of a base that one photo alone finds, by a plane sweep: Collins 1996.
+"""The height of a base that one photo alone finds, by a plane sweep.
+
+Source: R. T. Collins, A space-sweep approach to true multi-image matching, CVPR 1996.
 
 The base and the ground around it are nearly a plane. At its true height, and nowhere else, the other
 photos show the same picture of that plane where the photo shows the base.
