@@ -11,8 +11,8 @@ from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.ground.plane_sweep import raise_lone, sweep_height
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
-from tests.vision.pairing.test_bare_ground import PLACE, spots
-from tests.vision.pairing.test_moved import SMALL_PX
+from tests.vision.pairing.test_bare_ground import spots
+from tests.vision.pairing.test_moved import HERE, SMALL_PX
 
 SIDES_DEG = (0.0, 120.0, 240.0)
 ROOF_MM = (26.0, 90.0)
@@ -25,11 +25,11 @@ def seen_at(z_mm: float, index: int, is_found: bool) -> SeenPhoto:
     matrix = camera.matrix.copy()
     matrix[:2] /= 2
     camera = camera.with_lens(matrix, camera.distortion)
-    base = Plinth(*PLACE[:2], 32.0, z_mm, 1.0, rim=(0.02,) * 3, top=(0.9,) * 3)
+    base = Plinth(*HERE, 32.0, z_mm, 1.0, rim=(0.02,) * 3, top=(0.9,) * 3)
     plinths = [*(replace(spot, z_mm=z_mm) for spot in spots(1, *ROOF_MM)), base]
     pixels = render_table(camera, SMALL_PX, BOARD_MM, plinths, noise=2.0, seed=index)
     frame = replace(blank_frame(f"photo{index}.jpg"), pixels=pixels)
-    photo = see(index, camera, [(*PLACE[:2], z_mm, 32.0)], frame=frame, score=0.9)
+    photo = see(index, camera, [(*HERE, z_mm, 32.0)], frame=frame, score=0.9)
     return photo if is_found else without(photo, 0)
 
 
@@ -38,7 +38,7 @@ def test_a_base_that_one_photo_finds_on_a_roof_stands_at_its_height(z_mm: float)
     photos = [seen_at(z_mm, k, k == 0) for k in range(3)]
     (one,) = raise_lone(associate(photos, BOARD_MM), photos)
     assert one.is_raised
-    assert one.best.mean == pytest.approx([*PLACE[:2], z_mm], abs=4)
+    assert one.best.mean == pytest.approx([*HERE, z_mm], abs=4)
     assert one.best.covariance[2, 2] ** 0.5 < 5
 
 
@@ -59,4 +59,4 @@ def test_photos_that_find_nothing_tell_where_a_base_stands() -> None:
     findings, _ = gather_findings.gather_findings(photos, np.array([16.0]))
     (one,) = findings
     assert one.is_raised
-    assert one.xyz_mm == pytest.approx([*PLACE[:2], 60.0], abs=4)
+    assert one.xyz_mm == pytest.approx([*HERE, 60.0], abs=4)
