@@ -8,8 +8,12 @@ from overruler.rules import ask
 from overruler.scene import Scene
 from overruler.units import MM_PER_INCH
 from overruler.verdict import CERTAIN
-from overruler.vision.fusion.fuse import fuse_photos
+from overruler.vision.fusion.fuse import fuse_photos, leave_old_places
 from overruler.vision.fusion.to_scene import report_fused
+from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.moves.moved import Move
+from overruler.vision.pairing.sighting import Sighting
 
 RADII_MM = np.array([25, 27, 32, 40, 50]) / 2
 BASES: list[Truth] = [(180.0 + 80 * k, 150.0 + 70 * (k % 4), 0.0, 27.0) for k in range(8)]
@@ -44,6 +48,19 @@ def test_a_moved_base_is_named_and_as_unsure_as_it_moved() -> None:
     number = scene.pieces.index(piece)
     assert sigmas[number] == pytest.approx(np.abs(STEP_MM), abs=2)
     assert np.delete(sigmas, number, 0).max() < 2
+
+
+def test_a_base_is_not_placed_by_what_a_photo_found_where_it_had_left() -> None:
+    photos = [see(k, camera_from(120 * k), BASES[:2]) for k in range(3)]
+    bases = [
+        Decided.of(Hypothesis.of(Sighting(photos[0], photos[0].detections[k])), ()).with_sightings(
+            [Sighting(photo, photo.detections[k]) for photo in photos]
+        )
+        for k in range(2)
+    ]
+    moves = [Move(stays=1, strays=None, sighting=Sighting(photos[2], photos[2].detections[0]))]
+    left = leave_old_places(bases, moves)
+    assert [[one.photo.index for one in base.sightings] for base in left] == [[0, 1, 2], [0, 1]]
 
 
 @pytest.mark.parametrize("last_mm", [(0.0, 0.0), STEP_MM])

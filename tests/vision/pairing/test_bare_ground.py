@@ -7,7 +7,7 @@ from overruler.bases import Base
 from overruler.vision.pairing.ground.bare_ground import bare_share, is_bare, is_bare_instead
 from overruler.vision.pairing.sighting import SeenPhoto
 from synthetic.flat_table import Plinth
-from tests.vision.pairing.test_moved import HERE, photo_of
+from tests.vision.pairing.moves.test_moved import HERE, photo_of
 
 WIDE, LONG = Base.circle(100), Base.oval(60, 120)
 PLACE = np.array([*HERE, 0.0])

@@ -22,7 +22,7 @@ from overruler.vision.pairing.evidence import piece_probability
 from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.levels import LEVEL_SIGMA_MM, Level
 from overruler.vision.pairing.merge import do_overlap, merge_repeated
-from overruler.vision.pairing.moved import Move, find_moves
+from overruler.vision.pairing.moves.moved import Move, find_moves
 from overruler.vision.pairing.ranks.complete_ranks import complete_ranks
 from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
@@ -93,10 +93,20 @@ def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
     findings, levels = gather_findings(photos, radii_mm)
     findings = merge_repeated(complete_ranks(photos, findings))
     plain = [one.as_finding() for one in findings]
-    sight = Sight.of(plain, photos)
     moves = find_moves(plain, photos)
+    findings = leave_old_places(findings, moves)
+    plain = [one.as_finding() for one in findings]
+    sight = Sight.of(plain, photos)
     kept, moved = _drop_false(findings, plain, moves, photos, sight)
     return _fit_table(kept, moved, levels, photos)
+
+
+def leave_old_places(findings: Sequence[Decided], moves: Sequence[Move]) -> list[Decided]:
+    """The findings without what a photo found where a base stands that it shows elsewhere."""
+    left = list(findings)
+    for move in moves:
+        left[move.stays] = left[move.stays].without_photo(move.sighting.photo)
+    return left
 
 
 def _drop_false(

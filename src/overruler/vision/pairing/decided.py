@@ -11,7 +11,7 @@ from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.hypotheses import Hypothesis, largest_sigma_mm
 from overruler.vision.pairing.levels import FREE_SIGMA_MM, Level, level_under
 from overruler.vision.pairing.ranks.rank_evidence import RankEvidence
-from overruler.vision.pairing.sighting import Sighting
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 MIN_LEVEL_PROBABILITY = 0.5
 """Least probability of a top on which bases may stand."""
@@ -98,3 +98,7 @@ class Decided:
 
     def with_sightings(self, sightings: Sequence[Sighting]) -> "Decided":
         return replace(self, sightings=tuple(sightings))
+
+    def without_photo(self, photo: SeenPhoto) -> "Decided":
+        """The same without what a photo shows in its place."""
+        return self.with_sightings([one for one in self.sightings if one.photo is not photo])

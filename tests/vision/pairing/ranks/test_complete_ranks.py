@@ -60,6 +60,16 @@ def test_a_side_that_no_photo_shows_where_it_should_be_speaks_against_a_base() -
     assert rank_log_odds([*three, side_seen(3, -1.0)]) < hidden - 2
 
 
+def test_one_photo_alone_tells_whether_a_base_stands_in_its_place() -> None:
+    ranks = RankEvidence({0: SeenPlace(0.5, 1.0, SEEN, 0.0), 2: SeenPlace(-3.0, 1.0, -SEEN, 0.0)})
+    there, gone = ranks.log_odds_by(0), ranks.log_odds_by(2)
+    assert there is not None
+    assert gone is not None
+    assert there > 3
+    assert gone < -3
+    assert ranks.log_odds_by(1) is None
+
+
 def detection_at(photo: SeenPhoto, pose: BasePose) -> Detection:
     return replace(photo.detections[0], base=pose.base, xy_mm=pose.xy_mm, score=0.5)
 

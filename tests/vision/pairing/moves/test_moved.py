@@ -9,13 +9,16 @@ import pytest
 from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see
 from overruler.bases import Base
 from overruler.geometry.camera import Camera
-from overruler.vision.pairing import moved
+from overruler.geometry.pose import Array
 from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.ground.bare_ground import _apart, is_bare
 from overruler.vision.pairing.hypotheses import largest_sigma_mm
-from overruler.vision.pairing.moved import find_moves
+from overruler.vision.pairing.moves import moved
+from overruler.vision.pairing.moves.moved import find_moves
+from overruler.vision.pairing.moves.settled import MIN_BASES_TO_COMPARE
+from overruler.vision.pairing.ranks.rank_evidence import RankEvidence
+from overruler.vision.pairing.ranks.told_places import SeenPlace
 from overruler.vision.pairing.second_look import Expected
-from overruler.vision.pairing.settled import MIN_BASES_TO_COMPARE
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
 
@@ -269,15 +272,33 @@ NOISE = 16.0
 NEIGHBOURS = [np.add(HERE, 38 * np.array([np.cos(a), np.sin(a)])) for a in (0.0, 2.1, 4.2)]
 
 
-def crowd(index: int, side_deg: float, *plinths: Plinth) -> SeenPhoto:
+WITH_FIGURES = [np.add(HERE, 42 * np.array([np.cos(a), np.sin(a)])) for a in (0.0, 2.1, 4.2)]
+"""The same of bases with figures."""
+
+
+AWAY = HERE[0] + 20.0, HERE[1] - 90.0
+"""Where a base went that stood in a crowd."""
+
+
+def crowd(index: int, side_deg: float, *plinths: Plinth, figures: bool = False) -> SeenPhoto:
     """A photo of bases that stand close round a place; their figures look different from each side."""
     random = np.random.default_rng(index)
     tops = random.uniform(0, 0.8, (len(NEIGHBOURS), 3)).tolist()
+    places = WITH_FIGURES if figures else NEIGHBOURS
     around = [
-        Plinth(x, y, 30.0, top=(b, g, r))
-        for (x, y), (b, g, r) in zip(NEIGHBOURS, tops, strict=True)
+        Plinth(x, y, 30.0, top=(b, g, r)) for (x, y), (b, g, r) in zip(places, tops, strict=True)
     ]
+    if figures:
+        around = [replace(one, height_mm=28.0, taper_mm=5.0, rim=one.top) for one in around]
     return photo_of(index, camera_from(side_deg), *around, *plinths)
+
+
+def beside(place: Array, shots: Sequence[SeenPhoto]) -> Finding:
+    """A base that all photos show in a place."""
+    at = float(place[0]), float(place[1]), 0.0, 30.0
+    seen = [see(k, shot.calibration.camera, [at]).detections[0] for k, shot in enumerate(shots)]
+    sightings = tuple(Sighting(shot, one) for shot, one in zip(shots, seen, strict=True))
+    return Finding(Base.circle(30), np.array([*at[:3]]), sightings, 0.2)
 
 
 def test_bare_ground_in_a_crowd_is_told_by_what_lies_between() -> None:
@@ -286,6 +307,18 @@ def test_bare_ground_in_a_crowd_is_told_by_what_lies_between() -> None:
     assert not is_bare(there, BASE, place, here)
     assert is_bare(there, BASE, place, here, others_mm=others)
     assert not is_bare(here, BASE, place, there, others_mm=others)
+
+
+def test_figures_of_a_crowd_hide_the_ground_behind_them() -> None:
+    """Each photo shows other ground hidden. What no figure hides in either tells that a base has left."""
+    here, there = Plinth(*HERE, 32.0), Plinth(*AWAY, 32.0)
+    before = crowd(1, 120.0, here, figures=True)
+    for plinths, is_told in (((there,), True), ((there, here), False)):
+        after = crowd(2, 240.0, *plinths, figures=True)
+        around = [beside(place, [before, after]) for place in WITH_FIGURES]
+        findings = [finding(HERE, before), finding(AWAY, after), *around]
+        moves = find_moves(findings, [before, after])
+        assert [(one.stays, one.strays) for one in moves] == ([(0, 1)] if is_told else [])
 
 
 def test_a_base_in_all_other_photos_came_from_a_place_that_is_covered_in_part(
@@ -326,3 +359,42 @@ def test_rough_ground_is_known_by_its_marks_where_noise_is_strong(
     noisy = [ground + random.normal(0, 1.6, (800, 3)) for _ in range(2)]
     here, there = (each.astype(np.float32) for each in noisy)
     assert (_apart(here, there) is not None) == is_same
+
+
+def by_sides(one: Finding, *logits: float) -> Finding:
+    """A finding in rank and file of which each photo says so much for each of its sides."""
+    looks = {k: SeenPlace(x, 1.0, np.full((4, 3), x / 3), 0.0) for k, x in enumerate(logits)}
+    return replace(one, ranks=RankEvidence(looks))
+
+
+def test_a_base_in_rank_and_file_that_moved_is_told_by_its_sides(photos: list[SeenPhoto]) -> None:
+    """The photo gives it a low score where it went, and something like it where it stood: sides decide."""
+    again = replace(photos[2].detections[0], xy_mm=np.array(HERE), score=0.01)
+    stays = finding(HERE, photos[0], photos[1])
+    weak = replace(stays, sightings=(*stays.sightings, Sighting(photos[2], again, again=True)))
+    strays = scored(finding(THERE, photos[2]), 0.16)
+    went = by_sides(weak, 3.0, 3.0, -3.0), by_sides(strays, -3.0, -3.0, 3.0)
+    (move,) = find_moves(went, photos[:3])
+    assert (move.stays, move.strays) == (0, 1)
+    stayed = by_sides(weak, 3.0, 3.0, 3.0), by_sides(strays, -3.0, -3.0, 3.0)
+    assert find_moves(stayed, photos[:3]) == []
+    unknown = by_sides(weak, 3.0, 3.0, 0.0), by_sides(strays, -3.0, -3.0, 3.0)
+    assert find_moves(unknown, photos[:3]) == []
+    false = by_sides(weak, 3.0, 3.0, -3.0), by_sides(strays, -3.0, -3.0, -3.0)
+    assert find_moves(false, photos[:3]) == []
+    not_asked = by_sides(weak, 3.0, 3.0, -3.0), by_sides(strays, 0.0, 0.0, 3.0)
+    assert find_moves(not_asked, photos[:3]) == []
+
+
+def test_a_base_in_rank_and_file_is_hidden_by_its_unit_and_has_not_moved(
+    photos: list[SeenPhoto],
+) -> None:
+    """A ship's plate in its place would have moved: each has a print of its own."""
+    plates = [
+        replace(one, base=Base.rectangle(32, 32), sightings=_as_plates(one))
+        for one in (finding(HERE, photos[0], photos[1]), finding(THERE, photos[3]))
+    ]
+    seen = [photos[0], photos[1], photos[3]]
+    assert len(find_moves(plates, seen)) == 1
+    ranks = by_sides(plates[0], 3.0, 3.0), plates[1]
+    assert find_moves(ranks, seen) == []

@@ -22,10 +22,12 @@ import numpy as np
 from overruler.bases import Base
 from overruler.geometry.pose import Array
 from overruler.vision.pairing.finding import Finding
-from overruler.vision.pairing.ground.bare_ground import MIN_BARE_SHARE, bare_share, is_bare
+from overruler.vision.pairing.ground.bare_ground import MIN_BARE_SHARE, bare_share
 from overruler.vision.pairing.hypotheses import largest_sigma_mm
+from overruler.vision.pairing.moves.figures import hidden_discs
+from overruler.vision.pairing.moves.settled import is_settled, scatter_of
+from overruler.vision.pairing.moves.strays import Stray, as_shown, find_strays
 from overruler.vision.pairing.second_look import Expected, look_again
-from overruler.vision.pairing.settled import is_settled, scatter_of
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting, are_one_spot
 
 MIN_MOVED_SCORE = 0.98
@@ -70,25 +72,16 @@ class Move:
     """What that photo shows."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Stray:
-    """What a photo found and no other photo shows there."""
-
-    number: int | None
-    """As in `Move`."""
-    base: Base
-    sighting: Sighting
-
-
 def find_moves(findings: Sequence[Finding], photos: Sequence[SeenPhoto]) -> list[Move]:
     """Pair what single photos show with findings that just these photos lack, the nearest first."""
     discs_mm = np.array([[*one.xyz_mm[:2], one.base.length_mm / 2] for one in findings])
-    pairs: list[tuple[float, int, _Stray, Sighting]] = []
+    pairs: list[tuple[float, int, Stray, Sighting]] = []
+    shown = [as_shown(one) for one in findings]
     for photo in photos:
-        strays = _find_strays(findings, photo)
+        strays = find_strays(findings, photo)
         settled = is_settled(findings, photo, len(photos))
         scatter = scatter_of(findings, photo)
-        for stays, here in enumerate(findings):
+        for stays, here in enumerate(shown):
             if not _may_lack(here, photo):
                 continue
             change = _Change(here, photo, photos, discs_mm, settled, scatter)
@@ -105,24 +98,11 @@ def find_moves(findings: Sequence[Finding], photos: Sequence[SeenPhoto]) -> list
     return moves
 
 
-def _find_strays(findings: Sequence[Finding], photo: SeenPhoto) -> list[_Stray]:
-    """What a photo found that is no base of several photos."""
-    own = [(k, one) for k, each in enumerate(findings) for one in each.sightings]
-    own = [(k, one) for k, one in own if one.photo is photo]
-    strays = [_Stray(k, findings[k].base, one) for k, one in own if len(findings[k].photos) == 1]
-    known = [(one.place_at(0.0), one.detection.base.width_mm) for _, one in own]
-    for detection in photo.detections:
-        spot = photo.place_of(detection, 0.0), detection.base.width_mm
-        if not any(are_one_spot(*spot, *one) for one in known):
-            strays.append(_Stray(None, detection.base, Sighting(photo, detection)))
-    return strays
-
-
 def _may_lack(here: Finding, photo: SeenPhoto) -> bool:
     """Whether a photo may show elsewhere what others, or the first of two that sees it well, show here."""
-    if photo.index in here.photos or not photo.shows(here.xyz_mm):
+    if not here.photos or photo.index in here.photos or not photo.shows(here.xyz_mm):
         return False
-    if max(one.detection.score for one in here.sightings) < MIN_HERE_SCORE:
+    if here.surest.detection.score < MIN_HERE_SCORE:
         return False
     is_first = min(here.photos) < photo.index
     is_sure = here.sightings[0].detection.score >= MIN_MOVED_SCORE
@@ -153,7 +133,7 @@ class _Change:
         """The distance of what the photo shows from the base's place."""
         return float(np.hypot(*(self._place_of(seen)[:2] - self.here.xyz_mm[:2])))
 
-    def is_covered(self, stray: _Stray) -> bool:
+    def is_covered(self, stray: Stray) -> bool:
         """Whether the photo shows another base than a stray one in the old place, or a little aside."""
         z_mm, width_mm = float(self.here.xyz_mm[2]), self.here.base.width_mm
         for one in self.photo.detections:
@@ -165,13 +145,13 @@ class _Change:
                     return True
         return False
 
-    def find_at(self, stray: _Stray) -> Sighting | None:
+    def find_at(self, stray: Stray) -> Sighting | None:
         """The base where the photo shows it, at a stray finding; None where it is not that base."""
         seen = stray.sighting
         if self.apart_mm(seen) > MAX_MOVE_MM or not self._may_be_same(stray):
             return None
         share = self._bare_share_here(seen)
-        if share < MIN_PART_SHARE and self.here.base.shape != "rectangle":
+        if not self._may_have_left(share):
             return None
         if _is_misread(seen.detection.base, self.here.base):
             again = self._measure_again(seen)
@@ -180,8 +160,19 @@ class _Change:
             seen = again
         return seen if self._is_move(seen, share) else None
 
-    def _may_be_same(self, stray: _Stray) -> bool:
+    def _may_have_left(self, bare_share: float) -> bool:
+        """Whether its place may be empty, if a share of it is bare.
+
+        A plate is told by its print, even if its place is hidden. In rank and file many bases are alike.
+        """
+        if self.here.ranks is not None:
+            return bare_share >= MIN_BARE_SHARE
+        return bare_share >= MIN_PART_SHARE or self.here.base.shape == "rectangle"
+
+    def _may_be_same(self, stray: Stray) -> bool:
         base = self.here.base
+        if self.here.ranks is not None and stray.number is None:
+            return False  # a part of bases in contact, or two of them
         return stray.base == base or _is_misread(stray.sighting.detection.base, base)
 
     def _measure_again(self, seen: Sighting) -> Sighting | None:
@@ -241,21 +232,40 @@ class _Change:
 
     def _bare_share_here(self, seen: Sighting) -> float:
         """The share of the base's place where the photo shows its ground; 0 where it hides that."""
-        base, there_mm, others = self.here.base, self._place_of(seen)[:2], self._others(seen)
-        shares = [
-            bare_share(self.photo, base, self.here.xyz_mm, beside, there_mm, others)
-            for beside in self.agreeing
-        ]
-        return max((share for share in shares if share is not None), default=0.0)
+        place, there_mm = self.here.xyz_mm, self._place_of(seen)[:2]
+        return max(
+            (self._bare_share(self.photo, place, one, there_mm, seen) for one in self.agreeing),
+            default=0.0,
+        )
 
     def _is_there_bare(self, seen: Sighting, photo: SeenPhoto) -> bool:
         """Whether another photo shows bare ground where this one shows the base."""
         place, here_mm = self._place_of(seen), self.here.xyz_mm[:2]
         return any(
-            is_bare(photo, self.here.base, place, beside, here_mm, self._others(seen))
-            for beside in self.photos
-            if beside is not photo
+            self._bare_share(photo, place, one, here_mm, seen) >= MIN_BARE_SHARE
+            for one in self.photos
+            if one is not photo
         )
+
+    def _bare_share(
+        self, photo: SeenPhoto, place: Array, beside: SeenPhoto, elsewhere_mm: Array, seen: Sighting
+    ) -> float:
+        """The share of a place where a photo shows the ground that `beside` shows around it; 0 where it hides that.
+
+        Figures may hide that ground. Where too little is known to lie beside them, bases alone count.
+        """
+        hidden = [hidden_discs(each, self._standing(seen, each)) for each in (photo, beside)]
+        for others in (np.concatenate(hidden), self._others(seen)):
+            share = bare_share(photo, self.here.base, place, beside, elsewhere_mm, others)
+            if share is not None:
+                return share
+        return 0.0
+
+    def _standing(self, seen: Sighting, photo: SeenPhoto) -> Array:
+        """(N, 3): centres and radii of all that stands near the two places, as one photo shows it."""
+        place = self._place_of(seen) if photo is self.photo else self.here.xyz_mm
+        own = [*place[:2], self.here.base.length_mm / 2]
+        return np.vstack([self._others(seen), own])
 
     def _place_of(self, seen: Sighting) -> Array:
         """(3,): where the photo shows the base, at its height."""
