@@ -11,8 +11,8 @@ from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.ground.plane_sweep import raise_lone, sweep_height
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
-from tests.vision.pairing.test_bare_ground import spots
 from tests.vision.pairing.moves.test_moved import HERE, SMALL_PX
+from tests.vision.pairing.test_bare_ground import spots
 
 SIDES_DEG = (0.0, 120.0, 240.0)
 ROOF_MM = (26.0, 90.0)
