@@ -40,7 +40,7 @@ from overruler.vision.detection.detect import (
     rectify_board,
     split_doubtful,
 )
-from overruler.vision.detection.finders import round_radii_mm
+from overruler.vision.detection.finders import Sizes, round_radii_mm
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.hill_net import HillMap, predict_hill_map
 from overruler.vision.refinement.base_scale import refine_by_bases
@@ -136,10 +136,12 @@ class Referee:
             from overruler.vision.fusion.look_at_all import look_at_all
             from overruler.vision.fusion.owners import apply_house_rules_by_photo
             from overruler.vision.fusion.photos_to_measure import TableKnowledge
+            from overruler.vision.hexagons.wanted import WantedHexagons
 
-            radii_mm, raised = round_radii_mm(self._known_bases()), raised_marker_ids(self.terrain)
+            bases, raised = self._known_bases(), raised_marker_ids(self.terrain)
             of_photos = raised, self.lenses or len(frame) * [self.lens]
-            known = TableKnowledge(self.board, self.game, radii_mm, *of_photos)
+            radii_mm, hexagons = Sizes.of(bases).radii_mm, WantedHexagons.of(bases)
+            known = TableKnowledge(self.board, self.game, radii_mm, *of_photos, hexagons)
             report = look_at_all(tuple(frame), self.look_at_one_of_several, known, progress, helper)
             report = apply_house_rules_by_photo(report, self.house)
         return apply_corrections(reweigh_pieces(report, self.taught), self.fixes)
@@ -181,7 +183,7 @@ class Referee:
         if mapping_hills is not None:
             ids = [area.id for area in ground.areas]
             hills = find_hills(view, mapping_hills.result(), calibration, found, ids)
-        radii_mm = round_radii_mm(bases)
+        radii_mm = Sizes.of(bases).radii_mm if is_one_of_several else round_radii_mm(bases)
         found = reassess_sizes(frame, calibration.camera, found, hills, radii_mm)
         areas = (*ground.areas, *heights_from_base_sizes(frame, calibration, found, hills))
         found = raise_pieces(frame, calibration, found, areas)

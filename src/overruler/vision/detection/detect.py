@@ -75,10 +75,12 @@ def detect(
     search = Search.begin(frame, calibration, view, sizes, hidden, rings, progress, least_score)
     together = _choose(search, *_run_finders(search))
     camera = calibration.camera
+    if least_score < MIN_SCORE:
+        return together  # several photos tell them together
     if sizes.hexagons:
         return with_named_hexagons(frame.pixels, camera, together, sizes.hexagons)
-    if search.sizes_chosen or search.seen is not None or least_score < MIN_SCORE:
-        return together  # several photos and tables in play have them as round ones
+    if search.sizes_chosen or search.seen is not None:
+        return together  # tables in play have them as round ones
     return with_hexagons(frame.pixels, camera, together)
 
 

@@ -1,7 +1,7 @@
 """From the reports on several photos of one table to one set of bases.
 
-gather the findings → rank and file → what moved → which findings are pieces → one fit of all places and
-heights
+gather the findings → rank and file → what moved → which findings are pieces → which are hexagons → one fit
+of all places and heights
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,11 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.ends_of_ovals import oval_preferences
 from overruler.vision.fusion.disagreement import MEDIAN_CHI2, growth_mm2, infer_factors, kind_of
 from overruler.vision.fusion.gather_findings import gather_findings
+from overruler.vision.fusion.hexagons.tell import tell_hexagons
 from overruler.vision.fusion.joint_fit import JointFit, fit_jointly
 from overruler.vision.fusion.noise import PlacedBase
 from overruler.vision.fusion.outliers import without_outliers
+from overruler.vision.hexagons.wanted import NO_HEXAGONS, WantedHexagons
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.evidence import piece_probability
 from overruler.vision.pairing.finding import Finding
@@ -57,6 +59,12 @@ class FusedBase:
     """Number of the top that it stands on."""
     is_raised: bool
 
+    @property
+    def as_told(self) -> Sequence[Sighting]:
+        """Its sightings that tell its heading: those of a hexagon that were fitted as one, if any."""
+        told = [one for one in self.sightings if one.detection.base.shape == self.base.shape]
+        return told if told and self.base.shape == "hexagon" else self.sightings
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FusedTable:
@@ -88,8 +96,13 @@ class CheckedFit:
     """As in `FusedTable`; the fit's covariances include it."""
 
 
-def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
-    """Fuse the photos' findings; `radii_mm` are those of the round bases to look for."""
+def fuse_photos(
+    photos: Sequence[SeenPhoto], radii_mm: Array, hexagons: WantedHexagons = NO_HEXAGONS
+) -> FusedTable:
+    """Fuse the photos' findings; `radii_mm` are those of the round bases to look for.
+
+    Hexagons that nobody named are told on tables that were prepared, as in one photo.
+    """
     findings, levels = gather_findings(photos, radii_mm)
     findings = merge_repeated(complete_ranks(photos, findings))
     plain = [one.as_finding() for one in findings]
@@ -98,7 +111,10 @@ def fuse_photos(photos: Sequence[SeenPhoto], radii_mm: Array) -> FusedTable:
     plain = [one.as_finding() for one in findings]
     sight = Sight.of(plain, photos)
     kept, moved = _drop_false(findings, plain, moves, photos, sight)
-    return _fit_table(kept, moved, levels, photos)
+    if hexagons.are_named or all(photo.calibration.is_prepared for photo in photos):
+        told = tell_hexagons([one for one, _ in kept], hexagons)
+        kept = [(one, likely) for one, (_, likely) in zip(told, kept, strict=True)]
+    return _fit_table(kept, moved, levels)
 
 
 def leave_old_places(findings: Sequence[Decided], moves: Sequence[Move]) -> list[Decided]:
@@ -156,7 +172,6 @@ def _fit_table(
     kept: Sequence[tuple[Decided, float]],
     moved: Sequence[tuple[int, Sighting]],
     levels: Sequence[Level],
-    photos: Sequence[SeenPhoto],
 ) -> FusedTable:
     placed = [
         PlacedBase(one.sightings, float(one.xyz_mm[2]), one.z_sigma_mm, one.level)
@@ -172,7 +187,7 @@ def _fit_table(
         )
     return FusedTable(
         tuple(bases),
-        checked.fit,
+        checked.fit.with_added_covariance({k: one.doubt_mm2 for k, (one, _) in enumerate(kept)}),
         tuple(levels),
         tuple(moved),
         checked.median_chi2,

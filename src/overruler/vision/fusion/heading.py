@@ -1,4 +1,4 @@
-"""The heading of a plate by all photos that see it."""
+"""The heading of a plate or a hexagon by all photos that see it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.pairing.sighting import Sighting
 
 SAME_AXIS_DEG = 5.0
-"""Headings that differ by less, but for quarter turns, are of one axis."""
+"""Headings that differ by less, but for turns after which the sides look the same, are of one axis."""
 MIN_VISIBLE = 0.01
 """Least visible share that counts: a base that a person placed shows none of itself."""
 SAME_FIT_DEG = 2.0
@@ -79,7 +79,9 @@ def _apart_deg(one: Sighting, other: Sighting, modulo_deg: float) -> float:
 def _axis_step_deg(sightings: Sequence[Sighting], heading_deg: float) -> float:
     """How far the axis by all photos is turned from a heading."""
     steps = np.array([one.detection.heading_deg - heading_deg for one in sightings])
-    steps = (steps + QUARTER_DEG / 2) % QUARTER_DEG - QUARTER_DEG / 2
+    base = sightings[0].detection.base
+    turn = base.heading_modulo_deg if base.shape == "hexagon" else QUARTER_DEG
+    steps = (steps + turn / 2) % turn - turn / 2
     seen = [max(one.detection.visible, MIN_VISIBLE) for one in sightings]
     weights = np.array(
         [share / _scale(one) ** 2 for share, one in zip(seen, sightings, strict=True)]

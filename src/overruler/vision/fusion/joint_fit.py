@@ -7,8 +7,8 @@ photos see also correct the cameras. Errors of the table itself (its print's sca
 the same in all photos and are added at the end.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,16 @@ class JointFit:
     """(R, R): their usual covariance."""
     own_mm2: Array
     """(M, 2, 2): the part of it that is each sighting's own."""
+
+    def with_added_covariance(self, added_mm2: Mapping[int, Array]) -> "JointFit":
+        """The fit with covariances (2, 2) that no sighting shows, by the number of a base."""
+        covariances = self.usual_mm2.copy(), self.rare_mm2.copy()
+        for k, added in added_mm2.items():
+            two = slice(2 * k, 2 * k + 2)
+            for covariance in covariances:
+                covariance[two, two] += added
+        usual_mm2, rare_mm2 = covariances
+        return replace(self, usual_mm2=usual_mm2, rare_mm2=rare_mm2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

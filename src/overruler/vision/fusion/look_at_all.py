@@ -60,11 +60,11 @@ def look_at_all(
     seen = see_all(frames, look_at_one, known, progress, helper)
     photos, problems = seen.photos, [*seen.problems]
     progress("joining the photos")
-    fused = fuse_photos(photos, known.radii_mm)
+    fused = fuse_photos(photos, known.radii_mm, known.hexagons)
     while (odd := find_contradicting_photo(fused, photos)) is not None:
         photos, left_out = leave_out(photos, odd)
         problems += left_out
-        fused = fuse_photos(photos, known.radii_mm)
+        fused = fuse_photos(photos, known.radii_mm, known.hexagons)
     check_same_table(fused, photos)
     if disagree(fused):
         problems.append(Problem("photos_disagree", DISAGREEMENT_TEXT))

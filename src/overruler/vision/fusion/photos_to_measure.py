@@ -15,6 +15,7 @@ from overruler.vision.camera.told import NOTHING_TOLD, Told
 from overruler.vision.fusion.common_board import map_free_markers
 from overruler.vision.fusion.same_camera import tell_lenses
 from overruler.vision.hanging.hang import Hung, Reference, hang_photo
+from overruler.vision.hexagons.wanted import NO_HEXAGONS, WantedHexagons
 from overruler.vision.markers.detect import choose_markers, search_markers
 from overruler.vision.markers.marker import Marker
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME
@@ -27,11 +28,13 @@ class TableKnowledge:
     board: Board | None
     game: str | None
     radii_mm: Array
-    """(C,): radii of the round bases to look for."""
+    """(C,): radii of the round bases to look for, and of those that stand for hexagons."""
     elsewhere: Collection[int] = ()
     """Ids of markers that do not lie on the board."""
     lenses: Sequence[Lens | None] = ()
     """The lens file of each photo, in their order; empty for none."""
+    hexagons: WantedHexagons = NO_HEXAGONS
+    """The hexagons to look for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

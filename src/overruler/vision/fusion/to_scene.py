@@ -10,6 +10,7 @@ from overruler.calibration import calibration_to_json
 from overruler.detections import DetectedRuler, Detection, RaisedArea, ruler_to_json
 from overruler.games import DEFAULT_GAME
 from overruler.geometry.covariance import Covariance, RareAlternative
+from overruler.geometry.pose import Array
 from overruler.pieces import SURE_PROBABILITY
 from overruler.records import PieceRecord
 from overruler.report import Report, TablePhoto
@@ -78,15 +79,11 @@ def report_fused(
 
 def _doubt_moved(fused: FusedTable) -> FusedTable:
     """The table with moved bases as unsure as they moved: which of the places holds, nobody knows."""
-    fit = fused.fit
-    covariances = fit.usual_mm2.copy(), fit.rare_mm2.copy()
+    added: dict[int, Array] = {}
     for k, sighting in fused.moved:
-        step = sighting.place_at(float(fit.z_mm[k])) - fit.xy_mm[k]
-        two = slice(2 * k, 2 * k + 2)
-        for covariance in covariances:
-            covariance[two, two] += np.outer(step, step)
-    usual_mm2, rare_mm2 = covariances
-    return replace(fused, fit=replace(fit, usual_mm2=usual_mm2, rare_mm2=rare_mm2))
+        step = sighting.place_at(float(fused.fit.z_mm[k])) - fused.fit.xy_mm[k]
+        added[k] = added.get(k, np.zeros((2, 2))) + np.outer(step, step)
+    return replace(fused, fit=fused.fit.with_added_covariance(added))
 
 
 def _extra(fused: FusedTable, photos: Sequence[SeenPhoto], names: dict[int, str]) -> dict[str, Any]:
@@ -159,11 +156,12 @@ def _place(fused: FusedTable, k: int, photos: Sequence[SeenPhoto]) -> _PlacedPie
         standing_on = area_name(fused.levels[base.level], base.level)
     two = slice(2 * k, 2 * k + 2)
     z_sigma = float(fused.fit.z_sigma_mm[k])
-    heading = fuse_headings(base.sightings)
+    heading = fuse_headings(base.as_told)
+    most = base.base.heading_modulo_deg if base.base.shape == "hexagon" else 360.0
     detection = replace(
         surest,
         heading_deg=heading.heading_deg,
-        heading_modulo_deg=heading.heading_modulo_deg,
+        heading_modulo_deg=min(heading.heading_modulo_deg, most),
         other_headings=heading.other_headings,
         base=base.base,
         alternative_bases=base.other_bases,

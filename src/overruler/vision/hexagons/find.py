@@ -18,17 +18,21 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import make_detection
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.hexagons.on_table import (
+    FIRST_LOOKS,
+    NAMED_SHARE,
     TABLE_SHARE,
-    hexagon_logits,
-    hexagon_probabilities,
+    hexagon_logit,
+    judge_rims,
 )
 from overruler.vision.hexagons.rim_evidence import RimEvidence, see_rim
-from overruler.vision.rounds.oval_edge_fit import (
-    WHOLE_OUTLINE_NATS,
-    OvalFit,
-    PosePrior,
-    fit_oval,
+from overruler.vision.hexagons.widths import (
+    fit_widths,
+    hexagon_like,
+    may_be_hexagon,
+    nats_by_radius,
+    rim_doubt_mm2,
 )
+from overruler.vision.rounds.oval_edge_fit import WHOLE_OUTLINE_NATS, OvalFit, PosePrior
 from overruler.vision.rounds.size_mixture import size_probabilities
 from overruler.vision.rounds.uncertainty import MIN_REPORTED_PROBABILITY
 
@@ -37,15 +41,6 @@ LEAST_RADIUS_PX = 15.0
 
 On 12 photos of rendered tables the log odds put a hexagon before a round base in 71 % of pairs below 12
 px, in 91 % from 12 to 18 px, and in 99 % above."""
-FIRST_LOOKS, LEAST_HOPE = 10, 0.002
-"""So many rims, of all sizes, are looked at first; the rest are where one of them is a hexagon with this
-probability."""
-NAMED_SHARE = 0.9
-"""Share of tables with hexagons where somebody names some: a judgement."""
-WIDTH_REACH = 0.12
-"""Widths that differ by a larger share from what was seen are not fitted."""
-LEAST_WIDTH_SIGMA_MM = 0.6
-"""Least 1 σ of a width by the network that traced the rim: it knows no hexagons."""
 PLACE_SIGMA_MM, HEADING_SIGMA = 1.0, 0.15
 """1 σ of where a fit starts, in mm and in rad."""
 
@@ -115,23 +110,23 @@ def _judge(
     first_looks: int,
 ) -> dict[int, _Judged]:
     """Judge the rims of those detections that may be hexagons, by their index; few of a hopeless table."""
-    asked = [k for k, one in enumerate(detections) if _may_be_hexagon(camera, one, widths_mm)]
+    asked = [
+        k
+        for k, one in enumerate(detections)
+        if may_be_hexagon(one.base, widths_mm) and _shows_sides(camera, one)
+    ]
     asked.sort(key=lambda k: detections[k].base.width_mm)
-    every = max(1, -(-len(asked) // max(1, first_looks)))
     seen: dict[int, RimEvidence] = {}
-    probabilities = np.empty(0)
-    for some in (asked[::every], asked):
-        for k in some:
-            evidence = None if k in seen else see_rim(pixels, camera, detections[k])
-            if evidence is not None:
-                seen[k] = evidence
-        probabilities = hexagon_probabilities(hexagon_logits(list(seen.values())), table_share)
-        if probabilities.max(initial=0.0) < LEAST_HOPE:
-            break
-    return {
-        k: _Judged(detections[k], evidence, probability)
-        for (k, evidence), probability in zip(seen.items(), probabilities.tolist(), strict=True)
-    }
+
+    def look(k: int) -> float | None:
+        evidence = see_rim(pixels, camera, detections[k])
+        if evidence is None:
+            return None
+        seen[k] = evidence
+        return hexagon_logit(evidence)
+
+    judged = judge_rims(asked, look, table_share, first_looks)
+    return {k: _Judged(detections[k], seen[k], probability) for k, probability in judged.items()}
 
 
 def _with_judged(
@@ -147,7 +142,7 @@ def _with_judged(
     Where hexagons are found or `are_named`, a round base that may be one has it beside it.
     """
     likely = {k: one for k, one in judged.items() if one.probability > 0.5}
-    fits = {k: _fit_widths(pixels, camera, one, widths_mm) for k, one in likely.items()}
+    fits = {k: _fit(pixels, camera, one, widths_mm) for k, one in likely.items()}
     fitted = [k for k in likely if fits[k]]
     nats = [_log_likelihoods(judged[k], fits[k], widths_mm) for k in fitted]
     likelihoods = np.array(nats).reshape(-1, len(widths_mm), 1)
@@ -164,40 +159,25 @@ def _or_hexagon(one: Detection, judged: _Judged | None, widths_mm: Iterable[floa
     is_plainly_round = judged is not None and judged.probability < MIN_REPORTED_PROBABILITY
     if one.base.shape != "circle" or is_plainly_round:
         return one
-    seen_mm = one.base.width_mm / HEXAGON_MEAN_RATIO
-    near = [width for width in widths_mm if abs(seen_mm / width - 1) < WIDTH_REACH / 2]
-    if not near:
+    hexagon = hexagon_like(one.base, widths_mm)
+    if hexagon is None:
         return one
-    nearest = min(near, key=lambda width: abs(seen_mm / width - 1))
-    return replace(one, alternative_bases=(*one.alternative_bases, Base.hexagon(nearest)))
+    return replace(one, alternative_bases=(*one.alternative_bases, hexagon))
 
 
-def _may_be_hexagon(camera: Camera, one: Detection, widths_mm: Sequence[float]) -> bool:
-    """Tell whether a base was found as a round one of a size that a hexagon looks like, and is large enough."""
-    if one.base.shape != "circle":
-        return False
-    seen_width_mm = one.base.width_mm / HEXAGON_MEAN_RATIO
-    is_sized = any(abs(seen_width_mm / width - 1) < 2 * WIDTH_REACH for width in widths_mm)
+def _shows_sides(camera: Camera, one: Detection) -> bool:
+    """Tell whether the photo shows a round base so large that its sides could be told."""
     mm_per_px = float(camera.mm_per_px(np.array([*one.xy_mm, one.z_mm])))
-    return is_sized and one.base.width_mm / 2 >= LEAST_RADIUS_PX * mm_per_px
+    return one.base.width_mm / 2 >= LEAST_RADIUS_PX * mm_per_px
 
 
-def _fit_widths(
+def _fit(
     pixels: NDArray[np.uint8], camera: Camera, one: _Judged, widths_mm: Sequence[float]
 ) -> dict[int, OvalFit]:
     """Fit a hexagon of each of the widths (C,) that it may have; by the width's index."""
     pose = np.array([*one.found.xy_mm, one.evidence.heading_rad])
     start = PosePrior(pose, np.array([PLACE_SIGMA_MM, PLACE_SIGMA_MM, HEADING_SIGMA]))
-    near = [
-        size
-        for size, width in enumerate(widths_mm)
-        if abs(one.seen_width_mm / width - 1) < WIDTH_REACH
-    ]
-    attempts = {
-        size: fit_oval(pixels, camera, start, Base.hexagon(widths_mm[size]), one.found.z_mm)
-        for size in near
-    }
-    return {size: fit for size, fit in attempts.items() if fit is not None}
+    return fit_widths(pixels, camera, start, one.found.z_mm, one.seen_width_mm, widths_mm)
 
 
 def _log_likelihoods(
@@ -208,9 +188,7 @@ def _log_likelihoods(
     for size, fit in fits.items():
         nats[size] = WHOLE_OUTLINE_NATS * fit.merit
     if one.found.learned_radius_mm is not None:
-        radius_mm, sigma_mm = one.found.learned_radius_mm
-        sigma = np.hypot(2 * sigma_mm, LEAST_WIDTH_SIGMA_MM)
-        nats -= ((2 * radius_mm / HEXAGON_MEAN_RATIO - np.array(widths_mm)) / sigma) ** 2 / 2
+        nats += nats_by_radius(*one.found.learned_radius_mm, widths_mm)
     return nats
 
 
@@ -239,8 +217,7 @@ def _doubt_mm2(one: _Judged, fit: OvalFit, fits: Mapping[int, OvalFit], share: A
     The base may have another width or be round, so its rim lies elsewhere. And where the hexagon and
     the round base lie apart, one of the two fits went astray.
     """
-    off_mm = [(other.base.width_mm - fit.base.width_mm) / 2 for other in fits.values()]
-    corner_mm = (fit.base.length_mm - fit.base.width_mm) / 4  # a circle's rim lies between
-    edge_mm2 = float(share[[*fits]] @ np.square(off_mm) + (1 - one.probability) * corner_mm**2)
+    widths_mm = {size: other.base.width_mm for size, other in fits.items()}
+    edge_mm2 = rim_doubt_mm2(one.probability, fit.base, widths_mm, share)
     apart_mm = fit.xy_mm - one.found.xy_mm
     return np.asarray(np.eye(2) * edge_mm2 + np.outer(apart_mm, apart_mm))

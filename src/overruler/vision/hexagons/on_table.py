@@ -1,6 +1,6 @@
 """Which rims of a table are hexagons, given that a table has several of them or none."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,10 +14,15 @@ LOGIT_WEIGHTS = np.array(list(load_coefficients("hexagon_odds").values()))
 is by the edges, and how much the radius varies by the colours."""
 TABLE_SHARE = 0.02
 """Share of tables with hexagons among those of which nothing is known: a judgement."""
+NAMED_SHARE = 0.9
+"""Share of tables with hexagons where somebody names some: a judgement."""
 MOST_NATS = 4.0
 """Most that one rim says either way: all its errors may have one cause."""
 SHARES = (np.arange(20) + 0.5) / 20
 """Shares of hexagons among a table's rims, each as likely where there are any."""
+FIRST_LOOKS, LEAST_HOPE = 10, 0.002
+"""So many rims, of all sizes, are looked at first; the rest are where one of them is a hexagon with this
+probability."""
 
 
 def hexagon_features(evidence: RimEvidence) -> list[float]:
@@ -25,10 +30,9 @@ def hexagon_features(evidence: RimEvidence) -> list[float]:
     return [1.0, evidence.hexagon - evidence.circle, evidence.sixth]
 
 
-def hexagon_logits(rims: Sequence[RimEvidence]) -> Array:
-    """Return the log odds (N,) that each rim is a hexagon, if as many are hexagons as round."""
-    features = np.array([hexagon_features(evidence) for evidence in rims])
-    return np.asarray(features.reshape(-1, len(LOGIT_WEIGHTS)) @ LOGIT_WEIGHTS)
+def hexagon_logit(evidence: RimEvidence) -> float:
+    """Return the log odds that a rim is a hexagon, if as many are hexagons as round."""
+    return float(hexagon_features(evidence) @ LOGIT_WEIGHTS)
 
 
 def hexagon_probabilities(logits: Array, table_share: float = TABLE_SHARE) -> Array:
@@ -44,3 +48,26 @@ def hexagon_probabilities(logits: Array, table_share: float = TABLE_SHARE) -> Ar
     each = weights @ (SHARES[:, None] * odds / mixed) / weights.sum()
     of_table = np.log(table_share / (1 - table_share)) + log_evidence.max() + np.log(weights.mean())
     return np.asarray(sigmoid(of_table) * each)
+
+
+def judge_rims(
+    asked: Sequence[int],
+    look: Callable[[int], float | None],
+    table_share: float,
+    first_looks: int = FIRST_LOOKS,
+) -> dict[int, float]:
+    """Return the probability that each of the `asked` rims of a table is a hexagon, by its number.
+
+    `look` gives a rim's log odds, or None where no photo shows it. They come in the order of their size.
+    So many rims, of all sizes, are looked at first, and the rest where there is hope.
+    """
+    every = max(1, -(-len(asked) // max(1, first_looks)))
+    logits: dict[int, float] = {}
+    probabilities = np.empty(0)
+    for some in (asked[::every], asked):
+        seen = {k: look(k) for k in some if k not in logits}
+        logits |= {k: logit for k, logit in seen.items() if logit is not None}
+        probabilities = hexagon_probabilities(np.array([*logits.values()]), table_share)
+        if probabilities.max(initial=0.0) < LEAST_HOPE:
+            break
+    return dict(zip(logits, probabilities.tolist(), strict=True))

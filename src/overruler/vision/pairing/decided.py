@@ -37,6 +37,8 @@ class Decided:
     """The sizes that it may have, with their probabilities, the likeliest first."""
     ranks: RankEvidence | None = None
     """What all photos say of a base in rank and file."""
+    doubt_mm2: Array = field(default_factory=lambda: np.zeros((2, 2)))
+    """(2, 2): covariance of its place by what no photo shows: it may have another size or shape."""
     told_heading_deg: float | None = None
     """The heading of a base that no photo found by itself."""
 

@@ -137,7 +137,7 @@ def _log_likelihood(finding: Decided, radii_mm: Array, offsets_mm: Mapping[int, 
     Each photo errs by itself, more where they disagree; a rim's look misleads all of them.
     """
     z_mm, seen = float(finding.xyz_mm[2]), _measured(finding)
-    read, sigma = np.array([_radius_at_mm(one, z_mm) for one in seen]).T
+    read, sigma = np.array([radius_at_mm(one, z_mm) for one in seen]).T
     read = read - [offsets_mm[one.photo.index] for one in seen]
     eyes = np.array([float(one.photo.calibration.camera.center_mm[2]) - z_mm for one in seen])
     residuals = expect_radii_mm(radii_mm, sigma, eyes) - read[:, None, None]
@@ -161,7 +161,7 @@ def _find_offsets_mm(findings: Sequence[Decided]) -> dict[int, float]:
     right = np.zeros(count + len(indices))
     for k, finding in enumerate(findings):
         for one in _measured(finding):
-            radius, sigma = _radius_at_mm(one, float(finding.xyz_mm[2]))
+            radius, sigma = radius_at_mm(one, float(finding.xyz_mm[2]))
             at = [k, count + indices.index(one.photo.index)]
             weight = 1 / (RADIUS_SIGMA_INFLATION**2 * sigma**2 + RADIUS_FLOOR_SIGMA_MM**2)
             information[np.ix_(at, at)] += weight
@@ -183,7 +183,7 @@ def _offset_sigma_mm(findings: Sequence[Decided], index: int) -> float:
     return EDGE_OFFSET_SIGMA_PX * float(np.median(scales))
 
 
-def _radius_at_mm(one: Sighting, z_mm: float) -> tuple[float, float]:
+def radius_at_mm(one: Sighting, z_mm: float) -> tuple[float, float]:
     """The radius that the network measured, at a height, and 1 σ."""
     assert one.detection.learned_radius_mm is not None
     eye_mm = float(one.photo.calibration.camera.center_mm[2])
