@@ -3,11 +3,12 @@
 from concurrent.futures import Future
 from itertools import combinations
 from threading import Timer
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
-from overruler.bases import Base
+from overruler.bases import HEXAGON_WIDTHS_MM, ROUND_DIAMETERS_MM, Base
 from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
@@ -134,3 +135,30 @@ def test_markers_that_lie_anywhere_are_no_bases_and_their_places_are_known() -> 
     assert len(places) == 3
     for square in squares:
         assert np.hypot(*(places - square.mean(0)).T).min() > 30
+
+
+@pytest.mark.parametrize(
+    ("bases", "widths_mm", "diameters_mm"),
+    [
+        (None, HEXAGON_WIDTHS_MM, ROUND_DIAMETERS_MM),
+        (
+            [Base.hexagon(30.0), Base.circle(40.0)],
+            (30,),
+            (Base.hexagon(30.0).as_round.width_mm, 40),
+        ),
+    ],
+    ids=["the catalogue", "named"],
+)
+def test_several_photos_look_for_hexagons_and_what_stands_for_them(
+    bases: list[Base] | None,
+    widths_mm: tuple[float, ...],
+    diameters_mm: tuple[float, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    look = Mock(side_effect=CannotMeasure("nothing is seen"))
+    monkeypatch.setattr("overruler.vision.fusion.look_at_all.look_at_all", look)
+    with pytest.raises(CannotMeasure):
+        Referee(BOARD, bases=bases).look([photo(camera_over(), [])])
+    known = look.call_args.args[2]
+    assert known.hexagons.widths_mm == widths_mm
+    assert 2 * known.radii_mm == pytest.approx(diameters_mm)

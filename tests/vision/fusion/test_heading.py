@@ -47,3 +47,24 @@ def test_two_photos_that_see_other_fronts_leave_it_open() -> None:
     fused = fuse_headings(seen((30.0, 360.0), (120.0, 360.0)))
     assert fused.heading_modulo_deg == 90.0
     assert fused.heading_deg % 90 == pytest.approx(30.0)
+
+
+@pytest.mark.parametrize(
+    ("headings", "expected"),
+    [
+        ((10.0, 11.0, 12.0), 11.0),
+        ((59.5, 0.5), 0.0),  # sides look the same after a sixth of a turn
+        ((20.0, 20.4, 24.0), 20.2),  # one fit went astray
+    ],
+)
+def test_headings_of_hexagons_join_but_for_sixths_of_a_turn(
+    headings: tuple[float, ...], expected: float
+) -> None:
+    fused = fuse_headings(
+        [
+            one.with_detection(replace(one.detection, base=Base.hexagon(30.0)))
+            for one in seen(*((heading, 60.0) for heading in headings))
+        ]
+    )
+    assert (fused.heading_deg - expected + 30) % 60 - 30 == pytest.approx(0, abs=0.15)
+    assert fused.heading_modulo_deg == 60

@@ -57,6 +57,16 @@ def test_errors_are_as_stated(count: int) -> None:
     assert np.mean(squares) == pytest.approx(1, abs=0.15)
 
 
+def test_what_no_sighting_shows_makes_one_base_unsure_and_no_other() -> None:
+    found, added = fit(photos_of(2, None)), np.array([[4.0, 1.0], [1.0, 9.0]])
+    doubted = found.with_added_covariance({1: added})
+    for before, after in zip(
+        (found.usual_mm2, found.rare_mm2), (doubted.usual_mm2, doubted.rare_mm2), strict=True
+    ):
+        assert (after - before)[2:4, 2:4] == pytest.approx(added)
+        assert np.abs(after - before).sum() == pytest.approx(added.sum())
+
+
 def test_more_photos_are_surer() -> None:
     sigmas = [
         np.sqrt(np.diag(fit(photos_of(count, None)).rare_mm2)).max() for count in (1, 2, 3, 5)

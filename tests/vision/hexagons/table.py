@@ -21,9 +21,14 @@ Placed = tuple[Base, Array, float]
 """A base, its place (2,) in mm, and its heading in rad."""
 
 
-def over(tilt_deg: float = 30.0, focal_px: float = 1500.0) -> Camera:
+def over(tilt_deg: float = 30.0, focal_px: float = 1500.0, turn_deg: float = 2.0) -> Camera:
     return camera_over(
-        tilt_deg, size_px=SIZE_PX, height_mm=700.0, focal_px=focal_px, aim_mm=(170.0, 130.0)
+        tilt_deg,
+        size_px=SIZE_PX,
+        height_mm=700.0,
+        focal_px=focal_px,
+        turn_deg=turn_deg,
+        aim_mm=(170.0, 130.0),
     )
 
 

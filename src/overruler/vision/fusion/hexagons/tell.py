@@ -46,7 +46,7 @@ def tell_hexagons(bases: Sequence[Decided], wanted: WantedHexagons) -> list[Deci
     there = {*wanted.widths_mm} if wanted.are_named else there
     told = [_or_hexagon(one, judged.get(k), there) for k, one in enumerate(bases)]
     for (k, fits), share in zip(fitted.items(), shares, strict=True):
-        told[k] = _as_hexagon(fits, share, judged[k].probability, wanted.widths_mm)
+        told[k] = _as_hexagon(fits, share, judged[k].probability)
     return [_as_named(one, judged.get(k), wanted) for k, one in enumerate(told)]
 
 
@@ -76,7 +76,7 @@ def _like_round(base: Base, wanted: WantedHexagons) -> Base | None:
 
 def _weigh_widths(fitted: Sequence[FittedWidths], widths_mm: Sequence[float]) -> Array:
     """The probabilities (N, C) of the widths of N hexagons: those of one table come in few widths."""
-    nats = [one.log_likelihoods(widths_mm) for one in fitted]
+    nats = [one.log_likelihoods() for one in fitted]
     likelihoods = np.array(nats).reshape(-1, len(widths_mm), 1)
     return size_probabilities(likelihoods)[:, :, 0]
 
@@ -91,12 +91,10 @@ def _or_hexagon(one: Decided, judged: _Judged | None, widths_mm: set[float]) -> 
     return replace(one, sizes={**rest, hexagon: probability})
 
 
-def _as_hexagon(
-    fitted: FittedWidths, share: Array, probability: float, widths_mm: Sequence[float]
-) -> Decided:
+def _as_hexagon(fitted: FittedWidths, share: Array, probability: float) -> Decided:
     """The base as a hexagon with a probability; `share` (C,) are those of its widths."""
     one, likeliest = fitted.rim.base, int(share.argmax())
-    widths = {size: widths_mm[size] for size in fitted.fits}
+    widths = {size: fitted.widths_mm[size] for size in fitted.fits}
     base = Base.hexagon(widths[likeliest])
     others = [size for size in np.argsort(-share).tolist() if size in widths and size != likeliest]
     sizes = {base: probability * float(share[likeliest])}
