@@ -138,6 +138,18 @@ def test_named_round_bases_and_hexagons_of_one_size_are_told_apart_by_their_side
     assert [one.base for one in told] == [HEXAGON, DISC] * 4
 
 
+def test_a_named_round_base_of_another_size_does_not_stand_against_a_named_hexagon() -> None:
+    """No other base has that size, so it is the hexagon, whatever its sides look like."""
+    large = Base.hexagon(40.0)
+    placed, size = row_of([Base.circle(42.0)] * 2), large.as_round
+    bases = [
+        replace(one, base=size, sizes={size: 1.0})
+        for one in decided(seen_from_all_sides(placed), placed)
+    ]
+    wanted = WantedHexagons.of([HEXAGON, large, DISC])
+    assert [one.base for one in tell_hexagons(bases, wanted)] == [large] * 2
+
+
 def test_named_hexagons_are_told_by_size_where_few_pixels_show_them() -> None:
     placed = row_of([HEXAGON] * 4)
     photos = seen_from_all_sides(placed, (COARSE_PX,) * 3)

@@ -62,16 +62,18 @@ def _judge(bases: Sequence[Decided], wanted: WantedHexagons) -> dict[int, _Judge
 
     first = len(asked) if wanted.are_named else FIRST_LOOKS
     found = judge_rims(asked, look, wanted.table_share, first)
-    named = {k for k in asked if bases[k].base in wanted.stand_ins and rims[k].evidence}
-    sure = {k for k in named if k not in found or not _like_round(bases[k].base, wanted)}
-    found |= dict.fromkeys(sure, 1.0)
+    named = {k: wanted.stand_ins.get(bases[k].base) for k in asked if rims[k].evidence}
+    for k, hexagon in named.items():
+        if hexagon and (k not in found or not _round_like(hexagon, wanted)):
+            found[k] = 1.0
     return {k: _Judged(rims[k], probability) for k, probability in found.items()}
 
 
-def _like_round(base: Base, wanted: WantedHexagons) -> Base | None:
-    """The round base nearest in size that is looked for, if a hexagon may be taken for it."""
-    near = [one for one in wanted.rounds if hexagon_like(one, wanted.widths_mm) is not None]
-    return min(near, key=lambda one: abs(one.width_mm - base.width_mm), default=None)
+def _round_like(hexagon: Base, wanted: WantedHexagons) -> Base | None:
+    """The round base that is looked for and for which a hexagon may be taken, the nearest in size."""
+    near = [one for one in wanted.rounds if hexagon_like(one, [hexagon.width_mm]) is not None]
+    size_mm = hexagon.as_round.width_mm
+    return min(near, key=lambda one: abs(one.width_mm - size_mm), default=None)
 
 
 def _weigh_widths(fitted: Sequence[FittedWidths], widths_mm: Sequence[float]) -> Array:
@@ -120,4 +122,4 @@ def _in_place_of(base: Base, judged: _Judged | None, wanted: WantedHexagons) -> 
     if hexagon is None:
         return base
     is_round = judged is not None and judged.probability < 0.5
-    return (_like_round(base, wanted) if is_round else None) or hexagon
+    return (_round_like(hexagon, wanted) if is_round else None) or hexagon
