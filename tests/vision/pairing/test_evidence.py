@@ -106,12 +106,22 @@ def test_a_photo_that_shows_bare_ground_refutes_a_base(photos: list[SeenPhoto]) 
     assert _probability("figure", photos) > 0.3
 
 
-@pytest.mark.parametrize("base", [Base.oval(35, 60), Base.rectangle(35, 60)])
-@pytest.mark.parametrize(("along_mm", "counts"), [(0.0, False), (17.0, False), (40.0, True)])
+@pytest.mark.parametrize(
+    ("base", "along_mm", "counts"),
+    [
+        (Base.oval(35, 60), 0.0, False),
+        (Base.oval(35, 60), 17.0, False),
+        (Base.oval(35, 60), 40.0, True),
+        (Base.oval(105, 170), 30.0, False),
+        (Base.rectangle(35, 60), 17.0, False),
+        (Base.rectangle(35, 60), 40.0, True),
+        (Base.rectangle(80, 80), 17.0, True),
+    ],
+)
 def test_a_photo_that_takes_a_long_or_angular_base_for_a_round_one_is_not_silent(
     base: Base, along_mm: float, counts: bool
 ) -> None:
-    """Nor is it taken for one that shows nothing there; what it finds beside the base says nothing of it."""
+    """What it finds beside the base says nothing of it, nor does a small base on a large square."""
     one = see(0, camera_from(0.0), [(450.0, 300.0, 0.0, 35.0)], score=0.9)
     other = see(1, camera_from(120.0), [(450.0, 300.0 + along_mm, 0.0, 25.0)])
     seen = replace(one.detections[0], base=base, heading_deg=90.0)

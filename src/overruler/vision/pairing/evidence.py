@@ -40,6 +40,9 @@ tables of regiments three had log odds of 0.8 to 1.1."""
 SAME_THING_SHARE = 0.7
 """A photo that finds a base whose middle lies in a longer or angular one is not silent: it took that, or
 its end, for a circle or for another size. The middle lies nearer than this share of the way to the rim."""
+LEAST_WIDTH_RATIO = 0.5
+"""What is taken for an angular base is wider than this share of it: a square of 80 mm, which is none, was told
+over small bases of a unit."""
 
 
 def piece_probability(
@@ -103,11 +106,13 @@ def _silent_nats(finding: Finding, photo: SeenPhoto, sight: Sight) -> float:
 
 
 def _shows_something(finding: Finding, photo: SeenPhoto) -> bool:
-    """Whether a photo finds another base whose middle lies in this one."""
-    z_mm = float(finding.xyz_mm[2])
-    places = [photo.place_of(one, z_mm) for one in photo.detections]
+    """Whether a photo finds another base whose middle lies in this one, and which may be this one."""
+    z_mm, base = float(finding.xyz_mm[2]), finding.base
+    least_mm = 0.0 if base.has_round_ends else LEAST_WIDTH_RATIO * base.width_mm
+    found = [one for one in photo.detections if one.base.width_mm > least_mm]
+    places = [photo.place_of(one, z_mm) for one in found]
     if not places:
         return False
     apart_mm = np.array(places) - finding.xyz_mm[:2]
-    inside = in_half_sizes(finding.base, apart_mm, finding.surest.detection.turn_rad)
+    inside = in_half_sizes(base, apart_mm, finding.surest.detection.turn_rad)
     return bool((np.linalg.norm(inside, axis=1) < SAME_THING_SHARE).any())
