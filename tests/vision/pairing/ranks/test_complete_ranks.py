@@ -162,7 +162,8 @@ def test_in_no_unit_a_rectangle_needs_more_evidence(table: Table) -> None:
         sightings = tuple(Sighting(PHOTOS[k], detection_at(PHOTOS[k], POSE)) for k in shown)
         ranks = RankEvidence(places, is_in_unit)
         found = Finding(SQUARE, np.array([*FIRST, 0.0]), sightings, 1.0, ranks)
-        return piece_probability(found, PHOTOS, Sight({}))
+        asked = [p if k in shown else replace(p, detections=()) for k, p in enumerate(PHOTOS)]
+        return piece_probability(found, asked, Sight({}))
 
     assert probability(True, 0) == pytest.approx(probability(True, 0, 1))
     odds = [np.log(p / (1 - p)) for p in (probability(True, 0, 1), probability(False, 0, 1))]

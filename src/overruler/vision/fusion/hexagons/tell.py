@@ -62,7 +62,7 @@ def _judge(bases: Sequence[Decided], wanted: WantedHexagons) -> dict[int, _Judge
 
     first = len(asked) if wanted.are_named else FIRST_LOOKS
     found = judge_rims(asked, look, wanted.table_share, first)
-    named = {k: wanted.stand_ins.get(bases[k].base) for k in asked if rims[k].evidence}
+    named = {k: wanted.stand_ins.get(bases[k].base) for k, rim in rims.items() if rim.evidence}
     for k, hexagon in named.items():
         if hexagon and (k not in found or not _round_like(hexagon, wanted)):
             found[k] = 1.0
