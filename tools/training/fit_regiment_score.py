@@ -16,7 +16,7 @@ import numpy as np
 
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Array
+from overruler.geometry.pose import Array, wrapped_turn
 from overruler.vision.contours.overlap_choice import PlacedBase
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.plates import regiment_net
@@ -122,7 +122,7 @@ def verdict(one: PlacedBase, bases: Array) -> float | None:
     size = np.array([one.base.length_mm, one.base.width_mm])
     fits = np.abs(bases[:, 2:4] - size).max(1) < SAME_SIZE_MM
     modulo = np.pi / 2 if one.base.is_square else np.pi
-    turn = (bases[:, 4] - one.turn_rad + modulo / 2) % modulo - modulo / 2
+    turn = wrapped_turn(bases[:, 4] - one.turn_rad, modulo)
     same = (away < NEAR_MM) & fits & (np.abs(turn) < SAME_TURN_RAD)
     if same.any():
         return 1.0 if bases[same, 6].max() >= LEAST_VISIBLE else None

@@ -1,6 +1,7 @@
-"""Rigid transforms."""
+"""Rigid transforms, and turns."""
 
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +10,19 @@ Array = NDArray[np.float64]
 
 SMALL_ANGLE_RAD = 1e-8
 """Below this angle, in radians, a rotation is computed by its series."""
+
+
+@overload
+def wrapped_turn(turn: float, modulo: float) -> float: ...
+@overload
+def wrapped_turn(turn: Array, modulo: Array | float) -> Array: ...
+def wrapped_turn(turn: Array | float, modulo: Array | float) -> Array | float:
+    """Return the smallest turn that looks like `turn` where turns by `modulo` look the same.
+
+    Both are in one unit, rad or degrees, and of shapes that broadcast. The result is at least
+    -modulo / 2 and less than modulo / 2.
+    """
+    return (turn + modulo / 2) % modulo - modulo / 2
 
 
 def skew(v: ArrayLike) -> Array:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from overruler.geometry.pose import Array
+from overruler.geometry.pose import Array, wrapped_turn
 from overruler.picture.answer_style import AnswerStyle
 from overruler.picture.drawable_ruling import DrawableRuling
 from overruler.picture.label_placement import LabelLayout
@@ -185,7 +185,7 @@ def _range_arc(view: View, claim: DrawableRuling, distance_mm: float) -> Array:
     x, y = claim.to_mm - centre
     dx, dy = (line - centre).T
     turn = np.arctan2(dy, dx) - np.arctan2(y, x)
-    turn = (turn + np.pi) % (2 * np.pi) - np.pi
+    turn = wrapped_turn(turn, 2 * np.pi)
     near = np.flatnonzero(np.abs(turn) <= np.radians(ARC_HALF_ANGLE_DEG))
     order = near[np.argsort(turn[near])]
     return view.to_px(line[order], piece.z_mm)

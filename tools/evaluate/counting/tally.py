@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from overruler.geometry.pose import wrapped_turn
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
 from overruler.verdict import CALL_THRESHOLDS, TOO_CLOSE
@@ -176,7 +177,7 @@ def _distances(scene: Scene, truth: Truth, right: dict[str, str], result: Tally)
 def _heading(piece: Piece, truth_deg: float, result: Tally) -> None:
     """Whether which way a plate faces was told, all of it or its axis, and truly so."""
     modulo = float(piece.extra.get("heading_modulo_deg", 360.0))
-    off = (piece.heading_deg - truth_deg + modulo / 2) % modulo - modulo / 2
+    off = wrapped_turn(piece.heading_deg - truth_deg, modulo)
     result.plates += 1
     result.headings += modulo == 360
     result.axes += modulo == 180

@@ -15,6 +15,7 @@ from overruler.apps.calibrate.lens_output import (
     new_table,
     print_footer,
 )
+from overruler.geometry.pose import wrapped_turn
 from overruler.units import SIGMAS_95
 from overruler.vision.calibrators.marker_map import UNMEASURED_SCALE_SHARE, MarkerMapFit
 
@@ -33,7 +34,7 @@ def _marker_table(fit: MarkerMapFit) -> Table:
     table = new_table("marker", "x mm", "y mm", "turned °", "photos")
     for marker, (x, y, turn) in fit.places.items():
         photos = sum(marker in photo.markers for photo in fit.photos)
-        heading = np.degrees((turn + np.pi) % (2 * np.pi) - np.pi)
+        heading = np.degrees(wrapped_turn(turn, 2 * np.pi))
         table.add_row(str(marker), f"{x:.2f}", f"{y:.2f}", f"{heading:.2f}", str(photos))
     return table
 

@@ -6,13 +6,13 @@ Alphabet: p places, n corners. Angles are in radians, lengths in mm.
 import numpy as np
 
 from overruler.geometry.batched.vectors import Mask, left_component, left_normals
-from overruler.geometry.pose import Array
+from overruler.geometry.pose import Array, wrapped_turn
 from overruler.geometry.shapes import Disc, Ellipse, Polygon, Shape
 
 
 def wrap_turn(angles: Array) -> Array:
     """Angles as turns between half a turn to the right and half a turn to the left."""
-    return np.asarray((angles + np.pi) % (2 * np.pi) - np.pi)
+    return wrapped_turn(angles, 2 * np.pi)
 
 
 def view_of(shape: Shape, places: Array) -> tuple[Array, Array, Array]:

@@ -14,7 +14,7 @@ import numpy as np
 from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
-from overruler.geometry.pose import Array
+from overruler.geometry.pose import Array, wrapped_turn
 from overruler.house_rules import BOARD_HALVES, RING_HUES_DEG, HouseRules
 from overruler.pieces import Piece
 from overruler.records import PieceRecord
@@ -126,7 +126,7 @@ def colour_shares(
         return dict.fromkeys(named, 0.0)
     hue, saturation, value = _to_hsv(pixels)
     named_hues = np.array([RING_HUES_DEG[name] for name in named])
-    difference = np.abs((hue[:, None] - named_hues + 180) % 360 - 180)
+    difference = np.abs(wrapped_turn(hue[:, None] - named_hues, 360.0))
     colourful = (saturation >= MIN_SATURATION) & (value >= MIN_VALUE)
     clear = (difference.min(1) <= MAX_HUE_DIFFERENCE_DEG) & colourful
     nearest = difference.argmin(1)

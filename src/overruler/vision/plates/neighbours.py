@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.geometry.pose import Array
+from overruler.geometry.pose import Array, wrapped_turn
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.plates.sides import half_extents, side_normals
@@ -144,7 +144,7 @@ def _touch(places: Places) -> NDArray[np.bool_]:
 def _turn_rad(places: Places, modulo: Array | float) -> Array:
     """Return how far each two (N, N) are turned against each other."""
     turns = places.turn_rad - places.turn_rad[:, None]
-    return np.asarray(np.abs((turns + modulo / 2) % modulo - modulo / 2))
+    return np.abs(wrapped_turn(turns, modulo))
 
 
 def _overlap_mm(places: Places) -> Array:

@@ -11,7 +11,7 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Array
+from overruler.geometry.pose import Array, wrapped_turn
 from overruler.vision.contours.cone_fit import camera_jacobian
 from overruler.vision.contours.overlap_choice import bases_overlap, make_detection
 from overruler.vision.contours.radial_edges import LabPatch
@@ -74,8 +74,7 @@ class RectangleHypothesis:
         if self.base != other.base or np.hypot(*(self.xy_mm - other.xy_mm)) > SAME_POSE_MM:
             return False
         modulo = np.pi / 2 if self.base.is_square else np.pi
-        difference = (self.turn_rad - other.turn_rad + modulo / 2) % modulo - modulo / 2
-        return bool(abs(difference) < SAME_POSE_RAD)
+        return bool(abs(wrapped_turn(self.turn_rad - other.turn_rad, modulo)) < SAME_POSE_RAD)
 
 
 def fit_pose(
