@@ -16,7 +16,7 @@ from overruler.apps.settings.config_path import CONFIG_VARIABLE, config_path
 from overruler.apps.settings.game_choice import choose_game
 from overruler.apps.settings.house_options import check_house_rule, parse_own_base
 from overruler.bases import read_base_size
-from overruler.errors import BadInput, did_you_mean
+from overruler.errors import BadInput
 from overruler.games import GAMES, find_game
 from overruler.house_rules import OWNER_SIGNS
 from overruler.reading import Node, read_length
@@ -130,10 +130,8 @@ class _LocatedFile:
     def check_keys(self, node: Node, known: tuple[str, ...]) -> list[str]:
         """The keys of an object, which must all be `known`."""
         for key in node.keys():  # noqa: SIM118 - a Node is no dict
-            if key not in known:
-                path = f"{node.path}.{key}" if node.path else key
-                hint = did_you_mean(key, known)
-                self.node(None, path).fail(f"unknown key; known: {', '.join(known)}{hint}")
+            line = self.node(None, f"{node.path}.{key}" if node.path else key).name
+            Node({key: None}, line, node.path).reject_unknown_keys(known)
         return list(node.keys())
 
     def section_values(self, value: Any, path: str) -> Iterator[tuple[str, Node]]:
