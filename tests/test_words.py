@@ -224,7 +224,7 @@ def test_an_address_of_another_machine_is_told_by_its_option() -> None:
         (
             ["calibrate", "lens", "text.jpg", "text.jpg", "--out=l.toml"],
             2,
-            "is named twice: name each photo once",
+            "is named twice: name each once",
         ),
         (["markers", "--out=nowhere/a.pdf"], 2, "there is no folder nowhere: make it first"),
         (["markers", "--out=a.txt"], 2, "the name must end in .pdf"),
@@ -299,7 +299,7 @@ def test_an_address_of_another_machine_is_told_by_its_option() -> None:
         ),
         (["markers", "--count=60"], 2, "not 50: ask for fewer (--count), or name a larger one"),
         (["live", "0"], 2, "nothing says how large things are: give --board"),
-        (["serve", "--keep=0"], 2, "--keep and --most-mb must be greater than 0"),
+        (["serve", "--keep=0"], 2, "--keep: must be more than 0"),
         (["serve", "--player=rde=Anna"], 2, "did you mean 'red'?"),
     ],
 )

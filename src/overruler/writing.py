@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -20,19 +20,8 @@ PIPE_READER_WAIT_S = 10.0
 """Longest wait for a program that opens the other end of a named pipe."""
 FOREIGN_ENDINGS = frozenset(
     (
-        *(
-            ".jpg",
-            ".jpeg",
-            ".png",
-            ".webp",
-            ".tif",
-            ".tiff",
-            ".heic",
-            ".heif",
-            ".bmp",
-            ".gif",
-            ".svg",
-        ),
+        *(".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif"),
+        *(".bmp", ".gif", ".svg"),
         *(".mp4", ".mov", ".mkv", ".avi", ".webm", ".pdf", ".html", ".zip", ".parquet", ".md"),
         *(".json", ".jsonl", ".geojson", ".toml", ".csv", ".py"),
     )
@@ -106,6 +95,36 @@ def check_writable(path: str | Path) -> None:
         raise BadInput(f"{path}: the folder {target.parent} cannot be written to: choose another")
     if target.exists() and not os.access(target, os.W_OK):
         raise BadInput(f"{path}: is write-protected: unprotect it, or name another file")
+
+
+def check_different(option: str, paths: Iterable[str | Path]) -> None:
+    """Raise `BadInput` for a file that is named twice, however it is spelled; `option` begins the message."""
+    first: dict[str, str | Path] = {}
+    for path in paths:
+        real = os.path.realpath(path)
+        if real in first:
+            known = first[real]
+            same = "is named twice" if str(known) == str(path) else f"and {path} are one file"
+            raise BadInput(f"{option}: {known} {same}: name each once")
+        first[real] = path
+
+
+def check_outputs(written: Mapping[str, Path | None], read: Iterable[str | Path | None]) -> None:
+    """Raise `BadInput` where a file that is read would be lost, or two options write one file.
+
+    `written` are the files to write by option, `read` those that are read; None is no file.
+    """
+    kept = {os.path.realpath(path) for path in read if path}
+    options: dict[str, str] = {}
+    for option, path in written.items():
+        if path is None:
+            continue
+        real = os.path.realpath(path)
+        if real in kept:
+            raise BadInput(f"{option}: {path}: is read, and would be lost: name another file")
+        other = options.setdefault(real, option)
+        if other != option:
+            raise BadInput(f"{other} and {option} both name {path}: name different files")
 
 
 def check_ending(option: str, path: Path | None, endings: Sequence[str]) -> None:

@@ -94,9 +94,9 @@ def test_too_few_good_photos_say_why_and_write_nothing(
     ("arguments", "said"),
     [
         (["lens", "nowhere.png"], "nowhere.png: no such file"),
-        (["lens", "a.png", "a.png"], "a.png: is named twice"),
+        (["lens", "a.png", "a.png"], "a.png is named twice"),
         (["lens", "a.png", "--charuco", "7"], "7x10 say"),
-        (["lens", "a.png", "--charuco", "2x9"], "3 a side"),
+        (["lens", "a.png", "--charuco", "2x9"], "3 to 100 squares a side"),
         (["lens", "a.png", "--charuco", "7x10", "--chessboard", "7x10"], "exclude each other"),
         (["lens", "a.png", "--chessboard", "7x10", "--marker-mm", "10"], "no markers"),
         (["lens", "a.png", "--square-mm", "nan"], "--square-mm: expected a number, found 'nan'"),

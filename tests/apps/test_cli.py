@@ -122,6 +122,18 @@ def test_wrong_usage_is_one_line(arguments: list[str]) -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "has_auto"),
+    [("measure", True), ("teach", True), ("live", False), ("analyze", False)],
+)
+def test_a_board_that_is_found_is_offered_where_photos_are_measured(
+    command: str, has_auto: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert ("auto, which holds where none of the three is given" in text) == has_auto
+
+
 def test_abbreviated_options_are_no_options() -> None:
     """An option added later must not change what an old command line means."""
     assert overruler("markers", "--siz", "50").returncode == 2

@@ -95,6 +95,25 @@ def test_a_photo_of_the_page_says_how_far_off_each_base_is(
     assert "9 bases: half are within 0." in out
 
 
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        ([], "name another --paper if it is another, and --kit for a kit"),
+        (["--kit"], "leave --kit away for the page of overruler gauge"),
+    ],
+)
+def test_a_photo_of_something_else_is_named_with_what_to_do(
+    options: list[str], advice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Image.new("L", (640, 480), 128).save(tmp_path / "else.png")
+    assert main(["gauge", "check", str(tmp_path / "else.png"), *options]) == 3
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith(
+        f"overruler: {tmp_path / 'else.png'}: is not read as the page on a4 paper: "
+    )
+    assert advice in said
+
+
 def test_the_page_is_written_and_says_what_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,7 +87,7 @@ def test_photos_beside_it_lend_their_lens(board: str, capsys: pytest.CaptureFixt
         main(["measure", "table.jpg", "--board", board, "--beside", "a.png", "--picture", "a.png"])
         == 2
     )
-    assert "must be different files" in capsys.readouterr().err
+    assert "--picture: a.png: is read, and would be lost" in capsys.readouterr().err
 
 
 def test_questions_are_parsed() -> None:
@@ -114,14 +114,14 @@ def test_questions_are_parsed() -> None:
         (["--marker-mm", "60", "--bases", "27;50"], "27,50 say"),
         (["--marker-mm", "60", "--bases", "27,-50"], "--bases"),
         (["--marker-mm", "60", "--bases", "nan"], "--bases"),
-        (["--marker-mm", "60", "--ask", '{"question": '], "--ask 1: not JSON"),
-        (["--marker-mm", "60", "--ask", "[]"], "--ask 1"),
-        (["--marker-mm", "60", "--ask", "{}"], "--ask 1: question: is missing"),
+        (["--marker-mm", "60", "--ask", '{"question": '], "--ask: not JSON"),
+        (["--marker-mm", "60", "--ask", "[]"], "--ask"),
+        (["--marker-mm", "60", "--ask", "{}"], "--ask: question: is missing"),
         (["--marker-mm", "60", "--lens", "nowhere.toml"], "nowhere.toml"),
         (["--marker-mm", "60", "--picture", "out.bmp"], ".jpeg, .png, .svg, .gif or .webm"),
         (["--marker-mm", "60", "--picture", "nowhere/out.png"], "there is no folder"),
         (["--marker-mm", "60", "--scene", "."], "is a folder"),
-        (["--marker-mm", "60", "--scene", "table.jpg"], "different files"),
+        (["--marker-mm", "60", "--scene", "table.jpg"], "is read, and would be lost"),
         (["--marker-mm", "60", "--scene", "a.png", "--picture", "./a.png"], "different files"),
     ],
 )
@@ -151,7 +151,7 @@ def test_one_file_by_two_names_is_one_file(
     assert (
         main(["measure", "a.png", "--marker-mm", "60", "--picture", str(tmp_path / "a.png")]) == 2
     )
-    assert "different files" in capsys.readouterr().err
+    assert "is read, and would be lost" in capsys.readouterr().err
     assert not look
 
 

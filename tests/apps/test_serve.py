@@ -7,7 +7,8 @@ import pytest
 
 from overruler.apps import serve
 from overruler.apps.cli import main
-from overruler.apps.serve import ServerAddress, listen, read_settings
+from overruler.apps.serve import read_settings
+from overruler.apps.web.address import ServerAddress, listen
 from overruler.apps.web.phone import lan_address
 from overruler.errors import BadInput
 

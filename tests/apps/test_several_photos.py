@@ -50,7 +50,7 @@ def test_what_goes_with_a_single_photo_is_refused(lens_file: Path) -> None:
     for options, word in (
         ({"marker_mm": None, "point": points}, "--point"),
         ({"beside": (Path("c.jpg"),)}, "--beside"),
-        ({"more": (Path("a.jpg"),)}, "different files"),
+        ({"more": (Path("a.jpg"),)}, "a.jpg is named twice"),
         ({"lens_of_photo": (f"1={lens_file}", f"1={lens_file}")}, "two lens files"),
     ):
         with pytest.raises(BadInput, match=word):

@@ -8,7 +8,11 @@ from pathlib import Path
 
 from overruler.apps.geojson import add_geojson_argument, check_geojson_path, write_geojson
 from overruler.apps.settings.game_choice import choose_game
-from overruler.apps.settings.house_options import add_house_rule_argument, read_house
+from overruler.apps.settings.house_options import (
+    add_house_rule_argument,
+    check_given_house_options,
+    read_house,
+)
 from overruler.errors import BadInput, OverrulerError
 from overruler.reading import Node
 from overruler.reading.files import MAX_TEXT_BYTES, decode_text
@@ -65,6 +69,7 @@ def _load_scene(args: argparse.Namespace) -> Scene:
     scene, choice = _read_scene(args), choose_game(args.by_game)
     if choice.game is not None:
         scene = replace(scene, game=choice.game)
+    check_given_house_options(args, scene.game)
     return read_house(args, choice.preset).apply_to(scene)
 
 

@@ -5,6 +5,7 @@ Only the module of the chosen command is loaded, so that help and rulings appear
 
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
@@ -16,6 +17,7 @@ from overruler.apps.commands import (
     COMMANDS_WITH_FILES_BETWEEN,
     COMMANDS_WITH_USER_CONFIG,
     COMMANDS_WITHOUT_TEARDOWN,
+    GIVEN,
     MORE_EXAMPLES,
     Command,
     Parser,
@@ -93,6 +95,7 @@ def _run_command(arguments: list[str]) -> int:
         if name in COMMANDS_WITH_USER_CONFIG:
             from overruler.apps.settings.user_config import Config
 
+            setattr(args, GIVEN, Namespace(**vars(args)))
             Config.load_user_config().fill_defaults(args)
         if hasattr(args, "verbose"):
             from overruler.apps.process.log import keeping_log

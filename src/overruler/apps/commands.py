@@ -4,6 +4,7 @@ import argparse
 import math
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 COMMANDS = {
@@ -123,6 +124,8 @@ COMMANDS_WITHOUT_TEARDOWN = ("measure",)
 """The commands that leave nothing to close: their process exits without teardown, 60 ms sooner."""
 
 
+GIVEN = "given"
+"""Name under which parsed options keep what the command line gave."""
 UNRECOGNIZED = "unrecognized arguments: "
 """How argparse begins to complain of an option that there is none."""
 DEFAULT_COLUMNS = 80
@@ -166,10 +169,17 @@ class HelpFormatter(argparse.HelpFormatter):
         super().add_usage(usage, actions, groups, prefix)
 
 
+def given_options(args: argparse.Namespace) -> argparse.Namespace:
+    """The options as the command line gave them, without the defaults of the user's own file."""
+    given: argparse.Namespace = getattr(args, GIVEN, args)
+    return given
+
+
 def refuse_options(args: argparse.Namespace, names: Iterable[str], problem: str) -> None:
     """Raise `BadInput` with a problem for the first option of some names that is given."""
     for name in names:
-        if getattr(args, name) not in (None, False, []):
+        value = getattr(args, name)
+        if not (value is None or value is False or value == []):  # 0 is given
             from overruler.errors import BadInput
 
             raise BadInput(f"--{name.replace('_', '-')} {problem}")
@@ -214,7 +224,9 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, text)
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        """Say what is wanted where no number is given; infinity and NaN are none."""
+        """Say what is wanted where no number is given, or no name; infinity and NaN are no numbers."""
+        if action.type is Path and not arg_string:  # else it would be the folder one is in
+            raise argparse.ArgumentError(action, "expected the name of a file or folder, found ''")
         try:
             value = super()._get_value(action, arg_string)
             if not isinstance(value, float) or math.isfinite(value):
@@ -234,3 +246,17 @@ class Parser(argparse.ArgumentParser):
             option = rest.split()[0].partition("=")[0]
             one_line = f"unknown option {option}{did_you_mean(option, self._option_string_actions)}"
         self.exit(2, f"{self.prog.split()[0]}: {one_line} (see {self.prog} --help)\n")
+
+
+class SubcommandParser(Parser):
+    """The parser of a word such as `lens` of `calibrate`: it refuses what it does not know by itself.
+
+    Argparse would have the command's own parser complain, which knows other options.
+    """
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse, and end the program where anything is left over."""
+        parsed, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"{UNRECOGNIZED}{' '.join(unknown)}")
+        return parsed, unknown

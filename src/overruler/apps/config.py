@@ -8,6 +8,12 @@ from typing import Any
 
 from overruler.apps.commands import refuse_options
 from overruler.apps.settings.config_path import CONFIG_VARIABLE, config_path
+from overruler.apps.settings.house_options import (
+    check_given_house_options,
+    parse_pairs,
+    read_house,
+    read_own_bases,
+)
 from overruler.apps.settings.user_config import SCALE_OPTIONS, Config
 from overruler.board import Board
 from overruler.games import GAMES
@@ -85,9 +91,13 @@ def effective_lines(config: Config, args: argparse.Namespace) -> Iterator[Origin
     yield "[table]", ""
     for key in MEANING_WHEN_UNSET:
         yield _table_line(config, args, key)
-    yield from _section_lines(config, "bases", _split_pairs(args.own_base), "--own-base")
-    yield from _section_lines(config, "players", _split_pairs(args.player), "--player")
-    yield from _rule_lines(config, _split_pairs(args.house_rule))
+    check_given_house_options(args)
+    house = read_house(args)
+    read_own_bases(args.own_base)  # a wrong one is told
+    own_bases = dict(parse_pairs("--own-base", args.own_base))
+    yield from _section_lines(config, "bases", own_bases, "--own-base")
+    yield from _section_lines(config, "players", house.players, "--player")
+    yield from _rule_lines(config, house.rules)
 
 
 def _table_line(config: Config, args: argparse.Namespace, key: str) -> OriginatedLine:
@@ -101,10 +111,6 @@ def _table_line(config: Config, args: argparse.Namespace, key: str) -> Originate
     return f"# {key}: {MEANING_WHEN_UNSET[key]}", DEFAULT
 
 
-def _split_pairs(texts: list[str]) -> dict[str, str]:
-    return dict(text.split("=", 1) for text in texts if "=" in text)
-
-
 def _section_lines(
     config: Config, section: str, given: Mapping[str, str], option: str
 ) -> Iterator[OriginatedLine]:
@@ -116,7 +122,7 @@ def _section_lines(
         yield _toml_line(key, value), origin
 
 
-def _rule_lines(config: Config, given: Mapping[str, str]) -> Iterator[OriginatedLine]:
+def _rule_lines(config: Config, given: Mapping[str, bool | str]) -> Iterator[OriginatedLine]:
     for game in GAMES:
         settings = game_of(game).settings
         if settings:
@@ -124,8 +130,7 @@ def _rule_lines(config: Config, given: Mapping[str, str]) -> Iterator[Originated
         for name, setting in settings.items():
             key = f"{game}.{name}"
             if key in given:
-                value = given[key] if isinstance(setting.default, bool) else json.dumps(given[key])
-                yield f"{name} = {value}", "option --house-rule"
+                yield _toml_line(name, given[key]), "option --house-rule"
             elif key in config.rules:
                 yield _toml_line(name, config.rules[key]), config.origin[f"rules.{key}"]
             else:

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from overruler.apps.commands import Parser, refuse_options
+from overruler.apps.commands import SubcommandParser, refuse_options
 from overruler.apps.markers import check_pdf_ending
 from overruler.errors import CannotMeasure
 from overruler.picture.sheets.gauge_sheet import (
@@ -54,7 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option = parser.add_argument
     option("--paper", type=str.lower, choices=tuple(PAPERS_MM), default="a4", help="the paper (a4)")
     option("--out", type=Path, metavar="PDF", help="the page to print (gauge.pdf)")
-    commands = parser.add_subparsers(dest="action", parser_class=Parser, metavar="[check]")
+    commands = parser.add_subparsers(
+        dest="action", parser_class=SubcommandParser, metavar="[check]"
+    )
     check = commands.add_parser(
         "check",
         help="read the error from a photo of the page with bases on it",
@@ -154,5 +156,15 @@ def _measure(args: argparse.Namespace, layout: Layout) -> "Report":
 
     bases = tuple(Base.parse(f"{size:g}") for size in layout.sizes_mm)
     lens = Lens.load(args.lens) if args.lens else None
-    board = gauge_board(args.paper, layout)
-    return Referee(board, lens=lens, bases=bases).look(load_photo(args.photo))
+    referee = Referee(gauge_board(args.paper, layout), lens=lens, bases=bases)
+    photo = load_photo(args.photo)
+    try:
+        return referee.look(photo)
+    except CannotMeasure as error:
+        other = (
+            "leave --kit away for the page of overruler gauge" if args.kit else "--kit for a kit"
+        )
+        raise CannotMeasure(
+            f"{args.photo}: is not read as the page on {args.paper} paper: {error}; "
+            f"name another --paper if it is another, and {other}"
+        ) from None

@@ -9,19 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overruler.apps.process.log import add_log_arguments, say
-from overruler.apps.serve import (
+from overruler.apps.serve import SERVER_QUIET_HELP, check_installed, serve
+from overruler.apps.settings.table_options import add_camera_lens_argument, add_table_arguments
+from overruler.apps.web.address import (
     ACCESS_KEY_BYTES,
-    SERVER_QUIET_HELP,
     ServerAddress,
     add_network_arguments,
-    check_installed,
     closing_on_error,
     listen,
-    serve,
 )
-from overruler.apps.settings.table_options import add_camera_lens_argument, add_table_arguments
 from overruler.errors import BadInput
-from overruler.writing import check_ending, check_folder_name
+from overruler.writing import check_different, check_ending, check_folder_name, check_writable
 
 if TYPE_CHECKING:
     from overruler.apps.web.live.app import LiveServices
@@ -43,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     more = "more sources of the same table: other cameras, which stand still too"
     parser.add_argument("others", metavar="MORE", nargs="*", default=[], help=more)
     parser.add_argument("--loop", action="store_true", help="a film begins again when it has ended")
-    add_table_arguments(parser)
+    add_table_arguments(parser, of_photo=False)
     add_log_arguments(parser, SERVER_QUIET_HELP)
     add_camera_lens_argument(parser.add_argument)
     add_network_arguments(parser, DEFAULT_PORT)
@@ -77,6 +75,7 @@ def _check_cameras(args: argparse.Namespace) -> None:
         if args.lens_of_camera:
             raise BadInput("--lens-of-camera goes with several sources: give --lens")
         return
+    check_different("SOURCE", (args.source, *args.others))
     if len(args.others) >= MAX_CAMERAS:
         raise BadInput(f"{len(args.others) + 1} sources are given, at most {MAX_CAMERAS}")
     for option in ("loop", "fix", "point"):
@@ -97,7 +96,9 @@ def _assemble_server(
 
     if args.look is not None:
         read_look(args.look)  # a wrong one is told before the camera is opened
-    check_ending("--names", args.names, (".json",))
+    if args.names is not None:
+        check_ending("--names", args.names, (".json",))
+        check_writable(args.names)  # a name is kept when it is given, long after the start
     names = (args.names, read_names(args.names)) if args.names is not None else None
     referee = make_referee(args, 1 + len(args.others))
     signs = {player: sign for sign, player in referee.house.players.items()}

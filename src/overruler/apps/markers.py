@@ -3,11 +3,11 @@
 import argparse
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from overruler.apps.commands import Parser, refuse_options
+from overruler.apps.commands import SubcommandParser, refuse_options
 from overruler.board import (
     AUTO_DICTIONARY,
     DICTIONARIES,
@@ -22,7 +22,7 @@ from overruler.picture.sheets.marker_cards import CardSet
 from overruler.picture.sheets.marker_sheet import CHECK_BAR_MM, PAPERS_MM, marker_sheet_pdf
 from overruler.reading.files import read_text
 from overruler.units import mm_from_inches
-from overruler.writing import check_writable, write_atomically
+from overruler.writing import check_writable, write_all_atomically, write_atomically
 
 MIN_MARKER_MM = 10.0
 """Smallest marker that can be ordered."""
@@ -61,7 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_confirm_parser(parser: argparse.ArgumentParser) -> None:
-    commands = parser.add_subparsers(dest="action", parser_class=Parser, metavar="[confirm]")
+    commands = parser.add_subparsers(
+        dest="action", parser_class=SubcommandParser, metavar="[confirm]"
+    )
     confirm = commands.add_parser(
         "confirm",
         help="write into a board file what the print really measures",
@@ -99,32 +101,32 @@ def check_pdf_ending(out: Path) -> None:
 
 
 def _write_card_sheet(args: argparse.Namespace) -> int:
-    cards, out = _read_cards(args), args.out
-    check_writable(out)
-    size_mm = parse_board_size(args.board_mm) if args.board_mm else None
-    board = board_file(cards, *size_mm) if size_mm else None
-    write_atomically(out, marker_sheet_pdf(cards, args.paper))
+    cards = _read_cards(args)
     contents = f"{cards.count} markers of {cards.size_mm:g} mm, {cards.dictionary}"
-    print(f"{out}: {contents}. Print at 100 %, not fit to page.")
-    if board:
-        board_path = out.with_suffix(".toml")
-        write_atomically(board_path, board)
-        print(f"{board_path}: the board file, for overruler measure PHOTO --board {board_path}")
-    return 0
+    return _write_sheet(args, cards, contents, lambda: marker_sheet_pdf(cards, args.paper))
 
 
 def _write_kit(args: argparse.Namespace) -> int:
     refuse_options(args, CARD_OPTIONS, "does not go with --kit: its cards have one size")
     if args.charuco:
         raise BadInput("--kit and --charuco are two sheets: print one after the other")
+    contents = "a table kit on one page"
+    return _write_sheet(args, KIT_CARDS, contents, lambda: gauge_sheet_pdf(args.paper, KIT))
+
+
+def _write_sheet(
+    args: argparse.Namespace, cards: CardSet, contents: str, draw: Callable[[], bytes]
+) -> int:
+    """Write a sheet of cards and, if asked, the board file of a board with them: both or none."""
+    files: list[tuple[Path, bytes | str]] = []
     check_writable(args.out)
-    size_mm = parse_board_size(args.board_mm) if args.board_mm else None
-    board = board_file(KIT_CARDS, *size_mm) if size_mm else None
-    write_atomically(args.out, gauge_sheet_pdf(args.paper, KIT))
-    print(f"{args.out}: a table kit on one page. Print at 100 %, not fit to page.")
-    if board:
-        path = args.out.with_suffix(".toml")
-        write_atomically(path, board)
+    if args.board_mm is not None:
+        board_path = args.out.with_suffix(".toml")
+        check_writable(board_path)
+        files.append((board_path, board_file(cards, *parse_board_size(args.board_mm))))
+    write_all_atomically([(args.out, draw()), *files])
+    print(f"{args.out}: {contents}. Print at 100 %, not fit to page.")
+    for path, _ in files:
         print(f"{path}: the board file, for overruler measure PHOTO --board {path}")
     return 0
 

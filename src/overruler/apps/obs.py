@@ -36,7 +36,9 @@ INPUT_NAME = "Overruler overlay"
 USUAL_OVERLAY = f"http://localhost:{LIVE_PORT}/overlay"
 """The overlay's address unless the server is told otherwise."""
 SETUP_OPTIONS = ("host", "port", "scene", "overlay", "image")
+"""Options that go with `setup` alone."""
 STINGER_OPTIONS = ("out", "words", "look")
+"""Options that go with `stinger` alone."""
 BROWSER_KIND = "browser_source"
 SLIDESHOW_KIND = "slideshow"
 POLL_INTERVAL_S = 0.1
@@ -95,7 +97,7 @@ def make_stinger(args: argparse.Namespace) -> int:
     from overruler.picture.films import stinger
 
     shown = stinger.StingerLook(
-        words=args.words or "Ruling",
+        words="Ruling" if args.words is None else args.words,
         plate=look.plate,
         ink=look.ink,
         stripes=colours[:MAX_STRIPES] or (YES_COLOUR,),
@@ -109,9 +111,10 @@ def make_stinger(args: argparse.Namespace) -> int:
 def _set_up(args: argparse.Namespace) -> int:
     from overruler.sources.obs import Obs
 
-    overlay = args.overlay or USUAL_OVERLAY
+    overlay: str = USUAL_OVERLAY if args.overlay is None else args.overlay
     _check_overlay_address(overlay)
-    place = {name: getattr(args, name) for name in ("host", "port") if getattr(args, name)}
+    given = {name: getattr(args, name) for name in ("host", "port")}
+    place = {name: value for name, value in given.items() if value is not None}
     with Obs(**place) as obs:
         scene = args.scene or obs.request("GetCurrentProgramScene")["currentProgramSceneName"]
         kinds = obs.request("GetInputKindList")["inputKinds"]

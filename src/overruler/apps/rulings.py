@@ -20,7 +20,13 @@ MANY_DOUBTFUL_SHARE = 0.1
 MAX_OPPONENT_PAIRS = 3
 """Number of pairs that are ruled on where nothing is asked."""
 
+
 PiecePair = tuple[Piece, Piece]
+
+
+def question_names(name: str, count: int) -> list[str]:
+    """What errors call each of some questions: they have a number where there are several."""
+    return [name] if count == 1 else [f"{name} {number}" for number in range(1, count + 1)]
 
 
 def rule_on_questions(
@@ -32,14 +38,11 @@ def rule_on_questions(
     where the questions stand.
     """
     if questions:
-        names = [
-            name if len(questions) == 1 else f"{name} {n}" for n in range(1, 1 + len(questions))
-        ]
-        nodes = map(Node, questions, names)
+        nodes = map(Node, questions, question_names(name, len(questions)))
         return tuple(ask(scene, question) for question in nodes)
-    name = "range" if _has_ranges(scene) else "distance"
+    kind = "range" if _has_ranges(scene) else "distance"
     pairs = closest_opponents(scene)
-    rulings = [ask(scene, {"question": name, "from": a.id, "to": b.id}) for a, b in pairs]
+    rulings = [ask(scene, {"question": kind, "from": a.id, "to": b.id}) for a, b in pairs]
     return tuple(sorted(rulings, key=lambda ruling: ruling.tightness_mm))
 
 

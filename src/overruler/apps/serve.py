@@ -3,19 +3,22 @@
 import argparse
 import logging
 import os
-import secrets
 import socket
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overruler.apps.process.log import COMMAND_LOGGER, QUIET_HELP, add_log_arguments, say
-from overruler.apps.settings.house_options import add_house_arguments, read_house, read_own_bases
+from overruler.apps.settings import house_options
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.settings.table_options import add_taught_argument
+from overruler.apps.web.address import (
+    ServerAddress,
+    add_network_arguments,
+    closing_on_error,
+    listen,
+)
 from overruler.board import Board
 from overruler.errors import BadInput, MissingExtra
 from overruler.lens import Lens
@@ -30,33 +33,16 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 8321
 DEFAULT_KEEP_DAYS = 30.0
 DEFAULT_MAX_PHOTO_MB = 25.0
-ACCESS_KEY_BYTES = 16
-"""Random bytes in an access key."""
+MAX_KEEP_DAYS = 36_500
+"""Longest time, in days, that photos can be kept: a hundred years."""
+MIN_PHOTO_MB, MAX_PHOTO_MB = 0.1, 1000
+"""What `--most-mb` may be: no photo of a table is smaller, no camera's is larger."""
 MAX_WORKERS = 2
 """Most photos that are measured at once."""
 SWITCH_INTERVAL_S = 0.001
 """How long a thread that computes may keep the one that answers waiting."""
 SERVER_QUIET_HELP = f"{QUIET_HELP} and the address"
 """What `-q` does to a server."""
-LOOPBACK = "127.0.0.1"
-WILDCARD_HOSTS = ("0.0.0.0", "::")
-"""A server that listens there listens at all addresses of the machine; they are no address to visit."""
-
-
-def add_network_arguments(parser: argparse.ArgumentParser, port: int) -> None:
-    """Add the options that say where a server listens, and whom it lets in."""
-    option = parser.add_argument_group("who can reach it").add_argument
-    lan = "let phones on this network in: prints an address with a key, as a QR code"
-    option("--lan", action="store_true", help=lan)
-    host = "the address to listen at (127.0.0.1; with --lan this machine's own)"
-    option("--host", metavar="ADDRESS", help=host)
-    port_help = f"the port ({port}; 0 for any that is free)"
-    option("--port", type=int, default=port, metavar="N", help=port_help)
-    name = "another name that the server may be called by"
-    option("--name", action="append", default=[], metavar="HOST", help=name)
-    certificate = "a certificate, for https; with --tls-key"
-    option("--tls-cert", type=Path, metavar="PEM", help=certificate)
-    option("--tls-key", type=Path, metavar="PEM", help="its key")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in ("board", "lens"):
         metavar, text = f"{name.upper()}.toml", f"a {name} file to choose from"
         option(f"--{name}", type=Path, action="append", default=[], metavar=metavar, help=text)
-    add_house_arguments(parser)
+    house_options.add_house_arguments(parser)
     add_taught_argument(parser)
     option = parser.add_argument_group("what is kept").add_argument
     store = "where photos and scenes are kept (this user's data folder)"
@@ -77,40 +63,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option("--most-mb", type=float, default=DEFAULT_MAX_PHOTO_MB, metavar="MB", help=most_mb)
     workers = "photos measured at once: 1 or 2 (by the number of cores)"
     option("--workers", type=int, metavar="N", help=workers)
-
-
-@dataclass(frozen=True, slots=True)
-class ServerAddress:
-    """Where a server can be reached."""
-
-    hosts: tuple[str, ...]
-    """The addresses that it listens at, the one to print first."""
-    port: int
-    secure: bool
-    """Whether it speaks https."""
-    key: str | None
-    """The access key; None where only this machine can reach it."""
-    name: str | None = None
-    """The name to print where it listens at all addresses."""
-
-    @property
-    def base_url(self) -> str:
-        """The URL without the key."""
-        host = self.name or ("localhost" if self.hosts[0] == LOOPBACK else self.hosts[0])
-        host = f"[{host}]" if ":" in host else host
-        return f"http{'s' if self.secure else ''}://{host}:{self.port}/"
-
-    @property
-    def url(self) -> str:
-        """The URL with the key."""
-        return f"{self.base_url}?key={self.key}" if self.key else self.base_url
-
-    def accepted_hosts(self, names: Sequence[str]) -> frozenset[str]:
-        """The values of the `Host` header that the server accepts; `names` are the user's own."""
-        from overruler.apps.web.phone.lan_address import host_names
-
-        own_names = host_names(self.hosts[0] if self.key else None)
-        return frozenset(own_names | {*self.hosts, *(name.lower() for name in names)})
 
 
 def run(args: argparse.Namespace) -> int:
@@ -127,17 +79,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-@contextmanager
-def closing_on_error(sockets: Sequence[socket.socket]) -> Iterator[None]:
-    """Close the sockets if the block raises."""
-    try:
-        yield
-    except BaseException:
-        for listener in sockets:
-            listener.close()
-        raise
-
-
 def check_installed() -> None:
     """Raise `MissingExtra` where the libraries of a server are missing."""
     try:
@@ -147,52 +88,20 @@ def check_installed() -> None:
         raise MissingExtra.with_install_hint("the server is not installed", "web") from None
 
 
-def listen(args: argparse.Namespace) -> tuple[list[socket.socket], ServerAddress]:
-    """Open the sockets, and return them with their address; `BadInput` where that fails."""
-    from overruler.apps.web.phone.lan_address import describe_listen_error, open_listener
-
-    hosts = _hosts(args)
-    sockets: list[socket.socket] = []
-    port = args.port
-    for host in hosts:
-        try:
-            sockets.append(open_listener(host, port))
-        except (OSError, OverflowError) as error:
-            raise BadInput(describe_listen_error(error, host, port)) from None
-        port = sockets[-1].getsockname()[1]
-    open_to_others = any(host not in (LOOPBACK, "::1") for host in hosts)
-    key = secrets.token_urlsafe(ACCESS_KEY_BYTES) if open_to_others else None
-    name = args.name[0] if args.name and hosts[0] in WILDCARD_HOSTS else None
-    return sockets, ServerAddress(hosts, port, args.tls_cert is not None, key, name)
-
-
-def _hosts(args: argparse.Namespace) -> tuple[str, ...]:
-    """The addresses to listen at, the one to print first."""
-    from overruler.apps.web.certificate import check_certificate
-    from overruler.apps.web.phone.lan_address import find_lan_address
-
-    if (args.tls_cert is None) != (args.tls_key is None):
-        raise BadInput("--tls-cert and --tls-key go together: give both, or neither")
-    if args.tls_cert:
-        check_certificate(args.tls_cert, args.tls_key)
-    if not args.lan:
-        return (args.host or LOOPBACK,)
-    lan_address = args.host or find_lan_address()
-    if lan_address is None:
-        raise BadInput(
-            "--lan: this machine is on no network that could be found: name its address with --host"
-        )
-    return (lan_address,) if lan_address == LOOPBACK else (lan_address, LOOPBACK)
-
-
 def read_settings(args: argparse.Namespace, place: ServerAddress) -> "Settings":
     """The settings of the application; `BadInput` names what is wrong with the options."""
     from overruler.apps.web.guard import AccessPolicy
     from overruler.apps.web.phone.app import Settings
     from overruler.apps.web.phone.request_options import Choices, usual_boards
 
-    if args.keep <= 0 or args.most_mb <= 0:
-        raise BadInput("--keep and --most-mb must be greater than 0")
+    if not 0 < args.keep <= MAX_KEEP_DAYS:
+        raise BadInput(
+            f"--keep: must be more than 0 and at most {MAX_KEEP_DAYS} days, is {args.keep:g}"
+        )
+    if not MIN_PHOTO_MB <= args.most_mb <= MAX_PHOTO_MB:
+        raise BadInput(
+            f"--most-mb: must be from {MIN_PHOTO_MB} to {MAX_PHOTO_MB} MB, is {args.most_mb:g}"
+        )
     processes = _worker_count(args.workers)
     boards = _read_named("--board", ((Board.load(path).name, path) for path in args.board))
     lenses = _read_named("--lens", ((path.stem, path) for path in args.lens if Lens.load(path)))
@@ -248,8 +157,9 @@ def house_request(args: argparse.Namespace) -> MeasureRequest:
         house_rule=tuple(args.house_rule),
         units=args.units,
     )
-    read_house(request)
-    read_own_bases(request.own_base)
+    house_options.check_given_house_options(args)
+    house_options.read_house(request)
+    house_options.read_own_bases(request.own_base)
     return request
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import cv2
 import numpy as np
@@ -72,6 +73,8 @@ def parse_source(address: str, loop: bool = False) -> Source:
 
         return Source(address, open_screenshots(address))
     if address.startswith(STREAM_SCHEMES):
+        if not urlsplit(address).netloc:
+            raise BadInput(f"{address}: names no host: give rtsp://192.168.1.20/stream say")
         return Source(address, lambda: _stream_shots(address))
     if address.isdecimal() or address.startswith("/dev/"):
         device = int(address) if address.isdecimal() else address

@@ -10,6 +10,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from overruler.apps import serve
 from overruler.apps.markers import board_file
+from overruler.apps.web.address import ServerAddress
 from overruler.apps.web.guard import KEY_COOKIE, AccessPolicy
 from overruler.errors import BadInput
 from overruler.picture.sheets.marker_cards import CardSet
@@ -158,7 +159,7 @@ def test_two_boards_of_one_name_are_refused_at_the_start(tmp_path: Path) -> None
         path.write_text(board_file(CardSet(), width, 900, "club"))
     parser = argparse.ArgumentParser()
     serve.add_arguments(parser)
-    place = serve.ServerAddress(("127.0.0.1",), 8321, False, None)
+    place = ServerAddress(("127.0.0.1",), 8321, False, None)
     both = [part for path in paths for part in ("--board", str(path))]
     with pytest.raises(BadInput, match=r"first.toml and .*second.toml are both called 'club'"):
         serve.read_settings(parser.parse_args(both), place)

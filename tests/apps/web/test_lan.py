@@ -12,8 +12,8 @@ from PIL import Image
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from overruler.apps import serve
 from overruler.apps.web import guard
+from overruler.apps.web.address import ACCESS_KEY_BYTES
 from overruler.apps.web.guard import AccessPolicy
 from tests.apps.web.desk import client, measured
 
@@ -39,7 +39,7 @@ def test_no_guess_but_the_key_opens_anything(lan: TestClient, guess: str) -> Non
 
 
 def test_a_key_has_more_bits_than_anybody_can_try() -> None:
-    assert serve.ACCESS_KEY_BYTES * 8 >= 128
+    assert ACCESS_KEY_BYTES * 8 >= 128
 
 
 def test_every_guess_is_compared_in_the_same_time(

@@ -6,14 +6,19 @@ from pathlib import Path
 from overruler.apps.analyze.engines import ENGINES
 from overruler.apps.analyze.film_rulings import read_allowances
 from overruler.apps.analyze.turns import read_turns
+from overruler.apps.commands import refuse_options
 from overruler.apps.measure import add_table_arguments
 from overruler.apps.process.log import add_log_arguments
 from overruler.apps.settings.table_options import add_camera_lens_argument
 from overruler.errors import BadInput
-from overruler.writing import check_folder_name
+from overruler.writing import check_different, check_folder_name
 
 MAX_CAMERAS = 10
 """Most cameras over one table: as many as photos of one."""
+USUAL_ENGINE = "serial"
+"""Who does the work unasked: this process."""
+USUAL_SEGMENT_S = 300.0
+"""Length of a film's segments, in seconds, unless another is told."""
 USUAL_WORKERS = 2
 """Processes that `--engine dask` starts unasked."""
 MIN_SEGMENT_S = 5
@@ -26,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out = "where each film's folder of results goes"
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help=out)
     _add_camera_arguments(parser)
-    add_table_arguments(parser)
+    add_table_arguments(parser, of_photo=False)
     _add_output_arguments(parser)
     _add_engine_arguments(parser)
     add_log_arguments(parser)
@@ -57,9 +62,9 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_engine_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("who does the work").add_argument
-    add("--engine", choices=ENGINES, default="serial", help="this process, or Dask's workers")
+    add("--engine", choices=ENGINES, help="this process (serial, the default), or Dask's workers")
     segment = "how long a segment of a film is (300)"
-    add("--segment-s", type=float, default=300.0, metavar="SECONDS", help=segment)
+    add("--segment-s", type=float, metavar="SECONDS", help=segment)
     workers = "processes that --engine dask starts (2)"
     add("--workers", type=int, metavar="N", help=workers)
     scheduler = "a Dask scheduler that is running, tcp://host:8786 say"
@@ -68,6 +73,7 @@ def _add_engine_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     check_folder_name("--out", args.out)
+    _check_folder_options(args)
     _check_engine_options(args)
     _check_camera_options(args)
     allowances = read_allowances(args.allowance)
@@ -87,6 +93,15 @@ def run(args: argparse.Namespace) -> int:
     return analyze_films(args, allowances, turns)
 
 
+def _check_folder_options(args: argparse.Namespace) -> None:
+    """Refuse what goes with films where there are none: a folder of photos is read as one piece."""
+    if all(video.is_dir() for video in args.videos):
+        names = [name for name in ("engine", "segment_s") if getattr(args, name) is not None]
+        refuse_options(args, names, "goes with films: leave it away with folders of photos")
+        if not args.resume:
+            raise BadInput("--no-resume goes with films: leave it away with folders of photos")
+
+
 def _check_camera_options(args: argparse.Namespace) -> None:
     if not args.together:
         for option in ("offset", "lens_of_camera"):
@@ -101,6 +116,7 @@ def _check_camera_options(args: argparse.Namespace) -> None:
     folders = [video for video in args.videos if video.is_dir()]
     if folders:
         raise BadInput(f"--together: {folders[0]} is a folder: give films")
+    check_different("--together", args.videos)
     for option in ("fix", "point"):
         if getattr(args, option):
             raise BadInput(f"--{option} goes with one camera: leave it away with --together")
@@ -112,8 +128,9 @@ def _check_engine_options(args: argparse.Namespace) -> None:
             raise BadInput(f"--{option} goes with --engine dask: give both, or neither")
     if args.scheduler and args.workers is not None:
         raise BadInput("--workers: the scheduler has its own: leave --workers or --scheduler away")
-    if args.workers is None:
-        args.workers = USUAL_WORKERS
+    args.engine = args.engine or USUAL_ENGINE
+    args.segment_s = USUAL_SEGMENT_S if args.segment_s is None else args.segment_s
+    args.workers = USUAL_WORKERS if args.workers is None else args.workers
     if args.workers < 1:
         raise BadInput(f"--workers: at least 1 is needed, {args.workers} given")
     if not args.segment_s >= MIN_SEGMENT_S:

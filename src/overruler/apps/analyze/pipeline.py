@@ -18,7 +18,7 @@ from overruler.apps.analyze.offsets import films_beside, find_offsets, find_read
 from overruler.apps.analyze.segment import BesideFilm, load_segment, split_film
 from overruler.apps.analyze.segment_task import SegmentTask, prepare_process, show_progress
 from overruler.apps.analyze.turns import Turn, guess_turns, turn_rows
-from overruler.apps.measure.options import read_lenses
+from overruler.apps.measure.options import check_given_table_options, read_lenses
 from overruler.apps.process.log import say
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
@@ -79,6 +79,7 @@ def _write_clips(video: Path, film: FilmResults, out: Path, args: argparse.Names
 
 def make_referee(args: argparse.Namespace, cameras: int = 1) -> Referee:
     """Make a referee of the options about the table, read as `measure` reads them."""
+    check_given_table_options(args)
     options = measure.load_options(MeasureRequest.from_namespace(args))
     if options.known_boards:
         raise BadInput("--board auto is for photos: name the board of a film or a camera")

@@ -1,12 +1,11 @@
 """`overruler calibrate lens` and `overruler calibrate board`: what is measured once and then known."""
 
 import argparse
-from collections import Counter
 from pathlib import Path
 
-from overruler.apps.commands import Parser
+from overruler.apps.commands import SubcommandParser
 from overruler.errors import BadInput
-from overruler.writing import check_ending, check_writable
+from overruler.writing import check_different, check_ending, check_outputs, check_writable
 
 LENS_EXAMPLE = (
     "overruler calibrate lens sheet1.jpg sheet2.jpg sheet3.jpg --out lens.toml --picture lens.png"
@@ -18,13 +17,13 @@ BOARD_EXAMPLE = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(
-        dest="what", required=True, parser_class=Parser, metavar="lens | board"
+        dest="what", required=True, parser_class=SubcommandParser, metavar="lens | board"
     )
     _add_lens_parser(commands)
     _add_board_parser(commands)
 
 
-def _add_lens_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
+def _add_lens_parser(commands: "argparse._SubParsersAction[SubcommandParser]") -> None:
     parser = commands.add_parser(
         "lens",
         help="a lens file from photos of a printed sheet (overruler markers --charuco)",
@@ -48,7 +47,7 @@ def _add_lens_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
     parser.add_argument("--picture", type=Path, metavar="OUT.png", help=picture)
 
 
-def _add_board_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
+def _add_board_parser(commands: "argparse._SubParsersAction[SubcommandParser]") -> None:
     parser = commands.add_parser(
         "board",
         help="a board file from photos of markers that were laid anywhere",
@@ -60,12 +59,17 @@ def _add_board_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
     option = parser.add_argument_group("what is known of the markers (one of the two)").add_argument
     marker_mm = "side of the markers' black squares"
     option("--marker-mm", type=float, metavar="SIZE", help=marker_mm)
-    board = "a board file without places, its print confirmed"
-    option("--board", type=Path, metavar="BOARD.toml", help=board)
+    board = "a board file without places, its print confirmed, or one of your own by name"
+    option("--board", type=Path, metavar="BOARD", help=board)
     option = parser.add_argument_group("what else is known").add_argument
     dictionary = "family of the markers, with --marker-mm (found where absent)"
     option("--dictionary", metavar="NAME", help=dictionary)
-    option("--lens", type=Path, metavar="LENS.toml", help="the lens file of the camera")
+    option(
+        "--lens",
+        type=Path,
+        metavar="LENS.toml",
+        help="the camera's lens file (found from the photos where absent)",
+    )
     option("--board-mm", metavar="WxH", help="the board's size (the box round the markers)")
     option("--name", help="the board's name (the file's)")
 
@@ -83,9 +87,11 @@ def _add_photo_arguments(
 def run(args: argparse.Namespace) -> int:
     check_ending("--out", args.out, (".toml",))
     check_writable(args.out)
-    for path, count in Counter(args.photos).items():
-        if count > 1:
-            raise BadInput(f"{path}: is named twice: name each photo once")
+    check_different("PHOTO", args.photos)
+    if args.what == "board" and args.name == "":
+        raise BadInput("--name: is empty: give the board's name, or leave --name away")
+    read = (*args.photos, *(getattr(args, name, None) for name in ("board", "lens")))
+    check_outputs({"--out": args.out, "--picture": getattr(args, "picture", None)}, read)
     if args.what == "lens":
         from overruler.apps.calibrate.lens import calibrate_lens
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overruler.apps.calibrate.photos import LeftOut, fit_or_explain, most_common, process_photos
+from overruler.apps.settings.known_boards import load_board
 from overruler.board import AUTO_DICTIONARY, DICTIONARIES, Board
 from overruler.errors import BadInput, CannotMeasure, UnknownName
 from overruler.lens import Lens
@@ -53,7 +54,7 @@ def _read_board_without_layout(args: argparse.Namespace) -> Board:
         return Board.free(args.marker_mm, args.dictionary or AUTO_DICTIONARY)
     if args.dictionary is not None:
         raise BadInput("--dictionary goes with --marker-mm; a board file names its own")
-    board = Board.load(args.board)
+    board = load_board(args.board)
     if board.layout_known:
         raise BadInput(
             f"{args.board}: says already where its markers lie; "

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 from overruler.apps.calibrate.photos import LeftOut, fit_or_explain, most_common, process_photos
 from overruler.apps.measure.options import check_picture_ending
 from overruler.board import DICTIONARIES
-from overruler.chart import Chart
+from overruler.chart import MIN_SQUARES_PER_SIDE, Chart
 from overruler.errors import BadInput, UnknownName
+from overruler.reading import Node, read_length
 from overruler.writing import check_writable, write_atomically
+
+MAX_SQUARES_PER_SIDE = 100
+"""Most squares along a side: a camera resolves no more, and every one is searched for."""
 
 if TYPE_CHECKING:
     from overruler.frame import Frame
@@ -55,6 +59,9 @@ def _read_chart(args: argparse.Namespace) -> Chart:
     columns, rows = default.columns, default.rows
     if size := args.chessboard or args.charuco:
         columns, rows = _parse_squares("--chessboard" if args.chessboard else "--charuco", size)
+    for name in ("square_mm", "marker_mm"):
+        if getattr(args, name) is not None:
+            read_length(Node(getattr(args, name), f"--{name.replace('_', '-')}"))
     square_mm = default.square_mm if args.square_mm is None else args.square_mm
     if args.chessboard:
         return Chart(columns, rows, square_mm, None)
@@ -74,6 +81,9 @@ def _parse_squares(option: str, text: str) -> tuple[int, int]:
     except ValueError:
         problem = f"expected the squares across and down, 7x10 say, found {text!r}"
         raise BadInput(f"{option}: {problem}") from None
+    if not all(MIN_SQUARES_PER_SIDE <= count <= MAX_SQUARES_PER_SIDE for count in (columns, rows)):
+        limits = f"{MIN_SQUARES_PER_SIDE} to {MAX_SQUARES_PER_SIDE} squares a side"
+        raise BadInput(f"{option}: a sheet has {limits}, found {text!r}")
     return columns, rows
 
 

@@ -1,15 +1,21 @@
 """The options of `overruler measure`, read and checked before the slow work begins."""
 
 import argparse
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from overruler.apps.geojson import check_geojson_path
+from overruler.apps.rulings import question_names
 from overruler.apps.settings.game_choice import choose_game, recorded_game
-from overruler.apps.settings.house_options import read_house, read_own_bases, select_bases
+from overruler.apps.settings.house_options import (
+    check_given_bases,
+    check_given_house_options,
+    read_house,
+    read_own_bases,
+    select_bases,
+)
 from overruler.apps.settings.known_boards import AUTO_BOARD, known_boards, load_board
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.bases import Base
@@ -25,7 +31,13 @@ from overruler.picture.films import check_film_ending
 from overruler.reading import MAX_LENGTH_MM, Node, read_length
 from overruler.rules import game_of, read_question
 from overruler.taught import Taught
-from overruler.writing import check_ending, check_writable, endings_rule
+from overruler.writing import (
+    check_different,
+    check_ending,
+    check_outputs,
+    check_writable,
+    endings_rule,
+)
 
 MIN_POINTS = 4
 """A homography needs four points."""
@@ -93,8 +105,15 @@ def read_options(args: argparse.Namespace) -> MeasureOptions:
 
 def read_request(args: argparse.Namespace) -> MeasureRequest:
     """The request of the command line, before any file is read."""
+    check_given_table_options(args)
     request = with_default_board(MeasureRequest.from_namespace(args))
     return replace(request, game=recorded_game(request.game))
+
+
+def check_given_table_options(args: argparse.Namespace) -> None:
+    """Refuse what the command line says of the table twice, or in vain."""
+    check_given_house_options(args, choose_game(args.game).game or DEFAULT_GAME)
+    check_given_bases(args)
 
 
 def with_default_board(request: MeasureRequest) -> MeasureRequest:
@@ -190,13 +209,11 @@ def _check_outputs(args: MeasureRequest) -> None:
         check_film_ending(args.picture)
     if args.doubt:
         check_picture_ending("--doubt", args.doubt)
-    written = (args.scene, args.picture, args.doubt, args.geojson, args.csv)
-    given = (args.photo, *args.more, *args.beside, *written)
-    paths = [os.path.realpath(path) for path in given if path]
-    if len(set(paths)) < len(paths):
-        raise BadInput(
-            "PHOTOs, --beside, --scene, --picture, --doubt, --geojson and --csv must be different files"
-        )
+    names = ("scene", "picture", "doubt", "geojson", "csv")
+    photos = (args.photo, *args.more, *args.beside)
+    others = (args.board, args.lens, args.terrain, args.fix, args.taught)
+    check_different("PHOTO", photos)
+    check_outputs({f"--{name}": getattr(args, name) for name in names}, (*photos, *others))
     check_ending("--scene", args.scene, SCENE_ENDINGS)
     check_ending("--csv", args.csv, CSV_ENDINGS)
 
@@ -267,10 +284,10 @@ def _parse_point(text: str) -> PointCorrespondence:
 def _parse_questions(texts: Sequence[str], game: str | None) -> tuple[dict[str, Any], ...]:
     known = game_of(game or DEFAULT_GAME).questions if texts else {}
     questions = []
-    for number, text in enumerate(texts, 1):
-        node = read_question(game or DEFAULT_GAME, text, f"--ask {number}")
+    for text, where in zip(texts, question_names("--ask", len(texts)), strict=True):
+        node = read_question(game or DEFAULT_GAME, text, where)
         name = node["question"].text()
         if name not in known:
-            raise UnknownName(f"--ask {number}: question", name, known)
+            raise UnknownName(f"{where}: question", name, known)
         questions.append(node.value)
     return tuple(questions)

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from overruler.apps.commands import given_options
 from overruler.apps.settings.game_choice import GameChoice
 from overruler.bases import Base, catalogue
 from overruler.errors import BadInput, UnknownName
@@ -23,12 +24,20 @@ def add_house_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "what is the table's own (kept in the file of overruler config)"
     )
-    base = "a base of one's own that is looked for too, in mm as for --bases: skiff=66x38o"
-    _add_repeatable(group, "--own-base", "NAME=SIZE", base)
+    add_own_base_argument(group)
     signs = ", ".join(OWNER_SIGNS)
     player = f"whose pieces are: by their ring's colour or their half of the board ({signs})"
     _add_repeatable(group, "--player", "SIGN=NAME", player)
     add_house_rule_argument(group)
+
+
+def add_own_base_argument(group: "argparse._ArgumentGroup") -> None:
+    """Add `--own-base`, for a command that looks for bases."""
+    base = (
+        "a base of one's own, in mm as for --bases, which then names it: skiff=66x38o; without --bases "
+        "it is looked for beside the game's"
+    )
+    _add_repeatable(group, "--own-base", "NAME=SIZE", base)
 
 
 def add_house_rule_argument(
@@ -59,9 +68,50 @@ def read_house(
     return HouseRules(players, rules, preset, _check_units(getattr(args, "units", None)))
 
 
+def check_given_house_options(args: argparse.Namespace, game: str | None = None) -> None:
+    """Refuse what the command line gives twice, or in vain; the user's own file serves all games.
+
+    `game` is the one that is played; None: any may be.
+    """
+    given = given_options(args)
+    for option in ("own_base", "player", "house_rule"):
+        name = f"--{option.replace('_', '-')}"
+        _refuse_second_values(name, getattr(given, option, ()))
+    for name, _ in map(_parse_house_rule, getattr(given, "house_rule", ())):
+        ruled = name.partition(".")[0]
+        if game not in (None, ruled):
+            raise BadInput(
+                f"--house-rule {name}: changes nothing in {game}: leave it away, or give --game {ruled}"
+            )
+
+
+def check_given_bases(args: argparse.Namespace) -> None:
+    """Refuse a base of one's own on the command line that is not among those looked for."""
+    given = given_options(args)
+    if args.bases is None or not given.own_base:
+        return
+    own = read_own_bases(args.own_base)
+    wanted = select_bases(args.bases, own, GameChoice(None)) or ()
+    for name in read_own_bases(given.own_base):
+        if own[name] not in wanted:
+            lacking = "--bases lacks it" if given.bases else "bases in your own file lack it"
+            raise BadInput(
+                f"--own-base {name}: is not looked for, as {lacking}: "
+                f"give --bases {args.bases},{name}, or leave --own-base away"
+            )
+
+
+def _refuse_second_values(option: str, texts: Sequence[str]) -> None:
+    """Refuse two values of one name."""
+    values: dict[str, str] = {}
+    for name, value in parse_pairs(option, texts):
+        if values.setdefault(name, value) != value:
+            raise BadInput(f"{option} {name}: is {values[name]} and {value}: give one of the two")
+
+
 def read_own_bases(texts: Sequence[str]) -> dict[str, Base]:
     """The table's own bases by name."""
-    pairs = _parse_pairs("--own-base", texts)
+    pairs = parse_pairs("--own-base", texts)
     return {name: parse_own_base(f"--own-base {name}", name, size) for name, size in pairs}
 
 
@@ -121,7 +171,7 @@ def _check_units(units: str | None) -> str | None:
 
 
 def _parse_players(texts: Sequence[str]) -> dict[str, str]:
-    players = dict(_parse_pairs("--player", texts))
+    players = dict(parse_pairs("--player", texts))
     for sign in players:
         if sign not in OWNER_SIGNS:
             raise UnknownName("--player", sign, OWNER_SIGNS)
@@ -129,7 +179,7 @@ def _parse_players(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _parse_house_rule(text: str) -> tuple[str, bool | str]:
-    [(name, value)] = _parse_pairs("--house-rule", [text])
+    [(name, value)] = parse_pairs("--house-rule", [text])
     game, _, setting = name.partition(".")
     game = find_game(game) or game
     name = f"{game}.{setting}"
@@ -141,7 +191,8 @@ def _parse_house_rule(text: str) -> tuple[str, bool | str]:
     return name, value == "true"
 
 
-def _parse_pairs(option: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+def parse_pairs(option: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The name and the value of each text `NAME=VALUE` of an option."""
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals and value):

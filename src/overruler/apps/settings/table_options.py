@@ -9,9 +9,15 @@ from overruler.apps.settings.house_options import add_house_arguments
 from overruler.games import GAMES
 
 
-def add_table_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what is known of the table."""
-    _add_scale_arguments(parser)
+def add_table_arguments(parser: argparse.ArgumentParser, of_photo: bool = True) -> None:
+    """Add the options that say what is known of the table, of a photo or else of a film or a camera."""
+    add_finding_arguments(parser, of_photo)
+    add_house_arguments(parser)
+
+
+def add_finding_arguments(parser: argparse.ArgumentParser, of_photo: bool = True) -> None:
+    """Add those of the options by which bases are found and measured."""
+    _add_scale_arguments(parser, of_photo)
     option = parser.add_argument_group("what else is known").add_argument
     file_option = partial(option, type=Path)
     dictionary = "family of the markers, with --marker-mm (found where absent)"
@@ -28,7 +34,6 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     file_option("--fix", metavar="FIX.toml", help=fix)
     bases = "the bases to look for, in mm: round, rectangle, oval, with round ends"
     option("--bases", metavar="27,50x25,75x42o,70x25s", help=bases)
-    add_house_arguments(parser)
 
 
 def add_taught_argument(parser: argparse.ArgumentParser) -> None:
@@ -38,17 +43,16 @@ def add_taught_argument(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--taught", type=Path, metavar="TAUGHT.json", help=about)
 
 
-def _add_scale_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_scale_arguments(parser: argparse.ArgumentParser, of_photo: bool) -> None:
     group = parser.add_argument_group("what is known of the table (one of the three)")
-    board = (
-        "a board by name (3x3, 6x3, one of your own) or a board file: markers whose places are known; "
-        "auto finds it by the markers"
-    )
+    board = "a board by name (3x3, 6x3, one of your own) or a board file: markers whose places are known"
+    if of_photo:
+        board += "; auto, which holds where none of the three is given, finds it by the markers"
     group.add_argument("--board", type=Path, metavar="BOARD", help=board)
     marker_mm = "side of the markers' black squares; they may lie anywhere"
     group.add_argument("--marker-mm", type=float, metavar="SIZE", help=marker_mm)
     point = (
-        "a pixel = its place on the board in mm, four times or more: for a photo without markers"
+        "a pixel = its place on the board in mm, four times or more: for a table without markers"
     )
     group.add_argument("--point", action="append", default=[], metavar="U,V=X,Y", help=point)
 

@@ -2,17 +2,21 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from overruler.apps.commands import given_options, refuse_options
 from overruler.apps.process.progress import progress_display
-from overruler.apps.settings.table_options import add_table_arguments, add_taught_argument
+from overruler.apps.settings.house_options import add_own_base_argument
+from overruler.apps.settings.table_options import add_finding_arguments, add_taught_argument
 from overruler.errors import BadInput, OverrulerError, printable
 from overruler.taught import CorrectedPhoto, Taught, Weighing
 from overruler.units import format_count
 from overruler.writing import check_ending, check_writable
 
+OPTIONS_OF_ALL = ("source", "taught", "checked", "show", "forget")
+"""What does not say how a photo is measured."""
 SHOWN = (0.9, 0.99)
 """Probabilities of which it is told what they become."""
 
@@ -30,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option("--show", action="store_true", help="print what was learned, and of which photos")
     forget = "forget a photo, by its name in --show; without a name all of them: removes the file"
     option("--forget", nargs="?", const="", metavar="PHOTO", help=forget)
-    add_table_arguments(parser)
+    add_finding_arguments(parser)
+    own = "what is the table's own (kept in the file of overruler config)"
+    add_own_base_argument(parser.add_argument_group(own))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -48,16 +54,26 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_what_is_done(args: argparse.Namespace) -> None:
-    """Refuse what `--show` and `--forget` do not look at."""
+    """Refuse what would do nothing: where nothing is learned, or not of a photo that is named."""
+    given = given_options(args)
+    of_photo = [name for name in vars(given) if name not in OPTIONS_OF_ALL]
     if args.show and args.forget is not None:
         raise BadInput("--show and --forget exclude each other: give one")
-    if not args.show and args.forget is None:
-        return
-    option = "--show" if args.show else "--forget"
-    if args.source:
-        raise BadInput(f"{option} learns nothing: leave {args.source[0]} away, or {option}")
-    if args.checked:
-        raise BadInput(f"--checked goes with a photo to learn from: leave it away with {option}")
+    if args.show or args.forget is not None:
+        option = "--show" if args.show else "--forget"
+        if args.source:
+            raise BadInput(f"{option} learns nothing: leave {args.source[0]} away, or {option}")
+        problem = f"goes with a photo to learn from: leave it away with {option}"
+        refuse_options(given, ["checked", *of_photo], problem)
+    elif args.source and not _has_photo(args.source):
+        problem = f"goes with a photo: {args.source[0]} says itself how its photos are measured"
+        refuse_options(given, of_photo, problem)
+
+
+def _has_photo(sources: Sequence[Path]) -> bool:
+    from overruler.apps.teach.lessons import is_photo
+
+    return any(map(is_photo, sources))
 
 
 def _load(path: Path) -> Taught:

@@ -44,7 +44,7 @@ class Lesson:
 
 def lessons_of(sources: Sequence[Path], request: MeasureRequest) -> Iterator[Lesson]:
     """The lessons that a command line names; `request` says how photos among them are measured."""
-    photos = [path for path in sources if not (_is_bundle(path) or _is_store(path))]
+    photos = [path for path in sources if is_photo(path)]
     if request.fix and len(photos) > 1:
         raise BadInput("--fix corrects one photo: teach one photo at a time")
     for path in sources:
@@ -58,6 +58,11 @@ def lessons_of(sources: Sequence[Path], request: MeasureRequest) -> Iterator[Les
         else:
             one = replace(request, photo=path)
             yield Lesson(str(path), nullcontext, partial(load_options, one))
+
+
+def is_photo(path: Path) -> bool:
+    """Whether a source is a photo, which options say how to measure."""
+    return not (_is_bundle(path) or _is_store(path))
 
 
 def _is_bundle(path: Path) -> bool:
