@@ -7,6 +7,7 @@ import pytest
 
 from evaluate.drawn.views import BOARD_MM, camera_from, see
 from overruler.detections import RaisedArea
+from overruler.geometry.relief import reproject_to_height
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.levels import (
@@ -51,6 +52,21 @@ def test_parallax_measures_a_top_and_counts_once() -> None:
     assert level.z_sigma_mm < 3
     assert level.prior_sigma_mm == FREE_SIGMA_MM
     assert join_levels(photos) == []
+
+
+@pytest.mark.parametrize("guess_mm", [32.0, 90.0, 150.0])
+def test_a_base_near_the_edge_tells_how_high_its_roof_is(guess_mm: float) -> None:
+    """Guessed too low, the roof seems to lie farther from the camera: the base is held against it as high as it is."""
+    base = PLACE[0] + 45.0, PLACE[1] + 45.0
+    photos = [see(k, camera_from(120.0 * k), [(*base, 90.0, 27.0)]) for k in range(3)]
+    guessed = reproject_to_height(camera_from(0.0), SQUARE + PLACE, 90.0, guess_mm)
+    area = RaisedArea("h1", guessed, guess_mm, 16.0)
+    roof = Level(((photos[0], area),), guess_mm, 16.0, 0.6)
+    (level,) = measure_levels([roof], associate(photos, BOARD_MM))
+    assert level.z_mm == pytest.approx(90.0, abs=2)
+    assert level.outline_at(level.z_mm) == pytest.approx(SQUARE + PLACE, abs=3)
+    beside = [see(k, camera_from(120.0 * k), [(620.0, 330.0, 90.0, 27.0)]) for k in range(3)]
+    assert measure_levels([roof], associate(beside, BOARD_MM)) == [roof]
 
 
 @pytest.mark.parametrize(("score", "count"), [(0.3, 2), (0.7, 1)])

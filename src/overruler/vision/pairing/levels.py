@@ -13,7 +13,7 @@ import numpy as np
 from overruler.detections import RaisedArea
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
-from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.hypotheses import HEIGHT_SIGMA_FACTOR, Hypothesis
 from overruler.vision.pairing.sighting import SeenPhoto
 
 LEVEL_SIGMA_MM = 0.4
@@ -53,9 +53,10 @@ class Level:
         camera = photo.calibration.camera
         return reproject_to_height(camera, area.footprint_mm, area.top_z_mm, z_mm)
 
-    def inside_mm(self, xy_mm: Array) -> float:
-        """How far a place (2,) at its height lies inside its outline; negative outside."""
-        outline = np.asarray(self.outline_at(self.z_mm), np.float32).reshape(-1, 1, 2)
+    def inside_mm(self, xy_mm: Array, z_mm: float | None = None) -> float:
+        """How far a place (2,) lies inside its outline at a height, its own by default; negative outside."""
+        height_mm = self.z_mm if z_mm is None else z_mm
+        outline = np.asarray(self.outline_at(height_mm), np.float32).reshape(-1, 1, 2)
         return float(cv2.pointPolygonTest(outline, (float(xy_mm[0]), float(xy_mm[1])), True))
 
 
@@ -105,7 +106,7 @@ def level_under(hypothesis: Hypothesis, levels: Sequence[Level]) -> int | None:
     for k, level in enumerate(levels):
         if not _may_stand_on(hypothesis, level):
             continue
-        inside = level.inside_mm(_place_on(hypothesis, level))
+        inside = _inside_mm(hypothesis, level)
         if inside > best_inside:
             best, best_inside = k, inside
     return best
@@ -128,17 +129,20 @@ def without_floating(bases: Iterable[Hypothesis], levels: Sequence[Level]) -> li
 
 
 def _may_stand_on(hypothesis: Hypothesis, level: Level) -> bool:
+    """Whether a raised base has the height of a top; a photo's look may tell that quite wrongly."""
     mode = hypothesis.modes[1]
     sigma = float(np.sqrt(mode.covariance[2, 2]))
+    factor = 1.0 if level.is_measured else HEIGHT_SIGMA_FACTOR
     apart = abs(float(mode.mean[2]) - level.z_mm)
-    return apart < MAX_TOP_DIFFERENCE_MM + 3 * float(np.hypot(sigma, level.z_sigma_mm))
+    return apart < MAX_TOP_DIFFERENCE_MM + 3 * float(np.hypot(sigma, factor * level.z_sigma_mm))
 
 
-def _place_on(hypothesis: Hypothesis, level: Level) -> Array:
+def _inside_mm(hypothesis: Hypothesis, level: Level) -> float:
+    """How far a raised base lies inside a top's outline: at its own height where that is measured."""
     mode = hypothesis.modes[1]
     if mode.covariance[2, 2] < MIN_PARALLAX_SIGMA_MM**2:
-        return mode.mean[:2]
-    return hypothesis.sightings[0].place_at(level.z_mm)
+        return level.inside_mm(mode.mean[:2], float(mode.mean[2]))
+    return level.inside_mm(hypothesis.sightings[0].place_at(level.z_mm))
 
 
 def measure_levels(levels: Sequence[Level], bases: Sequence[Hypothesis]) -> list[Level]:
