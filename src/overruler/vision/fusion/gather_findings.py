@@ -26,8 +26,9 @@ def gather_findings(
 ) -> tuple[list[Decided], Sequence[Level]]:
     """The findings and the tops that they may stand on; `radii_mm` (N,) are those of round bases to look for."""
     board_mm = photos[0].calibration.board_mm
-    hypotheses = raise_lone(associate(photos, board_mm), photos)
-    levels = measure_levels(join_levels(photos), hypotheses)
+    guessed = join_levels(photos)
+    hypotheses = raise_lone(associate(photos, board_mm), photos, guessed)
+    levels = measure_levels(guessed, hypotheses)
     hypotheses = without_floating(settle_shapes(hypotheses), levels)
     findings = [Decided.of(one, levels) for one in hypotheses]
     findings = merge_repeated(_decide_sizes(findings, radii_mm, photos))
