@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see, without
+from evaluate.drawn.views import BOARD_MM, camera_from, without
 from overruler.detections import RaisedArea
 from overruler.vision.fusion import gather_findings
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.ground.plane_sweep import raise_lone, sweep_height
 from overruler.vision.pairing.levels import Level
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
-from synthetic.flat_table import Plinth, render_table
-from tests.vision.pairing.moves.test_moved import HERE, SMALL_PX
+from synthetic.flat_table import Plinth
+from tests.vision.pairing.moves.test_moved import HERE, photo_of
 from tests.vision.pairing.test_bare_ground import spots
 
 SIDES_DEG = (0.0, 120.0, 240.0)
@@ -23,15 +23,9 @@ ROOF_MM = (26.0, 90.0)
 
 def seen_at(z_mm: float, index: int, is_found: bool) -> SeenPhoto:
     """A photo of a base and the marks about it, all at a height over plain ground."""
-    camera = camera_from(SIDES_DEG[index])
-    matrix = camera.matrix.copy()
-    matrix[:2] /= 2
-    camera = camera.with_lens(matrix, camera.distortion)
     base = Plinth(*HERE, 32.0, z_mm, 1.0, rim=(0.02,) * 3, top=(0.9,) * 3)
-    plinths = [*(replace(spot, z_mm=z_mm) for spot in spots(1, *ROOF_MM)), base]
-    pixels = render_table(camera, SMALL_PX, BOARD_MM, plinths, noise=2.0, seed=index)
-    frame = replace(blank_frame(f"photo{index}.jpg"), pixels=pixels)
-    photo = see(index, camera, [(*HERE, z_mm, 32.0)], frame=frame, score=0.9)
+    marks = [replace(spot, z_mm=z_mm) for spot in spots(1, *ROOF_MM)]
+    photo = photo_of(index, camera_from(SIDES_DEG[index]), *marks, base)
     return photo if is_found else without(photo, 0)
 
 

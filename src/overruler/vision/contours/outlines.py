@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.bases import Base
 from overruler.geometry.camera import Camera
@@ -61,6 +62,19 @@ def in_half_sizes(base: Base, offsets_mm: Array, turn_rad: float) -> Array:
     """Return offsets (..., 2) from a base's middle along and across it, in its half length and half width."""
     along_and_across = offsets_mm @ _rotation(turn_rad).T
     return np.asarray(along_and_across / [base.length_mm / 2, base.width_mm / 2])
+
+
+def is_in_outline(
+    base: Base, offsets_mm: Array, turn_rad: float, share: float = 1.0
+) -> NDArray[np.bool_]:
+    """Tell which offsets (..., 2) from a base's middle lie in its outline, scaled by `share`.
+
+    Rectangles have four sides; all other bases count as ellipses.
+    """
+    inside = in_half_sizes(base, offsets_mm, turn_rad)
+    if base.shape == "rectangle":
+        return np.asarray(np.abs(inside).max(-1) < share)
+    return np.asarray(np.linalg.norm(inside, axis=-1) < share)
 
 
 def _rotation(turn_rad: float) -> Array:

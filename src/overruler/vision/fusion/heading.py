@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overruler.geometry.pose import Array
+from overruler.geometry.pose import Array, wrapped_turn
 from overruler.vision.pairing.sighting import Sighting
 
 SAME_AXIS_DEG = 5.0
@@ -73,7 +73,7 @@ def _fronts_contradict(sightings: Sequence[Sighting]) -> bool:
 
 def _apart_deg(one: Sighting, other: Sighting, modulo_deg: float) -> float:
     step = one.detection.heading_deg - other.detection.heading_deg
-    return abs((step + modulo_deg / 2) % modulo_deg - modulo_deg / 2)
+    return abs(wrapped_turn(step, modulo_deg))
 
 
 def _axis_step_deg(sightings: Sequence[Sighting], heading_deg: float) -> float:
@@ -81,7 +81,7 @@ def _axis_step_deg(sightings: Sequence[Sighting], heading_deg: float) -> float:
     steps = np.array([one.detection.heading_deg - heading_deg for one in sightings])
     base = sightings[0].detection.base
     turn = base.heading_modulo_deg if base.shape == "hexagon" else QUARTER_DEG
-    steps = (steps + turn / 2) % turn - turn / 2
+    steps = wrapped_turn(steps, turn)
     seen = [max(one.detection.visible, MIN_VISIBLE) for one in sightings]
     weights = np.array(
         [share / _scale(one) ** 2 for share, one in zip(seen, sightings, strict=True)]

@@ -36,7 +36,7 @@ def photo_of(index: int, camera: Camera, *plinths: Plinth, noise: float = 2.0) -
     camera = camera.with_lens(matrix, camera.distortion)
     pixels = render_table(camera, SMALL_PX, BOARD_MM, list(plinths), noise=noise, seed=index)
     frame = replace(blank_frame(f"photo{index}.jpg"), pixels=pixels)
-    places = [(p.x_mm, p.y_mm, 0.0, 32.0) for p in plinths if p.diameter_mm == 32]
+    places = [(p.x_mm, p.y_mm, p.z_mm, 32.0) for p in plinths if p.diameter_mm == 32]
     return see(index, camera, places, frame=frame)
 
 

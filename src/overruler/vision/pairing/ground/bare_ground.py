@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.contours.outlines import in_half_sizes
+from overruler.vision.contours.outlines import is_in_outline
 from overruler.vision.imaging.line_profiles import Floats
 from overruler.vision.pairing.ground.ground_squares import (
     correlate,
@@ -105,7 +105,7 @@ def bare_share(
         return None
     free = _is_free(grid * radius_mm + xyz_mm[:2], elsewhere_mm, radius_mm)
     ring = free & (np.linalg.norm(grid, axis=-1) > RING_RADII[0])
-    inner = _is_in_outline(base, grid * radius_mm / INNER_SHARE, turn_rad)
+    inner = is_in_outline(base, grid * radius_mm / INNER_SHARE, turn_rad)
     disc = free & inner
     both = ring & one.inside & other.inside & _is_beside(grid * radius_mm + xyz_mm[:2], others_mm)
     is_seen = both.sum() >= MIN_RING_SHARE * ring.sum()
@@ -146,17 +146,9 @@ def _inner_colours(
     one, other = (cut_out_square(photo, grid_mm, xyz_mm) for photo in photos)
     if one is None or other is None:
         return None
-    seen = _is_in_outline(base, grid_mm / INNER_SHARE, turn_rad) & one.inside & other.inside
+    seen = is_in_outline(base, grid_mm / INNER_SHARE, turn_rad) & one.inside & other.inside
     coarse = smooth_squares(one, other, BLUR_RADII * base.length_mm / 2)
     return [square[seen] for square in coarse] if seen.any() else None
-
-
-def _is_in_outline(base: Base, steps_mm: Array, turn_rad: float) -> NDArray[np.bool_]:
-    """Which steps (..., 2) from a base's middle lie in its outline; corners count as those of an oval."""
-    inside = in_half_sizes(base, steps_mm, turn_rad)
-    if base.shape == "rectangle":
-        return np.asarray(np.abs(inside).max(-1) < 1)
-    return np.asarray(np.linalg.norm(inside, axis=-1) < 1)
 
 
 def _is_free(places_mm: Array, elsewhere_mm: Array | None, radius_mm: float) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
-from overruler.vision.contours.outlines import in_half_sizes
+from overruler.vision.contours.outlines import is_in_outline
 from overruler.vision.pairing.ground.ground_squares import (
     correlate,
     cut_out_square,
@@ -38,8 +38,7 @@ def correlate_from_all_sides(
 
     It is -1 where fewer than two photos show the place from different sides.
     """
-    reach = CARD_RADII if base.shape == "rectangle" else FLAT_RADII
-    grid = square_grid(reach) * (np.hypot(base.length_mm, base.width_mm) / 2)
+    grid = square_grid(_reach(base)) * (np.hypot(base.length_mm, base.width_mm) / 2)
     on = _is_on(base, grid, heading_deg)
     squares = [cut_out_square(photo, grid, xyz_mm) for photo in photos]
     seen = [
@@ -57,10 +56,12 @@ def correlate_from_all_sides(
 
 def _is_on(base: Base, places_mm: Array, heading_deg: float) -> NDArray[np.bool_]:
     """Which places (..., 2) about its middle lie on a base, or on the ground close to it."""
-    inside = in_half_sizes(base, places_mm, float(np.radians(heading_deg)))
-    if base.shape == "rectangle":
-        return np.asarray(np.abs(inside).max(-1) < CARD_RADII)
-    return np.asarray(np.linalg.norm(inside, axis=-1) < FLAT_RADII)
+    return is_in_outline(base, places_mm, float(np.radians(heading_deg)), _reach(base))
+
+
+def _reach(base: Base) -> float:
+    """Reach of what is compared, in half lengths and half widths of the base."""
+    return CARD_RADII if base.shape == "rectangle" else FLAT_RADII
 
 
 def _ray(photo: SeenPhoto, xyz_mm: Array) -> Array:
