@@ -1,7 +1,7 @@
 """A table with markers, drawn exactly: each pixel is the mean of what 6 × 6 rays through it meet on the board."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -47,6 +47,12 @@ def shoot(
     noise = np.random.default_rng(look.seed).normal(0, look.noise, tone.shape)
     grey = np.clip(tone * 255 + noise, 0, 255).round().astype(np.uint8)
     return Frame(np.repeat(grey[:, :, None], 3, 2), "test")
+
+
+def overexposed(frame: Frame, gains: tuple[float, float]) -> Frame:
+    """A photo as if so many times as much light had come, at its left and at its right: white is cut off."""
+    gain = np.linspace(*gains, frame.pixels.shape[1])[:, None]
+    return replace(frame, pixels=np.clip(frame.pixels * gain, 0, 255).round().astype(np.uint8))
 
 
 def _print(number: int, dictionary: str) -> Array:

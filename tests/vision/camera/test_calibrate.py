@@ -22,7 +22,7 @@ from tests.vision.sight import (
     distances,
     flags,
 )
-from tests.vision.table import Look, shoot
+from tests.vision.table import Look, overexposed, shoot
 
 # --- from pictures ---
 
@@ -51,6 +51,25 @@ def test_the_shift_of_edges_does_not_become_scale() -> None:
     assert found.edge_shift_px > 0.08
     assert np.abs(errors).max() < 0.4
     assert np.abs(errors / sigma).max() < 3
+
+
+@pytest.mark.parametrize(
+    ("focal_px", "blur_px", "gains"), [(1250, 1.2, (1.2, 5)), (600, 1.2, (1.2, 5))]
+)
+def test_white_that_spreads_more_here_than_there_does_not_become_scale(
+    focal_px: float, blur_px: float, gains: tuple[float, float]
+) -> None:
+    """A lamp at one side: each marker's edges shift by themselves, 0.7 to 1.5 px."""
+    camera = camera_over(20, focal_px=focal_px)
+    frame = shoot(camera, corners_of(BOARD), look=Look(blur_px=blur_px, noise=0.0))
+    found = calibrate(overexposed(frame, gains), BOARD)
+    errors, sigma = distances(found, camera)
+    assert found.markers == tuple(range(8))
+    assert np.abs(errors / sigma).max() < 3
+    assert found.contrast is not None
+    strain, doubt = found.contrast.strain[:2], np.sqrt(np.diag(found.contrast.covariance))[:2]
+    assert np.abs(strain).max() < 0.004
+    assert np.abs(strain / doubt).max() < 2.5
 
 
 def test_a_marker_too_hidden_to_be_read_still_counts() -> None:

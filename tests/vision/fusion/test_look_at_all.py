@@ -10,14 +10,17 @@ import pytest
 
 from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see, without
 from overruler.board import Board
+from overruler.calibration import Problem
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
+from overruler.geometry.plane_doubt import MarkerContrast, TableDoubt
 from overruler.geometry.pose import Array
 from overruler.report import Report
 from overruler.scene import Scene
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.fusion.look_at_all import look_at_all
 from overruler.vision.fusion.photos_to_measure import TableKnowledge
+from overruler.vision.fusion.table_errors import share_table_doubt
 from overruler.vision.pairing.sighting import SeenPhoto
 
 RADII_MM = np.array([25, 27, 32, 40, 50]) / 2
@@ -177,3 +180,31 @@ def test_ten_photos_are_the_most() -> None:
     assert len(measure(table(10)).scene.pieces) == len(BASES)
     with pytest.raises(BadInput, match="at most 10"):
         measure(table(11))
+
+
+def test_the_photo_that_tells_the_scale_best_speaks_for_the_table() -> None:
+    """A coarse photo that doubts the print does not make a sharp one's scene unsure, whichever comes first."""
+    said = Problem("scale_disagrees", "the scale is in doubt")
+    coarse, sharp, blind = (
+        _doubting(one, *how)
+        for one, how in zip(
+            table(3), ((1e-4, 0.05, (said,)), (1e-6, 1e-3, ()), (None, 0.2, ())), strict=True
+        )
+    )
+    for photos in ([coarse, sharp, blind], [sharp, blind, coarse], [blind, coarse, sharp]):
+        for photo in share_table_doubt(photos):
+            assert photo.calibration.doubt is sharp.calibration.doubt
+            assert photo.calibration.problems == ()
+    told = share_table_doubt([blind, coarse])
+    assert [photo.calibration.problems for photo in told] == [(said,), (said,)]
+    assert all(photo.calibration.doubt is coarse.calibration.doubt for photo in told)
+
+
+def _doubting(
+    photo: SeenPhoto, variance: float | None, strain: float, problems: tuple[Problem, ...]
+) -> SeenPhoto:
+    """The photo with this variance of its contrast, if any, this σ of the table's strain, and problems."""
+    contrast = None if variance is None else MarkerContrast(np.zeros(3), np.eye(3) * variance)
+    doubt = TableDoubt(strain_covariance=np.eye(3) * strain**2)
+    calibration = replace(photo.calibration, contrast=contrast, doubt=doubt, problems=problems)
+    return replace(photo, calibration=calibration)

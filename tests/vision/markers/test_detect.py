@@ -13,7 +13,7 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.markers.detect import _reject_odd_sizes, find_markers, fit_expected_marker
 from overruler.vision.markers.marker import Marker
-from tests.vision.table import Look, shoot
+from tests.vision.table import Look, overexposed, shoot
 
 BOARD = known_board(EIGHT)
 assert BOARD.corners_mm is not None
@@ -79,6 +79,38 @@ def test_blur_is_measured() -> None:
         assert np.median([marker.blur_px for marker, _ in views(1.0, blur_px)]) == pytest.approx(
             blur_px, abs=0.15
         )
+
+
+@pytest.mark.parametrize(("blur_px", "gain", "least"), [(1.0, 3.0, 8), (1.2, 4.0, 6)])
+def test_small_markers_are_read_where_white_spreads_over_black(
+    blur_px: float, gain: float, least: int
+) -> None:
+    """Cells of 5 px of which it takes one on each side: OpenCV alone reads two of them, or none."""
+    camera = camera_over(20, focal_px=500)
+    frame = overexposed(shoot(camera, PLACES, look=Look(blur_px=blur_px, noise=0.0)), (gain, gain))
+    for board in (BOARD, replace(BOARD, dictionary="auto")):
+        markers = find_markers(frame, board)
+        assert len(markers) >= least
+        for marker in markers:
+            truth = camera.project(PLACES[marker.id])
+            assert marker.square.shift_px > 0.8
+            assert abs(outward(marker.corners_px, truth)) < 0.3
+            assert np.hypot(*(marker.center_px - camera.project(PLACES[marker.id].mean(0)))) < 0.2
+
+
+def test_edges_are_searched_for_where_they_were_shifted_to() -> None:
+    """White that spreads by more than 2 px: from the fitted square itself they would be out of reach."""
+    camera = camera_over(20)
+    frame = overexposed(shoot(camera, PLACES, look=Look(blur_px=1.5, noise=0.0)), (8, 8))
+    shown = [n for n, corners in PLACES.items() if _is_shown(camera.project(corners))]
+    markers = find_markers(frame, BOARD)
+    assert [marker.id for marker in markers] == shown
+    for marker in markers:
+        assert abs(outward(marker.corners_px, camera.project(PLACES[marker.id]))) < 0.1
+
+
+def _is_shown(corners_px: Array) -> bool:
+    return bool(((corners_px > 20) & (corners_px < np.array(SIZE) - 20)).all())
 
 
 def test_every_marker_is_found_once_in_order_with_its_own_id() -> None:

@@ -105,7 +105,7 @@ def _seen(
     seen = project(np.array([(0, 0), (1, 0), (1, 1), (0, 1)], float))
     own, place, shape = scales
     shared = [
-        shape * edge_noise.shape_noise_columns_px(true),
+        shape * edge_noise.shape_noise_columns_px(true, shift_px=0.0, cell_px=10.0),
         place * edge_noise.place_noise_columns_px(true, MARKER_MM / side_px(seen)),
     ]
     error = (

@@ -98,7 +98,7 @@ def free_marker_observation(marker: Marker, side_mm: float) -> Observation:
 
 
 def _marker_observation(marker: Marker, corners_mm: Array, place_px: Array) -> Observation:
-    edges = marker.square.edges
+    square, edges = marker.square, marker.square.edges
     origin = corners_mm[0]
     right = corners_mm[1] - origin
     down = corners_mm[3] - origin
@@ -109,7 +109,7 @@ def _marker_observation(marker: Marker, corners_mm: Array, place_px: Array) -> O
         edge_covariance_px2=edge_noise.edge_noise_covariance_px2(edges),
         place_factors_px=place_px,
         specified_place_factors_px=edge_noise.PLACE_SPEC_SHARE * place_px,
-        shape_factors_px=edge_noise.shape_noise_columns_px(edges),
+        shape_factors_px=edge_noise.shape_noise_columns_px(edges, square.shift_px, marker.cell_px),
     )
 
 

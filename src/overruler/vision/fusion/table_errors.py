@@ -1,12 +1,15 @@
 """Errors that all photos of a table share: more photos do not reduce them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from overruler.bases import Base
 from overruler.calibration import Calibration
 from overruler.geometry.pose import Array
+from overruler.vision.camera.problems import sort_by_severity
+from overruler.vision.pairing.sighting import SeenPhoto
 
 MAP_VARIANCE_FACTOR = 2.0
 """Factor on the variances by a map of markers: the photos that made the map are measured by it, so
@@ -41,3 +44,23 @@ def map_covariance_mm2(calibrations: Sequence[Calibration], xyz_mm: Array, rare:
         camera = (covariances.rare if rare else covariances.usual)[:15, :15]
         options.append(jacobian @ camera @ jacobian.T)
     return np.asarray(MAP_VARIANCE_FACTOR * min(options, key=np.trace))
+
+
+def share_table_doubt(photos: Sequence[SeenPhoto]) -> list[SeenPhoto]:
+    """The photos with one doubt about their table: that of the photo that tells its scale best.
+
+    Photos without known places of markers tell nothing of it by themselves; among them the first counts.
+    """
+    surest = min(photos, key=_scale_variance).calibration
+    return [replace(one, calibration=_doubted_as(one.calibration, surest)) for one in photos]
+
+
+def _scale_variance(photo: SeenPhoto) -> float:
+    contrast = photo.calibration.contrast
+    return float("inf") if contrast is None else float(np.trace(contrast.covariance))
+
+
+def _doubted_as(calibration: Calibration, surest: Calibration) -> Calibration:
+    own = [one for one in calibration.problems if one.flag != "scale_disagrees"]
+    said = [one for one in surest.problems if one.flag == "scale_disagrees"]
+    return replace(calibration, doubt=surest.doubt, problems=sort_by_severity([*own, *said]))

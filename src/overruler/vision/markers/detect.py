@@ -1,9 +1,11 @@
 """Detect ArUco markers: read their ids on a reduced picture, then fit their edges at full size."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import cv2
 import numpy as np
+from cv2.typing import MatLike
 
 from overruler.board import DICTIONARIES, Board
 from overruler.errors import UnknownName
@@ -31,10 +33,14 @@ MAX_SQUARES_READ = 600
 """Largest squares that are read to identify the dictionary. Gravel has thousands of small ones."""
 ENOUGH_MARKERS = 4
 """From this number of markers on, the search ends and odd sizes are rejected."""
+MIN_MARKERS_READ = 3
+"""With fewer the search goes on where white may have spread over black."""
 MAX_SIZE_RATIO = 8.0
 """A marker larger or smaller than the median one by more than this factor is a false one."""
+THICKENING_SIDES = (3, 5)
+"""Sides of the squares whose darkest pixel counts, in the picture twice as large as the reduced one."""
 WHITE_BORDER_PX = 8
-"""White border added to the reduced picture, in px."""
+"""White border added to a picture on which markers are read, in px."""
 
 _GRIDS = ("DICT_4X4_", "DICT_5X5_", "DICT_6X6_", "DICT_7X7_")
 _COMMON_TAGS = ("DICT_APRILTAG_36h11", "DICT_APRILTAG_25h9", "DICT_ARUCO_ORIGINAL")
@@ -44,6 +50,15 @@ _UNCOMMON_DICTIONARIES = (*(grid + "1000" for grid in _GRIDS), *_UNCOMMON_TAGS)
 
 _Candidate = tuple[str, int, Array]
 """A reading: the dictionary, the id, and the corners (4, 2) in px."""
+
+
+class _Look(NamedTuple):
+    """A picture of the photo on which markers are read."""
+
+    picture: GreyPicture
+    """With a white border, so that the markers of cut-off cards are whole."""
+    scale: float
+    """Pixels of the photo in one of its pixels."""
 
 
 def find_markers(frame: Frame, board: Board) -> tuple[Marker, ...]:
@@ -103,22 +118,26 @@ def _read_markers(grey: GreyPicture, dictionary: str, wanted: set[int] | None) -
 
 def _identify_dictionary(grey: GreyPicture) -> str | None:
     """Identify the dictionary that reads most squares; common dictionaries are tried first."""
-    factor = _reduction_factor(grey)
-    for names in (_COMMON_DICTIONARIES, _UNCOMMON_DICTIONARIES):
+    for names, looks in (
+        (_COMMON_DICTIONARIES, _plain_looks),
+        (_UNCOMMON_DICTIONARIES, _plain_looks),
+        (_COMMON_DICTIONARIES, _thick_looks),
+    ):
         counts = dict.fromkeys(names, 0)
-        for tried in dict.fromkeys((factor, max(1, factor // 2))):
-            if max(counts.values()) < ENOUGH_MARKERS:
-                more = _count_by_dictionary(grey, tried, names)
-                counts = {name: max(counts[name], count) for name, count in more.items()}
+        for look in looks(grey):
+            more = _count_by_dictionary(look, names)
+            counts = {name: max(counts[name], count) for name, count in more.items()}
+            if max(counts.values()) >= ENOUGH_MARKERS:
+                break
         best = max(names, key=lambda name: counts[name])
         if counts[best] > 1:
             return best
     return None
 
 
-def _count_by_dictionary(grey: GreyPicture, factor: int, names: Sequence[str]) -> dict[str, int]:
-    """Count each dictionary's markers among the largest squares of the reduced picture."""
-    small = _reduce_picture(grey, factor)
+def _count_by_dictionary(look: _Look, names: Sequence[str]) -> dict[str, int]:
+    """Count each dictionary's markers among the largest squares of a picture."""
+    small = look.picture
     detector = _make_detector(names[0])
     detector.setDetectorParameters(_detector_parameters(keep_nested=True))
     quads, _, rejected = detector.detectMarkers(small)
@@ -135,32 +154,54 @@ def _resolve_dictionary_name(name: str) -> str:
 
 
 def _detect_candidates(grey: GreyPicture, name: str, wanted: set[int] | None) -> list[_Candidate]:
-    """Read markers on the reduced picture and, where few are found, on one twice as large.
+    """Read markers on the reduced picture and, where few are found, on others of it.
 
     On a board with known places four markers are enough to predict the others.
     """
-    factor = _reduction_factor(grey)
-    found = _detect_at_scale(grey, name, factor)
-    ids = {number for _, number, _ in found}
-    wanted_ids = ids if wanted is None else ids & wanted
     enough = ENOUGH_MARKERS if wanted is None else min(ENOUGH_MARKERS, len(wanted))
-    if factor > 1 and len(wanted_ids) < enough:
-        larger = _detect_at_scale(grey, name, factor // 2)
-        found += [candidate for candidate in larger if candidate[1] not in ids]
-    return [candidate for candidate in found if wanted is None or candidate[1] in wanted]
+    found: dict[int, list[_Candidate]] = {}
+    for look in _plain_looks(grey):
+        found = _read_look(look, name, wanted) | found
+        if len(found) >= enough:
+            break
+    for look in _thick_looks(grey) if len(found) < min(MIN_MARKERS_READ, enough) else ():
+        found = _read_look(look, name, wanted) | found
+    return [one for repeated in found.values() for one in repeated]
 
 
-def _detect_at_scale(grey: GreyPicture, name: str, factor: int) -> list[_Candidate]:
-    """Read markers on the picture reduced by `factor`."""
-    quads, ids, _ = _make_detector(name).detectMarkers(_reduce_picture(grey, factor))
+def _plain_looks(grey: GreyPicture) -> Iterator[_Look]:
+    """The reduced picture, and one twice as large."""
+    factor = _reduction_factor(grey)
+    for one in dict.fromkeys((factor, max(1, factor // 2))):
+        yield _Look(_with_border(_reduced(grey, one)), one)
+
+
+def _thick_looks(grey: GreyPicture) -> Iterator[_Look]:
+    """The same with thicker black: white that is too bright spreads over black and joins white cells."""
+    factor = _reduction_factor(grey)
+    small = _reduced(grey, factor)
+    cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
+    yield _Look(_with_border(_thicken_black(small, cross)), factor)
+    height, width = small.shape
+    large = cv2.resize(small, (2 * width, 2 * height), interpolation=cv2.INTER_CUBIC)
+    for side in THICKENING_SIDES:
+        thick = _thicken_black(large, np.ones((side, side)))
+        yield _Look(_with_border(thick), factor / 2)
+
+
+def _read_look(look: _Look, name: str, wanted: set[int] | None) -> dict[int, list[_Candidate]]:
+    """The wanted markers of a dictionary on a picture, by their ids; one id may be there more than once."""
+    quads, ids, _ = _make_detector(name).detectMarkers(look.picture)
+    found: dict[int, list[_Candidate]] = {}
     if ids is None:
-        return []
-    found = []
-    for number, quad in zip(np.reshape(ids, -1), quads, strict=True):
+        return found
+    for number, quad in zip(map(int, np.ravel(ids)), quads, strict=True):
+        if wanted is not None and number not in wanted:
+            continue
         reduced_px = np.reshape(quad, (4, 2)).astype(float) - WHITE_BORDER_PX
         # resizing keeps the outer borders, half a pixel outside of the outer pixels' centres
-        corners_px = (reduced_px + 0.5) * factor - 0.5
-        found.append((name, int(number), corners_px))
+        corners_px = (reduced_px + 0.5) * look.scale - 0.5
+        found.setdefault(number, []).append((name, number, corners_px))
     return found
 
 
@@ -169,16 +210,24 @@ def _reduction_factor(grey: GreyPicture) -> int:
     return int(max(1, round(max(grey.shape) / DETECTION_SIDE_PX)))
 
 
-def _reduce_picture(grey: GreyPicture, factor: int) -> GreyPicture:
-    """Reduce a picture and add a white border, so that the markers of cut-off cards are whole."""
-    small = grey
-    if factor > 1:
-        height, width = (side // factor * factor for side in grey.shape)
-        size = width // factor, height // factor
-        cropped = grey[:height, :width]
-        small = np.asarray(cv2.resize(cropped, size, interpolation=cv2.INTER_AREA), np.uint8)
+def _reduced(grey: GreyPicture, factor: int) -> GreyPicture:
+    if factor == 1:
+        return grey
+    height, width = (side // factor * factor for side in grey.shape)
+    size = width // factor, height // factor
+    small = cv2.resize(grey[:height, :width], size, interpolation=cv2.INTER_AREA)
+    return np.asarray(small, np.uint8)
+
+
+def _thicken_black(picture: MatLike, around: MatLike) -> GreyPicture:
+    """Give each pixel the darkest value of those `around` it (K, K)."""
+    return np.asarray(cv2.erode(picture, np.asarray(around, np.uint8)), np.uint8)
+
+
+def _with_border(picture: GreyPicture) -> GreyPicture:
     border = (WHITE_BORDER_PX,) * 4
-    return np.asarray(cv2.copyMakeBorder(small, *border, cv2.BORDER_CONSTANT, value=255), np.uint8)
+    white = cv2.copyMakeBorder(picture, *border, cv2.BORDER_CONSTANT, value=255)
+    return np.asarray(white, np.uint8)
 
 
 def _make_detector(name: str) -> cv2.aruco.ArucoDetector:

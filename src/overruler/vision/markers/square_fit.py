@@ -138,7 +138,8 @@ def _fit_from(target: _Target, corners_px: Array, bend_sigma: float) -> Square |
     for reach_cells, most_px in SEARCH_REACHES:
         xy, normal = model.normals(state, stations.place, stations.across)
         reach_px = min(reach_cells * cell_px, most_px)
-        seen, steepness = _observe_edges(target, xy, normal, reach_px)
+        shifted = xy - normal * state[9]
+        seen, steepness = _observe_edges(target, shifted, normal, reach_px)
         if len(np.unique(stations.edge[seen.weight > 0])) < MIN_EDGES:
             return None
         found = seen
