@@ -1,6 +1,7 @@
 """The page while the server works, and where something goes wrong: nothing old is read as new, nothing is lost."""
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = needs_browser
 ASKED, CORRECTED = "**/ask?*", "**/fixes"
+STATE = re.compile(r"/api/measurements/[a-z0-9]+$")
 """What the page asks of the server: a test holds it back as a busy server would."""
 DROP = """([name, text, type]) => {
     const data = new DataTransfer();
@@ -199,3 +201,20 @@ def test_a_page_loaded_again_while_a_photo_is_added_goes_on_telling_of_it(
     page.wait_for_selector("#photos:not([hidden])")
     assert page.url != alone
     assert page.locator("#progress").is_hidden()
+
+
+def test_a_computer_that_is_away_while_a_photo_is_measured_is_asked_again(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    photo = tmp_path / "a.jpg"
+    photo.write_bytes(jpeg((320, 240)))
+    page.goto(home)
+    page.wait_for_selector("html[data-ready]")
+    page.route_web_socket("**/watch", lambda socket: socket.close())
+    page.route(STATE, lambda route: route.abort())
+    page.set_input_files("#choose", photo)
+    page.wait_for_selector("#step >> text=does not answer")
+    page.wait_for_selector("#step >> text=Trying again")
+    page.unroute(STATE)
+    page.wait_for_selector("#modes:not([hidden])")
+    assert "/m/" in page.evaluate("location.pathname")

@@ -78,7 +78,7 @@ export function watch(id, told) {
     socket.onclose = async () => {
       try {
         while (!ended(last)) {
-          last = await one(id);
+          last = await one(id).catch(awaited);
           told(last);
           if (!ended(last)) await new Promise((wait) => setTimeout(wait, 1000));
         }
@@ -88,6 +88,12 @@ export function watch(id, told) {
       }
     };
   });
+}
+
+// A phone sleeps, a network fails, a computer starts again: the photo is there, and so it is asked for until somebody answers.
+function awaited(error) {
+  if (error.status) throw error;
+  return { step: `${error.message} Trying again` };
 }
 
 const ended = (news) => news && (news.state === "done" || news.state === "failed");

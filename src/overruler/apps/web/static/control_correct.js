@@ -1,5 +1,5 @@
 // Corrections on the desk: a piece is dragged or nudged, removed or added; the picture then says where exactly it stands.
-import { button, hint, labelled, row, text, title } from "/static/forms.js";
+import { button, hint, labelled, refill, row, text, title } from "/static/forms.js";
 
 const HAND_PX = 2;
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -75,7 +75,7 @@ export class Correct {
 
   #choose(id, place) {
     Object.assign(this, { id, place });
-    document.getElementById("editing").replaceChildren(...(id ? this.#ofPiece(id) : place ? this.#ofPlace() : []));
+    refill(document.getElementById("editing"), ...(id ? this.#ofPiece(id) : place ? this.#ofPlace() : []));
     this.desk.pieces.draw();
   }
 

@@ -1,5 +1,5 @@
 // Names, units and players: pieces are chosen one after another and given what all of them share.
-import { button, choice, hint, labelled, row, text, title } from "/static/forms.js";
+import { button, choice, hint, labelled, refill, row, text, title } from "/static/forms.js";
 
 export class Units {
   constructor(desk) {
@@ -25,7 +25,7 @@ export class Units {
   }
 
   #panel() {
-    document.getElementById("editing").replaceChildren(...(this.chosen.size ? this.#form() : []));
+    refill(document.getElementById("editing"), ...(this.chosen.size ? this.#form() : []));
   }
 
   #form() {

@@ -2,11 +2,14 @@
 
 import * as api from "./api.js";
 import { doubted } from "./list.js";
-import { button, choice, hint, labelled, row, said, text, title } from "./forms.js";
+import { button, choice, hint, labelled, refill, row, said, text, title } from "./forms.js";
 import { Loupe, handle } from "./loupe.js";
 import { cased } from "./svg.js";
 
 const BY_HAND = "The photo shows no such base here: your place counts, and no ruling from it is certain. ";
+const KEYS = matchMedia("(hover: hover) and (pointer: fine)").matches ? " The arrow keys move it too, with Shift less far." : "";
+const STEP_PX = 8;
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const AHEAD = { colour: "#f07c00", dash: [] };
 
 export class Correct {
@@ -33,6 +36,27 @@ export class Correct {
   tapped(piece, at) {
     if (piece) this.#choose(piece, piece.center_px);
     else this.#choose(null, at);
+  }
+
+  // One of the list of bases.
+  listed(piece) {
+    this.#choose(piece, piece.center_px);
+    document.querySelector("#editing .next").focus();
+  }
+
+  has(id) {
+    return this.piece?.id === id;
+  }
+
+  // The arrow keys move the ring, once there is one; whether they did.
+  key({ key, shiftKey }) {
+    const way = ARROWS[key];
+    if (!way || !this.place) return false;
+    const step = (shiftKey ? 1 : STEP_PX) / this.stage.scale;
+    this.place = this.place.map((value, axis) => value + way[axis] * step);
+    if (this.piece) this.measure.hidden = false;
+    this.#draw();
+    return true;
   }
 
   // A piece to correct, or an empty place to put one.
@@ -69,7 +93,11 @@ export class Correct {
   #end() {
     this.loupe.hide();
     const far = Math.hypot(this.place[0] - this.from[0], this.place[1] - this.from[1]) * this.stage.scale;
-    if (this.piece && far > 2) this.#send({ do: "move", id: this.piece.id, ...this.#there() });
+    if (this.piece && far > 2) this.#measure();
+  }
+
+  #measure() {
+    return this.#send({ do: "move", id: this.piece.id, ...this.#there() });
   }
 
   // Where the ring is, in the photo that is shown.
@@ -87,14 +115,14 @@ export class Correct {
 
   #panel() {
     const panel = document.getElementById("editing");
-    panel.replaceChildren(...(this.piece ? this.#ofPiece() : this.place ? this.#ofPlace() : this.#ofNone()), (this.complaint = said("")));
+    refill(panel, ...(this.piece ? this.#ofPiece() : this.place ? this.#ofPlace() : this.#ofNone()), (this.complaint = said("")));
     this.complaint.hidden = true;
   }
 
   #ofNone() {
     const undo = button("Undo the last", () => this.table.undo());
     undo.disabled = !this.table.found.fixes.length;
-    return [title("Correct a base"), hint("Tap a base to move, resize or remove it; tap an empty place to add one."), row(undo)];
+    return [title("Correct a base"), hint("Tap a base to move, resize or remove it; tap an empty place to add one."), row(button("Add a base", () => this.#choose(null, this.stage.middle)), undo)];
   }
 
   #ofPiece() {
@@ -109,16 +137,17 @@ export class Correct {
       before = words;
       this.#send({ do: "name", id: piece.id, new_id: words });
     };
-    name.onkeydown = ({ key }) => key === "Enter" && name.onchange();
+    name.onkeydown = ({ key }) => { if (key === "Enter") name.onchange(); }; // to return false would keep every other key from being typed
+    this.measure = Object.assign(button("Measure here", () => this.#measure(), "main"), { hidden: true });
     const round = piece.base.shape === "circle";
     const turns = round ? [] : [button("Turn 90°", () => this.#send({ do: "turn", id: piece.id, heading_deg: (piece.heading_deg + 90) % 360 }))];
     const confirms = piece.doubt?.probability !== undefined ? [button("It is a piece", () => this.#send({ do: "confirm", id: piece.id }))] : [];
     const fronts = piece.heading_modulo_deg ? [button("Front is right", () => this.#send({ do: "turn", id: piece.id, heading_deg: piece.heading_deg }))] : [];
     return [
       title(`${piece.name}${doubted(piece)}`),
-      hint(`${piece.doubt?.by_hand ? BY_HAND : ""}Drag the ring to the middle of the base: it is measured again from there.${round ? "" : " The line points ahead."}`),
+      hint(`${piece.doubt?.by_hand ? BY_HAND : ""}Drag the ring to the middle of the base: it is measured again from there.${KEYS}${round ? "" : " The line points ahead."}`),
       row(labelled("Name", name), labelled("Size", sizes)),
-      row(...confirms, ...turns, ...fronts, button("Remove", () => this.#send({ do: "remove", id: piece.id }))),
+      row(this.measure, ...confirms, ...turns, ...fronts, button("Remove", () => this.#send({ do: "remove", id: piece.id }))),
       row(button("Done", () => this.#choose(null))),
     ];
   }
@@ -128,7 +157,7 @@ export class Correct {
     const add = () => this.#send({ do: "add", base: sizes.value, ...this.#there() });
     return [
       title("Add a base here"),
-      hint("Drag the ring to the middle of the base."),
+      hint(`Drag the ring to the middle of the base.${KEYS}`),
       row(labelled("Size", sizes), button("Add", add, "main"), button("Cancel", () => this.#choose(null))),
     ];
   }

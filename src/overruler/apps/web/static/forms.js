@@ -8,10 +8,27 @@ export const element = (name, set = {}, ...children) => {
 
 export const button = (textContent, onclick, className = "tab") => element("button", { textContent, onclick, className });
 export const row = (...children) => element("div", { className: "row" }, ...children);
-export const labelled = (text, input) => element("label", {}, text, input);
+export const labelled = (text, input) => {
+  if (input.dataset) input.dataset.label = text;
+  return element("label", {}, text, input);
+};
 export const hint = (textContent) => element("p", { className: "hint", textContent });
-export const title = (textContent) => element("p", { className: "next", textContent });
+export const title = (textContent) => element("p", { className: "next", textContent, tabIndex: -1 });
 export const said = (textContent) => element("p", { className: "said", textContent, role: "alert" });
+
+// Other parts in a panel. Whoever stood in it stays in it: at what is called as before, or else at its title.
+export function refill(panel, ...parts) {
+  const held = panel.contains(document.activeElement) && document.activeElement;
+  panel.replaceChildren(...parts);
+  if (!held || panel.contains(held)) return;
+  const same = [...panel.querySelectorAll(held.tagName)].find((one) => called(one) === called(held) && !one.disabled);
+  const stays = same ?? panel.querySelector(".next") ?? panel;
+  if (stays === panel) panel.tabIndex = -1;
+  stays.focus();
+}
+
+// By what words a control goes: its label's, its own, or else what it was named.
+const called = (control) => control.dataset.label ?? control.getAttribute("aria-label") ?? control.textContent;
 
 export const choice = (names, kept) => {
   const select = element("select", {}, ...names.map(([value, text]) => new Option(text, value)));

@@ -2,22 +2,33 @@
 
 import { unit } from "./lengths.js";
 
+const HINTS = {
+  rule: "Choose the base to measure from, then the target.",
+  correct: "Choose the base to correct.",
+  units: "Choose the bases of the unit.",
+};
+
 const element = (name, className = "", text = "") => Object.assign(document.createElement(name), { className, textContent: text });
 
 export function fill(table, dialog) {
   const draw = () => dialog.querySelector("ul").replaceChildren(...table.found.pieces.map(row));
+  const mode = table.modes[table.mode]; // none where bases are ruled on
+  dialog.querySelector(".hint").textContent = HINTS[table.mode];
   const row = (piece) => {
     const button = element("button");
     const words = element("span", "", piece.name);
     const letter = piece.id === table.a?.id ? "A" : piece.id === table.b?.id ? "B" : "";
     words.append(element("small", "", about(piece, unit() || table.found.unit)));
     button.append(words);
-    if (letter) button.append(element("span", "letter", letter));
-    button.setAttribute("aria-pressed", Boolean(letter));
+    if (letter && !mode) button.append(element("span", "letter", letter));
+    button.setAttribute("aria-pressed", Boolean(mode ? mode.has(piece.id) : letter));
     button.dataset.piece = piece.id;
     button.onclick = () => {
-      table.pick(piece);
-      if (table.a && table.b) return dialog.close();
+      if (table.mode === "correct") dialog.close(); // one is corrected at a time
+      if (mode) mode.listed(piece);
+      else table.pick(piece);
+      if (!mode && table.a && table.b) dialog.close();
+      if (!dialog.open) return;
       draw();
       dialog.querySelector(`[data-piece="${piece.id}"]`).focus();
     };
@@ -25,7 +36,6 @@ export function fill(table, dialog) {
     item.append(button);
     return item;
   };
-  if (table.mode !== "rule") table.enter("rule");
   draw();
   dialog.showModal();
 }

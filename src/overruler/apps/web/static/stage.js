@@ -68,6 +68,12 @@ export class Stage {
     return { left: 4, top: this.room.top - 2, right: this.box.width - (this.room.right || 0) - 4, bottom: this.box.height - this.covered - 4 };
   }
 
+  // The place of the photo in the middle of what is free.
+  get middle() {
+    const { left, top, right, bottom } = this.free;
+    return [((left + right) / 2 - this.x) / this.scale, ((top + bottom) / 2 - this.y) / this.scale];
+  }
+
   fit() {
     const box = (this.box = this.root.getBoundingClientRect());
     const high = Math.max(120, box.height - this.room.top - this.covered);

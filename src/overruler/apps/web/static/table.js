@@ -506,6 +506,7 @@ export class Table {
     if (!this.found || document.querySelector("dialog[open]") || event.target.closest("input, select, textarea")) return;
     const step = 60;
     const control = event.ctrlKey || event.metaKey;
+    if (!control && this.modes[this.mode]?.key?.(event)) return event.preventDefault();
     const does = control
       ? { z: () => this.undo() }[event.key]
       : {

@@ -1,6 +1,6 @@
 // Units: a loop drawn round some bases makes them one.
 
-import { button, choice, hint, labelled, row, said, text, title } from "./forms.js";
+import { button, choice, hint, labelled, refill, row, said, text, title } from "./forms.js";
 import { profile } from "./profile.js";
 import { make } from "./svg.js";
 
@@ -27,6 +27,15 @@ export class Units {
 
   tapped(piece) {
     if (piece) this.#toggle(piece.id);
+  }
+
+  // One of the list of bases.
+  listed(piece) {
+    this.#toggle(piece.id);
+  }
+
+  has(id) {
+    return this.chosen.has(id);
   }
 
   #toggle(id) {
@@ -69,7 +78,7 @@ export class Units {
 
   #panel() {
     const panel = document.getElementById("editing");
-    panel.replaceChildren(...(this.chosen.size ? this.#ofSome() : this.#ofNone()), (this.complaint = said("")));
+    refill(panel, ...(this.chosen.size ? this.#ofSome() : this.#ofNone()), (this.complaint = said("")));
     this.complaint.hidden = true;
   }
 
@@ -99,7 +108,7 @@ export class Units {
   #more(ids) {
     const fields = this.#fields;
     const shown = () => [...profile(fields, this.#of(ids[0]).stats, ids.map((id) => this.#of(id).name), (made) => this.#put((id) => ({ do: "name", id, stats: made(this.#of(id).stats) })), () => this.#panel()), this.complaint];
-    return fields.length ? [button("Profile", () => document.getElementById("editing").replaceChildren(...shown()))] : [];
+    return fields.length ? [button("Profile", () => refill(document.getElementById("editing"), ...shown()))] : [];
   }
 
   get #fields() {
