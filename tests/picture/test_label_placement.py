@@ -125,3 +125,30 @@ def test_a_name_touches_no_marker_though_a_base_beside_it_is_covered_a_little() 
     room.reserve_box((95, 0, 200, 200), kept=True)
     room.reserve_box((495, 380, 530, 420), weight=4.0)
     assert room.reserve_best((50, 20), np.array([[75.0, 100], [472, 400]])) == 1
+
+
+def test_a_label_stands_where_its_leader_line_crosses_no_measured_line() -> None:
+    base = np.array([480.0, 380, 520, 420])
+
+    def beside_only(*lines: np.ndarray) -> float:
+        """How high the label stands that has no room to the left and to the right."""
+        room = LabelLayout(SIZE)
+        for box in (base, (525, 380, 700, 420), (300, 380, 475, 420)):
+            room.reserve_box(box)
+        for line in lines:
+            room.reserve_line(line)
+        return room.place_beside((40, 16), base)[1]
+
+    assert beside_only() < 380  # above the base
+    assert beside_only(np.array([[300.0, 379], [700, 379]])) > 420  # below it
+
+
+def test_only_a_leader_line_that_crosses_a_line_costs() -> None:
+    room = LabelLayout(SIZE)
+    room.reserve_line(np.array([[100.0, 100], [300, 100]]))
+    room.reserve_line(np.full((2, 2), np.nan))  # out of sight
+    tips = np.array([[200.0, 200], [200, 90], [500, 50], [20, 90]])
+    costs = room.crossing_costs(np.array([200.0, 150]), tips)
+    assert (costs > 0).tolist() == [False, True, False, False]
+    beside = room.crossing_costs(np.array([200.0, 100]), np.array([[200.0, 160]]))
+    assert beside[0] == 0  # what stands on the line itself may have a leader line

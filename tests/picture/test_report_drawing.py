@@ -17,8 +17,8 @@ from overruler.picture.answer_style import CLOSE_STYLE, NO_STYLE, YES_STYLE
 from overruler.picture.banner import SAFE_SHARE, build_banner
 from overruler.picture.drawable_ruling import drawable_ruling, drawable_rulings
 from overruler.picture.label_placement import LabelLayout
+from overruler.picture.loupe import POINTER_POINTS
 from overruler.picture.painters import draw_range_lines, range_arcs
-from overruler.picture.plates import POINTER_POINTS
 from overruler.picture.raster import MAX_SIDE_PX, output_size, resize_by_area
 from overruler.picture.view import View
 from overruler.report import Report
@@ -255,6 +255,25 @@ def test_the_magnifier_helps_where_a_line_is_near_and_only_there() -> None:
         )
         is None
     )
+
+
+def test_the_line_to_the_magnifier_crosses_no_measured_line_and_no_base() -> None:
+    view = View(camera(), SIZE_PX)
+    near = drawable_ruling(report().scene, replace(RULINGS[0], lines_mm=(445.0,)))
+    first = loupe.place_loupe(view, near, LabelLayout(SIZE_PX))
+    assert first is not None
+    way = first.pointer_px()
+    across = 30 * np.array([[0, 1], [-1, 0]]) @ (way[1] - way[0]) / np.linalg.norm(way[1] - way[0])
+    crossed, covered = LabelLayout(SIZE_PX), LabelLayout(SIZE_PX)
+    crossed.reserve_line(np.stack([way.mean(0) - across, way.mean(0) + across]))
+    covered.reserve_points(way.mean(0)[None], 6, weight=report_drawing.PIECE_OVERLAP_WEIGHT)
+    again = loupe.place_loupe(view, near, crossed)
+    assert again is not None
+    assert not crossed.crossing_costs(again.source, again.pointer_px()[1:]).any()
+    again = loupe.place_loupe(view, near, covered)
+    assert again is not None
+    points = again.pointer_px(200)
+    assert not ((points >= covered.boxes[0][:2]) & (points <= covered.boxes[0][2:])).all(1).any()
 
 
 def test_the_magnifier_shows_the_photo_s_own_pixels() -> None:

@@ -18,6 +18,10 @@ OFF_CANVAS_COST = 10.0
 """Cost of a box that leaves the drawing; to cover a box costs its weight."""
 TOUCH_COST = 2.0
 """Cost of touching words or a marker at all: of two names over each other neither can be read."""
+CROSSING_COST = 4.0
+"""Cost of a leader line that crosses a measured line: it looks like a part of what is measured."""
+LEADER_START = 0.1
+"""Share of a leader line at its foot that may lie on a measured line: a base or a number stands on its own."""
 FREE_COST = 1e-9
 """A place that costs no more covers nothing."""
 LATER_PLACE_COST = 0.25
@@ -37,6 +41,8 @@ class LabelLayout:
     """The cost of covering each box."""
     kept: list[bool] = field(default_factory=list)
     """Whether a label that touches each box costs `TOUCH_COST` more."""
+    lines: list[Array] = field(default_factory=list)
+    """The two ends (2, 2) of each line that leader lines keep off."""
 
     def reserve_box(
         self, box: Sequence[float] | Array, weight: float = 1.0, kept: bool = False
@@ -55,6 +61,28 @@ class LabelLayout:
             low = finite.min(0) - spread_px
             high = finite.max(0) + spread_px
             self.reserve_box([*low, *high], weight, kept)
+
+    def reserve_line(self, ends: Array) -> None:
+        """Keep leader lines off the line between two ends (2, 2); one out of sight (NaN) keeps off none."""
+        if np.isfinite(ends).all():
+            self.lines.append(np.asarray(ends, float))
+
+    def crossing_costs(self, feet: Array, tips: Array) -> Array:
+        """Return the cost (N,) of leader lines from feet (2,) or (N, 2) to tips (N, 2) that cross reserved lines."""
+        starts = feet + LEADER_START * (tips - feet)
+        cost = np.zeros(len(tips))
+        for one, other in self.lines:
+            apart = _side_of(starts, one, other) * _side_of(tips, one, other) < 0
+            astride = _side_of(one, starts, tips) * _side_of(other, starts, tips) < 0
+            cost += CROSSING_COST * (apart & astride)
+        return cost
+
+    def without(self, place: Array) -> "LabelLayout":
+        """Return the occupied boxes that a place (2,) does not lie in."""
+        away = [bool((box[:2] > place).any() or (box[2:] < place).any()) for box in self.boxes]
+        weights = [weight for weight, far in zip(self.weights, away, strict=True) if far]
+        boxes = [box for box, far in zip(self.boxes, away, strict=True) if far]
+        return LabelLayout(self.size_px, self.border_px, boxes, weights)
 
     def overlap_costs(self, boxes: Array) -> Array:
         """Return the cost (N,) of what `boxes` (N, 4) cover: weights times shares of the area."""
@@ -88,8 +116,10 @@ class LabelLayout:
         self, size: tuple[float, float], around: Sequence[float] | Array
     ) -> tuple[float, float]:
         """Reserve the best box of a size beside the box `around`, and return its centre."""
-        middles = centres_beside(np.array(size), np.asarray(around, float))
-        x, y = middles[self.reserve_best(size, middles)]
+        box = np.asarray(around, float)
+        middles = centres_beside(np.array(size), box)
+        crossings = self.crossing_costs((box[:2] + box[2:]) / 2, middles)
+        x, y = middles[self.reserve_best(size, middles, more=crossings)]
         return float(x), float(y)
 
     def place_free_beside(
@@ -127,10 +157,19 @@ class LabelLayout:
         left, top = corners[chosen].tolist()
         return left, top
 
-    def reserve_best(self, size: tuple[float, float], middles: Array, weight: float = 1.0) -> int:
-        """Reserve the best box of a size, preferably an early one; return its centre's index."""
+    def reserve_best(
+        self,
+        size: tuple[float, float],
+        middles: Array,
+        weight: float = 1.0,
+        more: Array | float = 0.0,
+    ) -> int:
+        """Reserve the best box of a size, preferably an early one; return its centre's index.
+
+        `more` (N,) is what each of the boxes costs beside what it covers.
+        """
         boxes = boxes_around(size, middles)
-        cost = self.overlap_costs(boxes) + OFF_CANVAS_COST * self.leaves_canvas(boxes)
+        cost = self.overlap_costs(boxes) + OFF_CANVAS_COST * self.leaves_canvas(boxes) + more
         cost = cost + TOUCH_COST * self.touches_kept(boxes)
         cost = cost + np.linspace(0, LATER_PLACE_COST, len(boxes))
         chosen = int(np.argmin(cost))
@@ -152,6 +191,12 @@ def boxes_around(size: tuple[float, float], middles: Array) -> Array:
     """Return the boxes (N, 4) of a size round centres (N, 2)."""
     half = np.array(size) / 2
     return np.concatenate([middles - half, middles + half], 1)
+
+
+def _side_of(points: Array, start: Array, end: Array) -> Array:
+    """On which side of the way from start to end, (2,) or (N, 2) each, points lie: twice a triangle's area (N,)."""
+    way, offset = end - start, points - start
+    return np.asarray(way[..., 0] * offset[..., 1] - way[..., 1] * offset[..., 0])
 
 
 def _box_areas(boxes: Array) -> Array:

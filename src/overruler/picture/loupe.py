@@ -25,6 +25,10 @@ MAX_COVERED_COST = 0.05
 """Most that the magnifier may cover."""
 GRID_PLACES = 17
 """Places for the magnifier along either side of the picture."""
+POINTER_POINTS = 17
+"""Points along the line from the magnified place to the magnifier, between which it is reserved."""
+POINTER_LENGTH_COST = 2.0
+"""Cost of this line for each width of the magnifier between it and its place."""
 RANGE_LINE_COLOUR = "#ffd24a"
 MIN_MAGNIFICATION = 1.6
 """A magnification below this shows nothing new."""
@@ -74,9 +78,28 @@ def place_loupe(view: View, claim: DrawableRuling, room: LabelLayout) -> Loupe |
     free = middles[is_free]
     loupe = loupe_beside(view, claim, free[0])
     if loupe is not None:
-        middle = free[room.reserve_best((side, side), free, LOUPE_OVERLAP_WEIGHT)]
+        costs = _pointer_costs(view, loupe, free, room)
+        middle = free[room.reserve_best((side, side), free, LOUPE_OVERLAP_WEIGHT, costs)]
         loupe = replace(loupe, middle=middle)
     return loupe
+
+
+def _pointer_costs(view: View, loupe: Loupe, middles: Array, room: LabelLayout) -> Array:
+    """Return the cost (N,) of the pointer to a magnifier at each centre (N, 2).
+
+    It grows with its length, with what it covers beside the base whose edge is magnified, and with the
+    measured lines that it crosses.
+    """
+    pointers = [replace(loupe, middle=middle).pointer_px(POINTER_POINTS) for middle in middles]
+    ways = np.stack(pointers)
+    low = np.minimum(ways[:, :-1], ways[:, 1:]) - view.unit
+    high = np.maximum(ways[:, :-1], ways[:, 1:]) + view.unit
+    stretches = np.concatenate([low, high], -1)
+    covered = room.without(loupe.source).overlap_costs(stretches.reshape(-1, 4))
+    covered = covered.reshape(len(middles), -1).sum(1)
+    lengths = np.linalg.norm(middles - loupe.source, axis=1) / loupe_side(view)
+    crossings = room.crossing_costs(loupe.source, ways[:, -1])
+    return np.asarray(covered + crossings + POINTER_LENGTH_COST * lengths)
 
 
 def loupe_side(view: View) -> float:

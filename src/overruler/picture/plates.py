@@ -12,7 +12,7 @@ from overruler.marker_card import card_about
 from overruler.picture.banner import SAFE_SHARE, Banner
 from overruler.picture.drawable_ruling import DrawableRuling
 from overruler.picture.label_placement import LabelLayout
-from overruler.picture.loupe import Loupe, loupe_beside, loupe_side, place_loupe
+from overruler.picture.loupe import POINTER_POINTS, Loupe, loupe_beside, loupe_side, place_loupe
 from overruler.picture.painters import draw_warning
 from overruler.picture.text_layout import text_width, wrap_text
 from overruler.picture.view import View
@@ -29,8 +29,6 @@ PLATE_COLUMNS = 25
 """Places of a plate from the left to the right, at the foot and at the head of the photo."""
 MAX_WARNINGS = 2
 """Number of the calibration's problems that a picture shows."""
-POINTER_POINTS = 17
-"""Points along the line from the magnified place to the magnifier, between which it is reserved."""
 STRIP_GAP = 12.0
 """Space round what stands in the strip, in units of the view."""
 

@@ -99,6 +99,7 @@ def draw_on_photo(report: Report) -> Drawing:
     claims = [claim for claim in told if claim.has_line]
     room = _reserve_pieces(view, report, claims)
     range_lines = draw_range_lines(view, claims[0], room) if claims else ""
+    line_labels = [_ruling_label(view, claim, room) for claim in claims]
     plates = _place_plates(view, report, room, told)
     width, height = report.frame.size_px
     size_px = (width, height + plates.strip_px)
@@ -117,7 +118,7 @@ def draw_on_photo(report: Report) -> Drawing:
         scale,
         _draw_loupe(view, report, plates, claims),
         *plates.parts,
-        _draw_labels(view, report, room, claims),
+        _draw_labels(view, report, room, claims, line_labels),
     )
     return Drawing(ground, lines, ends, words, size_px, plates.strip_px)
 
@@ -181,6 +182,7 @@ def _reserve_pieces(view: View, report: Report, claims: list[DrawableRuling]) ->
         room.reserve_points(base_outline(view, piece), view.unit, weight=weight)
     for claim in claims:
         line = view.line_px(claim.from_mm, claim.to_mm, claim.z_mm)
+        room.reserve_line(line[[0, -1]])
         for start, end in pairwise(line[::2]):
             room.reserve_points(np.stack([start, end]), 4 * view.unit)
         for text, place in (word for shade in claim.shades for word in shade.labels_mm):
@@ -198,11 +200,12 @@ def _draw_labels(
     report: Report,
     room: LabelLayout,
     claims: list[DrawableRuling],
+    line_labels: list[str],
 ) -> str:
-    """Label lines first, then pieces with rulings, then bystanders: later ones get worse places."""
+    """Label pieces with rulings, then bystanders: later ones get worse places. Lines have theirs."""
     leaders = []
     looks = _looks(claims)
-    plates = [_ruling_label(view, claim, room) for claim in claims]
+    plates = list(line_labels)
     for piece in sorted(report.scene.pieces, key=lambda piece: piece.id not in looks):
         look = looks.get(piece.id)
         edge = base_outline(view, piece)

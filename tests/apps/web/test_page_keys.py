@@ -1,4 +1,4 @@
-"""The page by its keys: names are typed, bases are corrected without a pointer, and the focus stays where it is needed."""
+"""The page by its keys: names are typed, bases corrected without a pointer, and the focus stays where it is needed."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
