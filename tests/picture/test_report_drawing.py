@@ -1,5 +1,6 @@
 """What is drawn lies where it was measured, shows on any ground, and stays in the picture."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,13 +14,14 @@ from overruler.errors import BadInput
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.picture import loupe, report_drawing
-from overruler.picture.answer_style import CLOSE_STYLE, NO_STYLE, YES_STYLE
+from overruler.picture.answer_style import CLOSE_STYLE, NO_STYLE, YES_STYLE, AnswerStyle
 from overruler.picture.banner import SAFE_SHARE, build_banner
 from overruler.picture.drawable_ruling import drawable_ruling, drawable_rulings
 from overruler.picture.label_placement import LabelLayout
 from overruler.picture.loupe import POINTER_POINTS
 from overruler.picture.painters import draw_range_lines, range_arcs
 from overruler.picture.raster import MAX_SIDE_PX, output_size, resize_by_area
+from overruler.picture.svg import text_plate
 from overruler.picture.view import View
 from overruler.report import Report
 from overruler.scene import Scene, Table
@@ -255,6 +257,21 @@ def test_the_magnifier_helps_where_a_line_is_near_and_only_there() -> None:
         )
         is None
     )
+
+
+@pytest.mark.parametrize("style", LOOKS)
+def test_letters_can_be_read_on_the_colour_of_an_answer(style: AnswerStyle) -> None:
+    """WCAG 2.2 asks for a contrast of 3 to 1 of large letters."""
+
+    def luminance(colour: str) -> float:
+        parts = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    plate = text_plate("range 3", 100, 100, 12, fill=style.colour)
+    inks = [luminance(ink) for ink in re.findall(r'<text[^>]*fill="(#\w{6})"', plate)]
+    dark, light = sorted([luminance(style.colour), *inks])
+    assert (light + 0.05) / (dark + 0.05) > 3.0
 
 
 def test_the_line_to_the_magnifier_crosses_no_measured_line_and_no_base() -> None:

@@ -14,6 +14,10 @@ CASING_WIDTHS = 3.0
 """Width of a line's black casing, in widths of its core."""
 INNER_CASING_WIDTHS = 2.1
 """Width of its white casing."""
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+"""Shares of red, green and blue light in the luminance of sRGB (WCAG 2.2)."""
+MOST_LUMINANCE_UNDER_WHITE = 0.3
+"""Relative luminance of a plate above which white letters have a contrast below 3 to 1 (WCAG 2.2)."""
 
 
 def element(name: str, *children: str, **attributes: object) -> str:
@@ -92,7 +96,7 @@ def text_plate(
     y: float,
     size: float,
     fill: str = BLACK,
-    ink: str = WHITE,
+    ink: str | None = None,
     edge: str = WHITE,
 ) -> str:
     """Return one line of text centred on (x, y), on a plate that keeps it readable."""
@@ -100,7 +104,16 @@ def text_plate(
     box = {"x": x - wide / 2, "y": y - high / 2, "width": wide, "height": high, "rx": high * 0.3}
     stroke = {"stroke": edge, "stroke_opacity": 0.9, "stroke_width": size * 0.07}
     plate = element("rect", **box, fill=fill, fill_opacity=0.86, **stroke)
-    return upright((plate, text_line(text, x, y + 0.36 * size, size, fill=ink)), x, y)
+    return upright(
+        (plate, text_line(text, x, y + 0.36 * size, size, fill=ink or ink_on(fill))), x, y
+    )
+
+
+def ink_on(fill: str) -> str:
+    """Return the ink that can be read on a colour (#rrggbb): white, or black where white is too pale."""
+    parts = np.array([int(fill[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return BLACK if linear @ LUMINANCE > MOST_LUMINANCE_UNDER_WHITE else WHITE
 
 
 def upright(parts: Iterable[str], x: float, y: float) -> str:

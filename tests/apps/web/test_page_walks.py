@@ -42,7 +42,7 @@ KEY = "k7Hq-3vXbT_9sLmN2pRw8A"
 PROBLEMS = ["The markers are blurred", "The table is bowed"]
 FAILING_GAME = "skirmish"
 """The game by which nothing can be measured."""
-SIZES = [(320, 568), (390, 844), (844, 390), (1280, 800)]
+SIZES = [(320, 568), (390, 844), (844, 390), (667, 375), (683, 384), (1280, 800)]
 
 
 def doubtful_scene(found: Scene, game: str) -> Scene:
@@ -441,3 +441,13 @@ def test_two_taps_set_a_front_and_the_attack_is_ruled(
     body = sent.value.post_data_json
     assert body
     assert body["fix"][0]["do"] == "turn"
+
+
+def test_questions_out_of_sight_are_hinted_at(page: "Page", home: str, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    page.wait_for_selector("#questions.more")
+    page.evaluate("document.querySelector('#questions').scrollLeft = 9999")
+    page.wait_for_selector("#questions:not(.more)")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.wait_for_selector("#questions:not(.more)")

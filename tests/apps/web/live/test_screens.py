@@ -147,6 +147,19 @@ def test_on_the_desk_nothing_lies_over_anything_and_all_is_in_sight(
     page.context.close()
 
 
+@needs_browser
+def test_a_long_name_pushes_nothing_out_of_the_window(named: str, browser: "Browser") -> None:
+    unit = {"do": "name", "id": "p10", "unit": "W" * 40}
+    post(named, "fix", json.dumps({"schema": "overruler/fix/1", "fix": [unit]}).encode())
+    post(named, "do/pick?from=p10&to=p02")
+    page = opened(browser, named, (1366, 768))
+    page.goto(f"{named}/control")
+    page.wait_for_selector("#headline:has-text('WWW')")
+    assert boxes(page, "button, #air, #headline")[:, 2].max() <= 1366
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1366
+    page.context.close()
+
+
 class FirstLook(Table):
     """A table whose first look takes as long as a test wants."""
 

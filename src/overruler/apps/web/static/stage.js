@@ -5,7 +5,7 @@ import { make } from "./svg.js";
 const TAP_PX = 9;
 const CLOSEST = 12;
 const SHEET_SHARE = 0.48; // as in app.css
-const BESIDE = matchMedia("(min-width: 700px) and (orientation: landscape)"); // as in app.css
+const BESIDE = matchMedia("(min-width: 560px) and (orientation: landscape)"); // as in app.css
 
 export class Stage {
   constructor(root) {

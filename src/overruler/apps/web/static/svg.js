@@ -17,12 +17,19 @@ export function cased(d, kind, core) {
   return make("g", { class: kind }, ...lines);
 }
 
+// Letters that can be read on a colour (#rrggbb): white, or black where white is too pale. As ink_on in picture/svg.py.
+function inkOn(colour) {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.3 ? "#0b0d10" : "#fff";
+}
+
 // A word on a plate, at a place of the photo; `data-at` keeps its size on the screen when the photo is zoomed.
 export function plate(text, [x, y], kind = "plate", colour = "") {
   const wide = Math.max(24, text.length * 7.4 + 16);
   const box = make("rect", { x: -wide / 2, y: -11, width: wide, height: 22, rx: 7 });
   if (colour) box.style.fill = colour;
   const words = make("text", {});
+  if (colour) words.style.fill = inkOn(colour);
   words.textContent = text;
   return make("g", { class: kind, "data-at": `${x} ${y}` }, box, words);
 }

@@ -220,8 +220,15 @@ export class Table {
       find("arc").replaceChildren(...tap.arcs.map((name) => new Option(name.replace("_", " "), name)));
     this.#reach();
     const chosen = find("questions").querySelector("[aria-pressed=true]");
+    this.#cue();
     find("questions").scrollLeft = chosen ? chosen.offsetLeft - find("questions").offsetLeft - 40 : 0;
     if (now) this.update();
+  }
+
+  // Whether questions lie out of sight to the right.
+  #cue() {
+    const { scrollWidth, clientWidth, scrollLeft, classList } = find("questions");
+    classList.toggle("more", scrollWidth - clientWidth - scrollLeft > 4);
   }
 
   // Inches are asked for where the question or the ring drawn needs them.
@@ -470,6 +477,8 @@ export class Table {
       this.update();
     };
     for (const name of ["arc", "reach"]) find(name).onchange = () => this.update();
+    find("questions").onscroll = () => this.#cue();
+    new ResizeObserver(() => this.#cue()).observe(find("questions"));
     find("closer").onclick = () => this.stage.zoom(1.5);
     find("farther").onclick = () => this.stage.zoom(1 / 1.5);
     find("mode-rule").onclick = () => this.enter("rule");
