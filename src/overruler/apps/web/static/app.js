@@ -102,7 +102,7 @@ async function received(file) {
   const asked = wish();
   const recognised = find("table").value === RECOGNISED;
   show("photo");
-  find("title").textContent = title({ game: asked.game, table: find("table").value.replace(/[()]/g, "") });
+  titled({ game: asked.game, state: "sent" });
   table = new Table(stage, known, asked, mat(asked.table || remembered("board")));
   Object.assign(table, { recognised, titled });
   await (find("table").value === CORNERS ? table.shown(file) : table.sent(file)).catch(refused);
