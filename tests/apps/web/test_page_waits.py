@@ -168,7 +168,7 @@ def test_a_photo_without_known_markers_is_told_to_be_of_no_known_table(
 ) -> None:
     send(page, home, "(known markers)", tmp_path / "bare.jpg", wide=64)
     page.wait_for_selector("#editing >> text=The markers of no known table were found")
-    assert page.inner_text("#title") == "Legion · known markers"
+    assert page.inner_text("#title") == "Legion"
 
 
 def test_the_ring_of_the_focus_is_not_cut_off(page: "Page", home: str, tmp_path: Path) -> None:
