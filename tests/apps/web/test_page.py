@@ -417,6 +417,17 @@ def test_what_is_no_photo_is_said_to_be_none(page: "Page", tmp_path: Path) -> No
     page.wait_for_selector("#start-said:has-text('SVG')")
 
 
+def test_a_photo_with_too_few_pixels_is_refused_and_no_corners_are_asked_for(
+    page: "Page", tmp_path: Path
+) -> None:
+    Image.new("RGB", (40, 30)).save(tmp_path / "thumb.png")
+    page.set_input_files("#choose", tmp_path / "thumb.png")
+    page.wait_for_selector(
+        "#start-said >> text=The photo is only 40 × 30 pixels", timeout=MEASURED_MS
+    )
+    assert page.locator("#editing").is_hidden()
+
+
 @pytest.mark.parametrize("side", ["", "3", "4000"])
 def test_a_marker_s_side_that_cannot_be_is_asked_for_where_it_is_typed(
     page: "Page", photos: Path, side: str

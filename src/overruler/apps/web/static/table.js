@@ -20,6 +20,7 @@ import { Units } from "./units.js";
 const find = (name) => document.getElementById(name);
 const MISFIT = "do not fit a flat board"; // what is said where the markers lie otherwise than on the board
 const UNSEEN = "no marker"; // how it begins where none of the board's markers was found
+const TOO_SMALL = "is only "; // how it begins where the photo has too few pixels
 const SLOW_MS = 400; // so long an earlier answer may stand while the next is asked for
 const NO_GRID = "No hex grid was seen in this photo: this counts hexes.";
 const NO_MARKERS = "The markers of no known table were found. Take the photo with all of them whole, flat and in focus, or show the corners";
@@ -86,6 +87,7 @@ export class Table {
     if (ended.state === "done" || !this.recognised) this.titled?.(ended); // else it is none of the tables known here
     if (ended.state === "done") return this.refresh(pair);
     if (!ended.unmeasurable) throw new Error(ended.step);
+    if (ended.step.startsWith(TOO_SMALL)) throw new Error(`The photo ${ended.step}`); // corners would not help
     this.#hideAll();
     const known = this.known.tables.includes(ended.fits);
     if (known && this.recognised) return this.#measureBy(ended.fits);
