@@ -98,6 +98,18 @@ def test_small_markers_are_read_where_white_spreads_over_black(
             assert np.hypot(*(marker.center_px - camera.project(PLACES[marker.id].mean(0)))) < 0.2
 
 
+def test_markers_are_read_in_the_dark() -> None:
+    """White of 18 grey levels of 255, in noise: OpenCV alone reads none."""
+    camera = camera_over(10)
+    dark = overexposed(shoot(camera, PLACES, look=Look(noise=0.0)), (0.08, 0.08))
+    noise = np.random.default_rng(3).normal(0, 1, dark.pixels.shape[:2])[:, :, None]
+    frame = replace(dark, pixels=np.clip(dark.pixels + noise, 0, 255).round().astype(np.uint8))
+    markers = find_markers(frame, BOARD)
+    assert [marker.id for marker in markers] == sorted(EIGHT)
+    for marker in markers:
+        assert np.abs(marker.corners_px - camera.project(PLACES[marker.id])).max() < 0.6
+
+
 def test_edges_are_searched_for_where_they_were_shifted_to() -> None:
     """White that spreads by more than 2 px: from the fitted square itself they would be out of reach."""
     camera = camera_over(20)

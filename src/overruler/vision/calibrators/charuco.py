@@ -18,7 +18,8 @@ from overruler.geometry.pose import Array
 from overruler.vision.calibrators.corner_refine import CornerRefiner
 from overruler.vision.calibrators.sheet_warp import SheetWarp
 from overruler.vision.imaging.subpixel_edges import Floats
-from overruler.vision.markers.detect import DETECTION_SIDE_PX, ERROR_CORRECTION
+from overruler.vision.markers.detect import ERROR_CORRECTION
+from overruler.vision.markers.looks import DETECTION_SIDE_PX
 from overruler.vision.markers.marker_fit import SMOOTHING_SIGMA_PX
 
 MIN_MARKERS = 3

@@ -1,11 +1,9 @@
 """Detect ArUco markers: read their ids on a reduced picture, then fit their edges at full size."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
-from cv2.typing import MatLike
 
 from overruler.board import DICTIONARIES, Board
 from overruler.errors import UnknownName
@@ -17,14 +15,13 @@ from overruler.vision.markers.dictionaries import (
     load_dictionary,
 )
 from overruler.vision.markers.duplicates import resolve_duplicates
+from overruler.vision.markers.looks import WHITE_BORDER_PX, Look, changed_looks, plain_looks
 from overruler.vision.markers.marker import Marker
 from overruler.vision.markers.marker_fit import PATCH_MARGIN_PX, fit_marker
 from overruler.vision.markers.square_fit import side_px
 
 ERROR_CORRECTION = 0.3
 """OpenCV's error correction rate. Its default of 0.6 finds markers in gravel."""
-DETECTION_SIDE_PX = 2000
-"""Longer side of the reduced picture on which ids are read first, in px."""
 MIN_SCORE = 0.6
 """Least correlation of a marker with its code. With a tenth of it hidden it still reaches 0.8."""
 MIN_GUIDED_SCORE = 0.5
@@ -34,13 +31,9 @@ MAX_SQUARES_READ = 600
 ENOUGH_MARKERS = 4
 """From this number of markers on, the search ends and odd sizes are rejected."""
 MIN_MARKERS_READ = 3
-"""With fewer the search goes on where white may have spread over black."""
+"""With fewer the search goes on where light, lens or hand may have spoiled the photo."""
 MAX_SIZE_RATIO = 8.0
 """A marker larger or smaller than the median one by more than this factor is a false one."""
-THICKENING_SIDES = (3, 5)
-"""Sides of the squares whose darkest pixel counts, in the picture twice as large as the reduced one."""
-WHITE_BORDER_PX = 8
-"""White border added to a picture on which markers are read, in px."""
 
 _GRIDS = ("DICT_4X4_", "DICT_5X5_", "DICT_6X6_", "DICT_7X7_")
 _COMMON_TAGS = ("DICT_APRILTAG_36h11", "DICT_APRILTAG_25h9", "DICT_ARUCO_ORIGINAL")
@@ -50,15 +43,6 @@ _UNCOMMON_DICTIONARIES = (*(grid + "1000" for grid in _GRIDS), *_UNCOMMON_TAGS)
 
 _Candidate = tuple[str, int, Array]
 """A reading: the dictionary, the id, and the corners (4, 2) in px."""
-
-
-class _Look(NamedTuple):
-    """A picture of the photo on which markers are read."""
-
-    picture: GreyPicture
-    """With a white border, so that the markers of cut-off cards are whole."""
-    scale: float
-    """Pixels of the photo in one of its pixels."""
 
 
 def find_markers(frame: Frame, board: Board) -> tuple[Marker, ...]:
@@ -119,9 +103,9 @@ def _read_markers(grey: GreyPicture, dictionary: str, wanted: set[int] | None) -
 def _identify_dictionary(grey: GreyPicture) -> str | None:
     """Identify the dictionary that reads most squares; common dictionaries are tried first."""
     for names, looks in (
-        (_COMMON_DICTIONARIES, _plain_looks),
-        (_UNCOMMON_DICTIONARIES, _plain_looks),
-        (_COMMON_DICTIONARIES, _thick_looks),
+        (_COMMON_DICTIONARIES, plain_looks),
+        (_UNCOMMON_DICTIONARIES, plain_looks),
+        (_COMMON_DICTIONARIES, changed_looks),
     ):
         counts = dict.fromkeys(names, 0)
         for look in looks(grey):
@@ -135,7 +119,7 @@ def _identify_dictionary(grey: GreyPicture) -> str | None:
     return None
 
 
-def _count_by_dictionary(look: _Look, names: Sequence[str]) -> dict[str, int]:
+def _count_by_dictionary(look: Look, names: Sequence[str]) -> dict[str, int]:
     """Count each dictionary's markers among the largest squares of a picture."""
     small = look.picture
     detector = _make_detector(names[0])
@@ -160,36 +144,16 @@ def _detect_candidates(grey: GreyPicture, name: str, wanted: set[int] | None) ->
     """
     enough = ENOUGH_MARKERS if wanted is None else min(ENOUGH_MARKERS, len(wanted))
     found: dict[int, list[_Candidate]] = {}
-    for look in _plain_looks(grey):
+    for look in plain_looks(grey):
         found = _read_look(look, name, wanted) | found
         if len(found) >= enough:
             break
-    for look in _thick_looks(grey) if len(found) < min(MIN_MARKERS_READ, enough) else ():
+    for look in changed_looks(grey) if len(found) < min(MIN_MARKERS_READ, enough) else ():
         found = _read_look(look, name, wanted) | found
     return [one for repeated in found.values() for one in repeated]
 
 
-def _plain_looks(grey: GreyPicture) -> Iterator[_Look]:
-    """The reduced picture, and one twice as large."""
-    factor = _reduction_factor(grey)
-    for one in dict.fromkeys((factor, max(1, factor // 2))):
-        yield _Look(_with_border(_reduced(grey, one)), one)
-
-
-def _thick_looks(grey: GreyPicture) -> Iterator[_Look]:
-    """The same with thicker black: white that is too bright spreads over black and joins white cells."""
-    factor = _reduction_factor(grey)
-    small = _reduced(grey, factor)
-    cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
-    yield _Look(_with_border(_thicken_black(small, cross)), factor)
-    height, width = small.shape
-    large = cv2.resize(small, (2 * width, 2 * height), interpolation=cv2.INTER_CUBIC)
-    for side in THICKENING_SIDES:
-        thick = _thicken_black(large, np.ones((side, side)))
-        yield _Look(_with_border(thick), factor / 2)
-
-
-def _read_look(look: _Look, name: str, wanted: set[int] | None) -> dict[int, list[_Candidate]]:
+def _read_look(look: Look, name: str, wanted: set[int] | None) -> dict[int, list[_Candidate]]:
     """The wanted markers of a dictionary on a picture, by their ids; one id may be there more than once."""
     quads, ids, _ = _make_detector(name).detectMarkers(look.picture)
     found: dict[int, list[_Candidate]] = {}
@@ -203,31 +167,6 @@ def _read_look(look: _Look, name: str, wanted: set[int] | None) -> dict[int, lis
         corners_px = (reduced_px + 0.5) * look.scale - 0.5
         found.setdefault(number, []).append((name, number, corners_px))
     return found
-
-
-def _reduction_factor(grey: GreyPicture) -> int:
-    """Return the factor by which the picture is reduced at first."""
-    return int(max(1, round(max(grey.shape) / DETECTION_SIDE_PX)))
-
-
-def _reduced(grey: GreyPicture, factor: int) -> GreyPicture:
-    if factor == 1:
-        return grey
-    height, width = (side // factor * factor for side in grey.shape)
-    size = width // factor, height // factor
-    small = cv2.resize(grey[:height, :width], size, interpolation=cv2.INTER_AREA)
-    return np.asarray(small, np.uint8)
-
-
-def _thicken_black(picture: MatLike, around: MatLike) -> GreyPicture:
-    """Give each pixel the darkest value of those `around` it (K, K)."""
-    return np.asarray(cv2.erode(picture, np.asarray(around, np.uint8)), np.uint8)
-
-
-def _with_border(picture: GreyPicture) -> GreyPicture:
-    border = (WHITE_BORDER_PX,) * 4
-    white = cv2.copyMakeBorder(picture, *border, cv2.BORDER_CONSTANT, value=255)
-    return np.asarray(white, np.uint8)
 
 
 def _make_detector(name: str) -> cv2.aruco.ArucoDetector:
