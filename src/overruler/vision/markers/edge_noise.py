@@ -14,13 +14,13 @@ LOCAL_SHIFT_SHARE = 0.3
 the light is strongest."""
 OUTER_SHIFT_SIGMA_PX = 0.03
 """1 σ of the outer edges' extra shift, in px: the card may be less white than the print."""
-OUTER_SHIFT_SHARE = 0.1
+OUTER_SHIFT_SHARE = 0.2
 """The same as a share of the shift: wide white spreads as narrow white does not."""
 SHAPE_SIGMA_PX = 0.025
 """1 σ of a marker's stretch and shear at its corner, in px: colour fringes, a curled card."""
 SMALL_CELL_PX = 4.0
 """Cells of this side, in px, that white spreads over lose their shape. Of larger ones as much is lost as the fourth
-power of the ratio says: of 721 markers on 190 rendered photos those with cells of 4 px had the errors below,
+power of the ratio says: of 721 markers on 116 rendered photos those with cells of 4 px had the errors below,
 those with 5.5 px a third, those with 8 px none that the noise of single edges does not explain."""
 SMALL_OUTER_SHARE = 0.4
 """1 σ of the outer edges' extra shift on small cells, as a share of the shift."""
