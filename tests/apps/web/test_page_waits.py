@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.apps.web.desk import jpeg
-from tests.apps.web.test_page_walks import Doubtful, rule, send
+from tests.apps.web.test_page_walks import Doubtful, rule, send, start
 from tests.apps.web.test_page_walks import home as home
 from tests.apps.web.test_page_walks import page as page
 from tests.chromium import browser as browser
@@ -207,9 +207,7 @@ def test_a_computer_that_is_away_while_a_photo_is_measured_is_asked_again(
     page: "Page", home: str, tmp_path: Path
 ) -> None:
     photo = tmp_path / "a.jpg"
-    photo.write_bytes(jpeg((320, 240)))
-    page.goto(home)
-    page.wait_for_selector("html[data-ready]")
+    start(page, home, photo)
     page.route_web_socket("**/watch", lambda socket: socket.close())
     page.route(STATE, lambda route: route.abort())
     page.set_input_files("#choose", photo)

@@ -119,12 +119,17 @@ def page(browser: "Browser") -> Iterator["Page"]:
     found.context.close()
 
 
-def send(
-    page: "Page", home: str, table: str, photo: Path, wide: int = 320, game: str = "legion"
-) -> None:
+def start(page: "Page", home: str, photo: Path, wide: int = 320) -> None:
+    """Write a photo, and open the page on which it may be chosen."""
     photo.write_bytes(jpeg((wide, 240)))
     page.goto(home)
     page.wait_for_selector("html[data-ready]")
+
+
+def send(
+    page: "Page", home: str, table: str, photo: Path, wide: int = 320, game: str = "legion"
+) -> None:
+    start(page, home, photo, wide)
     page.select_option("#game", game)
     page.select_option("#table", table)
     page.set_input_files("#choose", photo)
@@ -160,9 +165,7 @@ def test_who_chooses_nothing_is_ruled_in_inches_and_changes_the_game_later(
     page: "Page", home: str, tmp_path: Path
 ) -> None:
     photo = tmp_path / "a.jpg"
-    photo.write_bytes(jpeg((320, 240)))
-    page.goto(home)
-    page.wait_for_selector("html[data-ready]")
+    start(page, home, photo)
     assert "ruler of its own" not in page.inner_text("#game")  # two taps could rule nothing
     page.select_option("#table", "3x3 ft")
     page.set_input_files("#choose", photo)
@@ -271,9 +274,7 @@ def test_a_page_loaded_again_meanwhile_still_goes_by_the_markers(
 ) -> None:
     """Nobody chose the board by which the photo was tried first: nobody is asked to change it."""
     photo = tmp_path / "a.jpg"
-    photo.write_bytes(jpeg((OTHER_BOARD_PX, 240)))
-    page.goto(home)
-    page.wait_for_selector("html[data-ready]")
+    start(page, home, photo, OTHER_BOARD_PX)
     page.select_option("#table", "(known markers)")
     again = "**/api/measurements/*/again*"
     page.route(again, lambda route: None, times=1)  # a slow server

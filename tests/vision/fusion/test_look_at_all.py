@@ -200,6 +200,22 @@ def test_the_photo_that_tells_the_scale_best_speaks_for_the_table() -> None:
     assert all(photo.calibration.doubt is coarse.calibration.doubt for photo in told)
 
 
+def test_a_photo_that_is_left_out_says_nothing_of_the_table() -> None:
+    photos = table(3)
+    doubted = [_doubting(one, 1e-4, 1e-3, ()) for one in photos[:2]]
+    odd = _doubting(stretched(photos[2], 1.02), 1e-9, 0.05, ())
+    with_odd, without_it = measure([*doubted, odd]), measure(doubted)
+    assert [problem.flag for problem in with_odd.calibration.problems] == ["photo_left_out"]
+    assert _rare(with_odd.scene) == pytest.approx(_rare(without_it.scene))
+
+
+def _rare(scene: Scene) -> Array:
+    """The variances under what is seldom wrong with a table."""
+    assert scene.covariance is not None
+    assert scene.covariance.rare_alternative is not None
+    return np.diag(scene.covariance.rare_alternative.covariance.array)
+
+
 def _doubting(
     photo: SeenPhoto, variance: float | None, strain: float, problems: tuple[Problem, ...]
 ) -> SeenPhoto:

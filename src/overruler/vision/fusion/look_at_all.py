@@ -69,6 +69,7 @@ def look_at_all(
     check_same_table(fused, photos)
     if disagree(fused):
         problems.append(Problem("photos_disagree", DISAGREEMENT_TEXT))
+    photos = share_table_doubt(photos)  # one that is left out says nothing of the table
     report = report_fused(fused, photos, known.game, seen.is_on_map)
     report = replace(report, scene=replace(report.scene, grid=seen.grid))
     return _with_problems(report, problems)
@@ -119,7 +120,7 @@ def see_all(
     ]
     photos, repeated = _drop_repeated_views(seen)
     problems += repeated
-    photos = share_table_doubt(_doubt_marker_size(photos, known.radii_mm))
+    photos = _doubt_marker_size(photos, known.radii_mm)
     on_map = any(one.board is not None and one.board.covariance is not None for one in shown)
     grids = [one.scene.grid for one in reports.values() if one.scene.grid is not None]
     return SeenTable(photos, problems, next(iter(grids), None), on_map)

@@ -97,11 +97,10 @@ export class Corners {
   }
 
   #nudge(corner, event) {
-    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (!way) return;
+    const place = this.stage.nudged(this.places[corner], event);
+    if (!place) return;
     event.preventDefault();
-    const step = (event.shiftKey ? 1 : 8) / this.stage.scale;
-    this.places[corner] = this.places[corner].map((value, axis) => value + way[axis] * step);
+    this.places[corner] = place;
     this.#draw();
   }
 

@@ -8,8 +8,6 @@ import { cased } from "./svg.js";
 
 const BY_HAND = "The photo shows no such base here: your place counts, and no ruling from it is certain. ";
 const KEYS = matchMedia("(hover: hover) and (pointer: fine)").matches ? " The arrow keys move it too, with Shift less far." : "";
-const STEP_PX = 8;
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const AHEAD = { colour: "#f07c00", dash: [] };
 
 export class Correct {
@@ -49,11 +47,10 @@ export class Correct {
   }
 
   // The arrow keys move the ring, once there is one; whether they did.
-  key({ key, shiftKey }) {
-    const way = ARROWS[key];
-    if (!way || !this.place) return false;
-    const step = (shiftKey ? 1 : STEP_PX) / this.stage.scale;
-    this.place = this.place.map((value, axis) => value + way[axis] * step);
+  key(event) {
+    const place = this.place && this.stage.nudged(this.place, event);
+    if (!place) return false;
+    this.place = place;
     if (this.piece) this.measure.hidden = false;
     this.#draw();
     return true;

@@ -4,6 +4,8 @@ import { make } from "./svg.js";
 
 const TAP_PX = 9;
 const CLOSEST = 12;
+const STEP_PX = 8;
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const SHEET_SHARE = 0.48; // as in app.css
 const BESIDE = matchMedia("(min-width: 560px) and (orientation: landscape)"); // as in app.css
 
@@ -72,6 +74,12 @@ export class Stage {
   get middle() {
     const { left, top, right, bottom } = this.free;
     return [((left + right) / 2 - this.x) / this.scale, ((top + bottom) / 2 - this.y) / this.scale];
+  }
+
+  // Where an arrow key moves a place of the photo, with Shift less far; nowhere by another key.
+  nudged(place, { key, shiftKey }) {
+    const step = (shiftKey ? 1 : STEP_PX) / this.scale;
+    return ARROWS[key] && place.map((value, axis) => value + ARROWS[key][axis] * step);
   }
 
   fit() {
