@@ -11,6 +11,7 @@ from overruler.records import (
     CorrectionRecord,
     HeadingAlternative,
     ImageRecord,
+    MovedRecord,
     PieceRecord,
     TerrainRecord,
 )
@@ -73,6 +74,14 @@ def test_what_is_wrong_in_a_record_is_named_by_its_path(extra: Any, complaint: s
 def test_files_of_earlier_versions_list_the_corrections(done: list[str], placed: bool) -> None:
     record = PieceRecord.from_json({"by_hand": done, "fitted": True})
     assert (record.by_hand, record.corrections) == (placed, tuple(done))
+
+
+def test_what_moved() -> None:
+    record = MovedRecord("p02", 1, 12.5, 30.0)
+    assert MovedRecord.all_in({"moved": [record.to_json()]}) == (record,)
+    assert MovedRecord.all_in({}) == ()
+    with pytest.raises(BadInput, match=r"moved\[0\].photo: expected a number"):
+        MovedRecord.all_in({"moved": [{**record.to_json(), "photo": "second"}]})
 
 
 def test_terrain_and_corrections() -> None:

@@ -165,6 +165,31 @@ class CorrectionRecord:
         return _values_json(values)
 
 
+@dataclass(frozen=True, slots=True)
+class MovedRecord:
+    """Where one of several photos shows a piece that stands elsewhere in the others."""
+
+    id: str
+    photo: int
+    """Index of that photo."""
+    x_mm: float
+    y_mm: float
+
+    @classmethod
+    def from_node(cls, node: Node) -> "MovedRecord":
+        place_mm = node["x_mm"].number(), node["y_mm"].number()
+        return cls(node["id"].text(), node["photo"].integer(), *place_mm)
+
+    @classmethod
+    def all_in(cls, extra: Mapping[str, Any]) -> "tuple[MovedRecord, ...]":
+        """What moved in a scene, by its extra keys; raise `BadInput` for a value of the wrong type."""
+        node = Node(extra, "scene")
+        return _read_list(node["moved"], cls.from_node) if node.has("moved") else ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"id": self.id, "photo": self.photo, "x_mm": self.x_mm, "y_mm": self.y_mm}
+
+
 # --- reading and writing ---
 
 

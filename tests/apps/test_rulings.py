@@ -1,5 +1,6 @@
 """What is ruled on where nothing is asked: the opponents that stand closest."""
 
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -49,6 +50,13 @@ def test_a_piece_of_nobody_is_nobody_s_enemy() -> None:
 def test_of_unknown_players_groups_oppose_each_other() -> None:
     """Two squads and a loner: each pair of groups once, the closest first."""
     assert pairs(row(0, 60, 400, 460, 1200)) == [("p02", "p03"), ("p04", "p05"), ("p02", "p05")]
+
+
+def test_what_moved_between_photos_is_ruled_on_by_nobody_unasked() -> None:
+    pieces = row(0, 60, 400, 460, players="aabb")
+    moved = {"moved": [{"id": "p02", "photo": 1, "x_mm": 90.0, "y_mm": 0.0}]}
+    found = closest_opponents(replace(scene(pieces), extra=moved))
+    assert [(a.id, b.id) for a, b in found] == [("p01", "p03")]
 
 
 def test_one_group_has_no_opponent() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from overruler.geometry.shapes import gap
 from overruler.reading import Node
+from overruler.records import MovedRecord
 from overruler.rules import ask, game_of
 from overruler.scene import Piece, Scene
 from overruler.verdict import Verdict
@@ -55,13 +56,14 @@ def _has_ranges(scene: Scene) -> bool:
 def closest_opponents(scene: Scene) -> list[PiecePair]:
     """The closest pairs of enemies where players are known, else of pieces in separate groups.
 
-    What may be no piece is left out: nobody asked about it. Where many may be none, nobody knows
-    which pieces are the closest, and there are no pairs.
+    What may be no piece is left out, and what moved between several photos: nobody asked about it.
+    Where many may be none, nobody knows which pieces are the closest, and there are no pairs.
     """
     doubtful = scene.reasons_for_doubt
     if len(doubtful) >= MANY_DOUBTFUL and len(doubtful) > MANY_DOUBTFUL_SHARE * len(scene.pieces):
         return []
-    pieces = [piece for piece in scene.pieces if piece.id not in doubtful]
+    left_out = {*doubtful, *(moved.id for moved in MovedRecord.all_in(scene.extra))}
+    pieces = [piece for piece in scene.pieces if piece.id not in left_out]
     sides = group_by_player(pieces) or group_by_cohesion(pieces)
     pairs = [closest_pair(first, second) for first, second in combinations(sides, 2)]
     return sorted(pairs, key=_gap_mm)[:MAX_OPPONENT_PAIRS]

@@ -57,3 +57,10 @@ def test_another_photo_has_the_same_lamp() -> None:
 @pytest.mark.parametrize(("scale", "probability"), [(4.0, 0.99999), (1e-4, 0.6)])
 def test_a_certain_ruling_or_a_sure_place_gets_none(scale: float, probability: float) -> None:
     assert advise_photo(report(scale), [ruling(probability)]) is None
+
+
+def test_no_photo_tells_where_a_moved_piece_stands() -> None:
+    found = report(4.0)
+    moved = {"id": "p02", "photo": 0, "x_mm": 650.0, "y_mm": 380.0}
+    scene = replace(found.scene, extra={**found.scene.extra, "moved": [moved]})
+    assert advise_photo(replace(found, scene=scene), [ruling(0.6)]) is None

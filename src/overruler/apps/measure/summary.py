@@ -12,7 +12,7 @@ from overruler.bases import Base
 from overruler.calibration import Advice, Calibration
 from overruler.detections import DetectedRuler, Detection
 from overruler.geometry.covariance import REACH_SIGMAS
-from overruler.records import PieceRecord, TerrainRecord
+from overruler.records import MovedRecord, PieceRecord, TerrainRecord
 from overruler.report import Report
 from overruler.scene import Piece
 from overruler.taught import taught_sentences
@@ -25,6 +25,10 @@ ASSUMED_ON_MAT_TEXT = (
 )
 LEFT_OUT_TEXT = (
     "may be no pieces, so nothing is ruled on them unless you ask (--fix confirms a piece)"
+)
+MOVED_TEXT = (
+    "it is measured by the other photos and as unsure as it moved, "
+    "so nothing is ruled on it unless you ask"
 )
 SURELY_RAISED_PROBABILITY = 0.9
 """Raised ground less probable than this is said to be perhaps only printed."""
@@ -146,11 +150,10 @@ def photo_lines(report: Report, advice: Advice | None) -> list[Text]:
     names = [photo.frame.name for photo in report.photos]
     unit = report.scene.unit
     lines = []
-    for moved in report.scene.extra.get("moved", ()):
-        x, y = (format_number(moved[key], unit, 0) for key in ("x_mm", "y_mm"))
-        place = f"({x}, {y}) {unit}"
-        shown = f"{moved['id']} stands elsewhere in photo {moved['photo'] + 1}, at {place}"
-        lines.append(Text(f"! {shown}: it is measured by the other photos", style="yellow"))
+    for moved in MovedRecord.all_in(report.scene.extra):
+        x, y = (format_number(at_mm, unit, 0) for at_mm in (moved.x_mm, moved.y_mm))
+        shown = f"{moved.id} stands elsewhere in photo {moved.photo + 1}, at ({x}, {y}) {unit}"
+        lines.append(Text(f"! {shown}: {MOVED_TEXT}", style="yellow"))
     if len(names) > 1:
         lines.append(Text(f"{len(names)} photos: {', '.join(names)}", style="dim"))
     if advice is not None:

@@ -7,6 +7,7 @@ from overruler.apps.web.close_up import close_up_json
 from overruler.apps.web.ready_scenes import camera_view, names_in
 from overruler.picture.drawable_ruling import drawable_ruling
 from overruler.picture.view import View
+from overruler.records import MovedRecord
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 
@@ -31,8 +32,8 @@ def photos_json(scene: Scene, photo: int) -> dict[str, Any]:
     listed = [{"number": photo_number(file), "size_px": list(view.size_px)} for file, view in pairs]
     names = names_in(scene)
     moved = [
-        {"id": one["id"], "name": names.get(one["id"], one["id"]), "photo": one["photo"]}
-        for one in scene.extra.get("moved", ())
+        {"id": one.id, "name": names.get(one.id, one.id), "photo": one.photo}
+        for one in MovedRecord.all_in(scene.extra)
     ]
     return {"photos": listed, "photo": photo, "moved": moved}
 

@@ -13,6 +13,7 @@ from overruler.calibration import Advice, Calibration
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
+from overruler.records import MovedRecord
 from overruler.report import Report
 from overruler.verdict import CERTAIN, Verdict
 from overruler.vision.contours.shading import common_shade_mm
@@ -35,13 +36,18 @@ FIT_SIGMA_PX = 0.3
 
 
 def advise_photo(report: Report, verdicts: Sequence[Verdict]) -> Advice | None:
-    """The best side for another photo, for the first ruling that is not certain; None if none helps."""
+    """The best side for another photo, for the first ruling that is not certain; None if none helps.
+
+    No photo helps where a piece moved between several: it cannot tell which place holds.
+    """
     open_ones = [one for one in verdicts if one.pair and one.sigma_mm and one.call != CERTAIN]
-    names = [piece.id for piece in report.scene.pieces]
+    indices = {piece.id: k for k, piece in enumerate(report.scene.pieces)}
+    for moved in MovedRecord.all_in(report.scene.extra):
+        indices.pop(moved.id, None)
     for verdict in open_ones:
         assert verdict.pair is not None
-        if set(verdict.pair) <= set(names) and verdict.pair[0] != verdict.pair[1]:
-            first, second = (names.index(name) for name in verdict.pair)
+        if set(verdict.pair) <= set(indices) and verdict.pair[0] != verdict.pair[1]:
+            first, second = (indices[name] for name in verdict.pair)
             advice = _advise_for(report, first, second)
             # Whoever reads the ruling beside it finds its own doubt again.
             return advice and replace(

@@ -12,7 +12,7 @@ from overruler.games import DEFAULT_GAME
 from overruler.geometry.covariance import Covariance, RareAlternative
 from overruler.geometry.pose import Array
 from overruler.pieces import SURE_PROBABILITY
-from overruler.records import PieceRecord
+from overruler.records import MovedRecord, PieceRecord
 from overruler.report import Report, TablePhoto
 from overruler.scene import Piece, Scene, Table
 from overruler.vision.assembly.flag_doubts import rare_probability
@@ -97,7 +97,8 @@ def _extra(fused: FusedTable, photos: Sequence[SeenPhoto], names: dict[int, str]
         for file, calibration in zip(files, calibrations, strict=True)
     ]
     if fused.moved:
-        extra["moved"] = [_moved_json(names[k], sighting) for k, sighting in fused.moved]
+        moved = [_moved_record(names[k], sighting) for k, sighting in fused.moved]
+        extra["moved"] = [record.to_json() for record in moved]
     return extra
 
 
@@ -113,9 +114,9 @@ def _distinct_rulers(photos: Sequence[SeenPhoto]) -> tuple[DetectedRuler, ...]:
     return tuple(kept)
 
 
-def _moved_json(name: str, sighting: Sighting) -> dict[str, Any]:
+def _moved_record(name: str, sighting: Sighting) -> MovedRecord:
     x, y = sighting.place_at(sighting.detection.z_mm).tolist()
-    return {"id": name, "photo": sighting.photo.index, "x_mm": round(x, 3), "y_mm": round(y, 3)}
+    return MovedRecord(name, sighting.photo.index, round(x, 3), round(y, 3))
 
 
 def _areas(fused: FusedTable) -> list[RaisedArea]:
