@@ -11,11 +11,14 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
 from overruler.vision.imaging.orthophoto import Orthophoto
-from overruler.vision.terrain.by_walls import height_from_walls
+from overruler.vision.terrain.by_walls import HEIGHTS_MM as GRID_MM
+from overruler.vision.terrain.by_walls import Kind, height_from_walls
+from overruler.vision.terrain.find import BUILDING, HILL, prior_by_look
 from tests.tables import camera_over
 from tests.vision.terrain.test_find import FOOT, table
 
 THOUGHT_MM, DOUBT_MM = 28.0, 16.0
+PRIOR = Kind(THOUGHT_MM, DOUBT_MM, 7.0, 5.0).prior()
 
 
 def top_as_seen(camera: Camera, height_mm: float, run_mm: float, inset_mm: float = 0.0) -> Array:
@@ -38,9 +41,9 @@ def told() -> Array:
             rows.append(
                 (
                     high,
-                    *height_from_walls(
-                        view, camera, top_as_seen(camera, high, run, inset), THOUGHT_MM, DOUBT_MM
-                    )[:2],
+                    *height_from_walls(view, camera, top_as_seen(camera, high, run, inset), PRIOR)[
+                        :2
+                    ],
                 )
             )
     return np.array(rows)
@@ -65,11 +68,42 @@ def test_from_right_above_they_tell_next_to_nothing() -> None:
         table(slanted, 45.0, 3, 10.0),
         slanted,
         top_as_seen(slanted, 45.0, 10.0),
-        THOUGHT_MM,
-        DOUBT_MM,
+        PRIOR,
     )
-    unsure = height_from_walls(view, camera, top_as_seen(camera, 45.0, 10.0), THOUGHT_MM, DOUBT_MM)
+    unsure = height_from_walls(view, camera, top_as_seen(camera, 45.0, 10.0), PRIOR)
     assert unsure[1] / unsure[0] > 1.4 * sure[1] / sure[0]
+
+
+@pytest.mark.parametrize(
+    ("tilt_deg", "high_mm", "run_mm"),
+    [
+        (30.0, 60.0, 0.0),
+        (30.0, 60.0, -4.0),
+        (30.0, 80.0, 0.0),
+        (30.0, 80.0, -4.0),
+        (48.0, 80.0, 0.0),
+    ],
+)
+def test_walls_of_buildings_tell_their_height_under_eaves_too(
+    tilt_deg: float, high_mm: float, run_mm: float
+) -> None:
+    camera = camera_over(tilt_deg)
+    view, outline = table(camera, high_mm, 3, run_mm), top_as_seen(camera, high_mm, run_mm)
+    height, sigma, nats = height_from_walls(view, camera, outline, BUILDING.prior())
+    assert abs(height - high_mm) < 2 * sigma
+    assert height == pytest.approx(high_mm, rel=0.12)
+    assert nats > 0
+
+
+def test_a_top_that_looks_less_like_a_hill_may_be_higher() -> None:
+    def median_mm(logit: float) -> float:
+        shares = prior_by_look(logit).sum(1)
+        assert shares.sum() == pytest.approx(1)
+        return float(np.interp(0.5, np.cumsum(shares), GRID_MM))
+
+    surest, unsure = median_mm(9.0), median_mm(0.5)
+    assert surest < HILL.height_mm * 1.1
+    assert unsure > BUILDING.height_mm * 0.8
 
 
 @settings(max_examples=20)
@@ -81,7 +115,10 @@ def test_where_no_side_shows_what_was_thought_stays(height_mm: float, share: flo
     blank = np.full((400, 500, 3), 120, np.uint8)
     view = Orthophoto(blank, np.ones((400, 500), bool), -40.0, 600.0, 1.6)
     height, sigma, _ = height_from_walls(
-        view, camera, top_as_seen(camera, 30.0, 0.0), height_mm, share * height_mm
+        view,
+        camera,
+        top_as_seen(camera, 30.0, 0.0),
+        Kind(height_mm, share * height_mm, 7.0, 5.0).prior(),
     )
     assert height == pytest.approx(height_mm, rel=0.2)
     assert sigma / height == pytest.approx(share, rel=0.25)
@@ -90,8 +127,8 @@ def test_where_no_side_shows_what_was_thought_stays(height_mm: float, share: flo
 def test_which_way_round_the_outline_runs_is_all_one() -> None:
     camera = camera_over(30.0)
     view, outline = table(camera, 36.0, 3, 5.0), top_as_seen(camera, 36.0, 5.0)
-    there = height_from_walls(view, camera, outline, THOUGHT_MM, DOUBT_MM)
-    back = height_from_walls(view, camera, outline[::-1], THOUGHT_MM, DOUBT_MM)
+    there = height_from_walls(view, camera, outline, PRIOR)
+    back = height_from_walls(view, camera, outline[::-1], PRIOR)
     assert back == pytest.approx(there, rel=0.1)
 
 
@@ -102,8 +139,7 @@ def test_walls_speak_for_a_hill_and_not_for_a_print() -> None:
             table(camera, high, 3, run),
             camera,
             top_as_seen(camera, high, run),
-            THOUGHT_MM,
-            DOUBT_MM,
+            PRIOR,
         ).raised_nats
         for high, run in ((36.0, 12.0), (0.0, 0.0))
     )

@@ -25,18 +25,14 @@ SMOOTHING_SIGMA_MM = 6.0
 """1 σ of the smoothing of the outline, which follows the cells' corners."""
 SEARCH_INSIDE_MM = 16
 """Reach of a section inside the outline, in steps of 1 mm."""
-SEARCH_OUTSIDE_MM = 56
-"""Reach of a section outside the outline, in steps of 1 mm."""
+SEARCH_OUTSIDE_MM = (40, 120)
+"""Least and largest reach of a section outside the outline, in steps of 1 mm: a tall wall looks wide."""
 STRIPE_MM = 2
 """Width of the stripes whose colours are compared."""
-HEIGHTS_MM = np.geomspace(6.0, 90.0, 14)
+HEIGHTS_MM = np.geomspace(6.0, 120.0, 16)
 """Heights of the grid."""
-RUNS_MM = np.arange(0.0, 25.0, 3.0)
-"""Runs of the walls on the grid."""
-RUN_PRIOR_MM = 7.0
-"""Prior mean of a wall's run."""
-RUN_PRIOR_SIGMA_MM = 5.0
-"""Prior 1 σ of a wall's run."""
+RUNS_MM = np.arange(-6.0, 25.0, 3.0)
+"""Runs of the walls on the grid; negative under eaves."""
 ASYMMETRY_SCALE_MM = 1.25
 """Median difference between the walls' widths on both sides for other reasons than height, such as
 shadows and slopes; some differ by far more."""
@@ -57,6 +53,23 @@ BEND_COST_NATS = 0.01
 """Cost of a shift of the edge by 1 mm between neighbouring sections, the largest shift."""
 
 
+class Kind(NamedTuple):
+    """Raised ground of one kind: the prior of its height, normal in the logarithm, and of its walls' run."""
+
+    height_mm: float
+    height_sigma_mm: float
+    run_mm: float
+    run_sigma_mm: float
+
+    def prior(self) -> Array:
+        """Return the prior (H, R) on the grid of heights and runs; its sum is 1."""
+        log_errors = (np.log(HEIGHTS_MM) - np.log(self.height_mm)) * self.height_mm
+        errors = (log_errors / self.height_sigma_mm)[:, None] ** 2
+        errors = errors + ((RUNS_MM - self.run_mm) / self.run_sigma_mm) ** 2
+        prior = np.exp(-0.5 * errors)
+        return np.asarray(prior / prior.sum())
+
+
 class WallHeight(NamedTuple):
     """What the walls tell of raised ground."""
 
@@ -68,38 +81,34 @@ class WallHeight(NamedTuple):
 
 
 def height_from_walls(
-    view: Orthophoto, camera: Camera, outline_mm: Array, height_mm: float, sigma_mm: float
+    view: Orthophoto, camera: Camera, outline_mm: Array, prior: Array
 ) -> WallHeight:
     """Return the height, in mm, of ground whose top is outlined on the board's plane.
 
-    `outline_mm` is (K, 2). `height_mm` and `sigma_mm` give the prior, normal in the log of the
-    height. A flat thing may have a border of any width, the same all round.
+    `outline_mm` is (K, 2), `prior` (H, R) that of heights and runs, as `Kind` gives it. A flat thing
+    may have a border of any width, the same all round.
     """
     places, normals = _sample_outline(outline_mm)
     displacement = relief_displacement_per_mm(camera, places, 0.0)
     inwards = np.sum(normals * displacement, axis=-1)
-    steps = _edge_nats(view, places, normals)
-    run_prior = -0.5 * ((RUNS_MM - RUN_PRIOR_MM) / RUN_PRIOR_SIGMA_MM) ** 2
-    nats = _viterbi_scores(steps, inwards, HEIGHTS_MM) + run_prior
-    log_errors = np.log(HEIGHTS_MM) - np.log(height_mm)
-    prior = np.exp(-0.5 * (log_errors * height_mm / sigma_mm) ** 2)
-    likelihood = np.exp(nats - nats.max()).sum(1)
+    steps = _edge_nats(view, places, normals, float(inwards.max()))
+    nats = _viterbi_scores(steps, inwards, HEIGHTS_MM)
     asymmetry_mm = ASYMMETRY_SCALE_MM / float(np.sqrt(2 * np.mean(inwards**2)))
-    weight = prior * _blur_cauchy(likelihood, asymmetry_mm)
-    raised = _mean_likelihood_log(nats + np.log(prior / prior.sum())[:, None], run_prior)
+    weight = (prior * _blur_cauchy(np.exp(nats - nats.max()), asymmetry_mm)).sum(1)
+    raised = _mean_likelihood_log(nats, prior)
     border = _viterbi_scores(steps, inwards, FLAT_MM)
-    flat = _mean_likelihood_log(border, np.zeros(len(RUNS_MM)))
+    flat = _mean_likelihood_log(border, np.full(len(RUNS_MM), 1 / len(RUNS_MM)))
     return WallHeight(*mean_and_sigma(weight / weight.sum(), HEIGHTS_MM), raised - flat)
 
 
-def _mean_likelihood_log(nats: Array, log_prior: Array) -> float:
-    """Return the logarithm of the likelihood (H, R) by nats, over the prior of runs (R,)."""
+def _mean_likelihood_log(nats: Array, prior: Array) -> float:
+    """Return the logarithm of the mean likelihood (H, R), given by nats, over a prior of sum 1."""
     most = float(nats.max())
-    return most + float(np.log(np.exp(nats - most).sum() / np.exp(log_prior).sum()))
+    return most + float(np.log((prior * np.exp(nats - most)).sum()))
 
 
 def _blur_cauchy(likelihood: Array, scale_mm: float) -> Array:
-    """Blur the likelihood (H,) of heights by a Cauchy error of this scale."""
+    """Blur the likelihood (H, R) of heights by a Cauchy error of this scale."""
     differences = HEIGHTS_MM - HEIGHTS_MM[:, None]
     kernel = HEIGHTS_MM / (1 + (differences / max(scale_mm, 0.1)) ** 2)
     return np.asarray(kernel / kernel.sum(1, keepdims=True) @ likelihood)
@@ -125,9 +134,14 @@ def _sample_outline(outline_mm: Array) -> tuple[Array, Array]:
     return smooth[1:-1], direction * np.stack([y, -x], -1)
 
 
-def _edge_nats(view: Orthophoto, at_mm: Array, outwards: Array) -> Array:
-    """Return the evidence (S, W) in nats for an edge, by ratios of brightness across each place."""
-    across = np.arange(-SEARCH_INSIDE_MM, SEARCH_OUTSIDE_MM)
+def _edge_nats(view: Orthophoto, at_mm: Array, outwards: Array, most_lean: float) -> Array:
+    """Return the evidence (S, W) in nats for an edge, by ratios of brightness across each place.
+
+    The sections reach as far as the tallest wall looks wide where the inward displacement is
+    `most_lean` per mm of height.
+    """
+    widest_mm = HEIGHTS_MM[-1] * most_lean + RUNS_MM[-1]
+    across = np.arange(-SEARCH_INSIDE_MM, int(np.clip(widest_mm, *SEARCH_OUTSIDE_MM)))
     places_mm = at_mm[:, None] + across[None, :, None] * outwards[:, None]
     places = view.to_px(places_mm).astype(np.float32)
     colours = log_colours(sample_picture(view.pixels, places))

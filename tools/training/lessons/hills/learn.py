@@ -26,7 +26,9 @@ from training.loop import Interface, device_of
 SIZE_PX, BLOCK, TILES = 256, 200, 150
 """Pixels of a sample's side, samples in a block, and mats that they lie on."""
 PIECES, NEAR_HILLS = 8, 0.6
-"""Pieces taken of one traced table, and the share of them near a hill, if there is one."""
+"""Pieces taken of one traced table, and the share of them near a hill or roof, if there is one."""
+STOOD_ON = frozenset(("hill", "roof"))
+"""The terrain that traced bases stand on."""
 WORTH = (1.0, 3.0, 5.0)
 """How much a cell of the rest, of a top and of a side counts: without it the rare ones are learned late. The network's
 answers are put right by it at the end."""
@@ -56,7 +58,7 @@ def traced_pieces(path: Path) -> Arrays:
 def _corners(rng: Rng, view: Orthophoto, terrain: Sequence[Truth]) -> Iterator[tuple[int, int]]:
     """Upper left corners (row, column) of the pieces to take."""
     most = np.array(view.seen.shape) - SIZE_PX
-    hills = [np.mean(one["footprint_mm"], 0) for one in terrain if one["kind"] == "hill"]
+    hills = [np.mean(one["footprint_mm"], 0) for one in terrain if one["kind"] in STOOD_ON]
     for _ in range(PIECES if (most >= 0).all() else 0):
         corner = rng.uniform(0, most + 1)
         if hills and rng.random() < NEAR_HILLS:
