@@ -96,12 +96,12 @@ def test_walls_of_buildings_tell_their_height_under_eaves_too(
 
 
 def test_a_top_that_looks_less_like_a_hill_may_be_higher() -> None:
-    def median_mm(logit: float) -> float:
-        shares = prior_by_look(logit).sum(1)
+    def median_mm(hill: float) -> float:
+        shares = prior_by_look(hill).sum(1)
         assert shares.sum() == pytest.approx(1)
         return float(np.interp(0.5, np.cumsum(shares), GRID_MM))
 
-    surest, unsure = median_mm(9.0), median_mm(0.5)
+    surest, unsure = median_mm(0.99), median_mm(0.05)
     assert surest < HILL.height_mm * 1.1
     assert unsure > BUILDING.height_mm * 0.8
 

@@ -21,7 +21,12 @@ from overruler.vision.imaging.orthophoto import (
     resample_orthophoto,
 )
 from overruler.vision.learned.hill_net import picture_input, predict_hill_map
-from overruler.vision.terrain.find import USUAL_ERROR_SHARE, _raised_probability, find_hills
+from overruler.vision.terrain.find import (
+    USUAL_ERROR_SHARE,
+    _raised_probability,
+    find_hills,
+    usual_error_share,
+)
 from tests.tables import BOARD_MM, camera_over, exact
 
 PIXEL_MM = 1.6
@@ -111,10 +116,18 @@ def test_a_hill_under_pieces_is_found_with_an_honest_height(
     assert hill.probability > 0.9
     assert abs(hill.top_z_mm - height_mm) < 2.5 * hill.sigma_mm
     assert hill.sigma_mm < 0.8 * hill.top_z_mm
-    assert hill.usual_sigma_share == USUAL_ERROR_SHARE
+    assert hill.usual_sigma_share == pytest.approx(USUAL_ERROR_SHARE, abs=0.1)
     top = FOOT.astype(np.float32).reshape(-1, 1, 2)
     off = [abs(cv2.pointPolygonTest(top, (float(x), float(y)), True)) for x, y in hill.footprint_mm]
     assert np.median(off) < 1.5 * hill.edge_mm + run_mm
+
+
+def test_of_a_roof_s_height_all_of_the_stated_doubt_counts() -> None:
+    assert usual_error_share(1.0) == USUAL_ERROR_SHARE
+    assert usual_error_share(0.0) == 1.0
+    camera = camera_over(30.0)
+    sure, unsure = (found_on(camera, z, 3)[0] for z in (45.0, 15.0))
+    assert sure.usual_sigma_share < unsure.usual_sigma_share - 0.05
 
 
 def test_the_more_of_its_side_shows_the_likelier_it_is_raised() -> None:
