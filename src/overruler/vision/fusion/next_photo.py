@@ -41,9 +41,9 @@ def advise_photo(report: Report, verdicts: Sequence[Verdict]) -> Advice | None:
     No photo helps where a piece moved between several: it cannot tell which place holds.
     """
     open_ones = [one for one in verdicts if one.pair and one.sigma_mm and one.call != CERTAIN]
-    indices = {piece.id: k for k, piece in enumerate(report.scene.pieces)}
-    for moved in MovedRecord.all_in(report.scene.extra):
-        indices.pop(moved.id, None)
+    moved = {one.id for one in MovedRecord.all_in(report.scene.extra)}
+    pieces = enumerate(report.scene.pieces)
+    indices = {piece.id: k for k, piece in pieces if piece.id not in moved}
     for verdict in open_ones:
         assert verdict.pair is not None
         if set(verdict.pair) <= set(indices) and verdict.pair[0] != verdict.pair[1]:

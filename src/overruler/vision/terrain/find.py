@@ -143,26 +143,27 @@ def _measure_ground(view: Orthophoto, seen: HillMap, camera: Camera, top: Mask) 
     inside = float(np.clip(quantile, 1e-6, 1 - 1e-6))
     logit = float(probability_to_logit(inside, MAX_LOGIT))
     outline = _trace_outline(seen, top, inside / 2)
-    hill = float(sigmoid(logit - HILL_LOGIT))
-    height, sigma, nats = height_from_walls(view, camera, outline, prior_by_look(hill))
+    hill_probability = float(sigmoid(logit - HILL_LOGIT))
+    prior = prior_by_look(hill_probability)
+    height, sigma, nats = height_from_walls(view, camera, outline, prior)
     chance = _raised_probability(logit, nats)
     raised = reproject_to_height(camera, outline, 0.0, height)
     points = raised.astype(np.float32).reshape(-1, 1, 2)
     footprint = np.asarray(cv2.approxPolyDP(points, 2.0, True)[:, 0], float)
-    share = usual_error_share(hill)
+    share = usual_error_share(hill_probability)
     return RaisedArea("", footprint, height, sigma, chance, share, OUTLINE_SIGMA_MM)
 
 
-def prior_by_look(hill: float) -> Array:
-    """Return the prior (H, R) of height and run of a top that is a hill with this probability, else a roof."""
+def prior_by_look(hill_probability: float) -> Array:
+    """Return the prior (H, R) of height and run of a top that is a hill, or else a roof."""
     upright = HILL._replace(run_mm=BUILDING.run_mm, run_sigma_mm=BUILDING.run_sigma_mm)
     hills = (1 - UPRIGHT_HILLS) * HILL.prior() + UPRIGHT_HILLS * upright.prior()
-    return hill * hills + (1 - hill) * BUILDING.prior()
+    return hill_probability * hills + (1 - hill_probability) * BUILDING.prior()
 
 
-def usual_error_share(hill: float) -> float:
-    """Return the share of its stated 1 σ that a height usually errs by, for a hill with this probability."""
-    return hill * USUAL_ERROR_SHARE + (1 - hill)
+def usual_error_share(hill_probability: float) -> float:
+    """Return the share of its stated 1 σ that a height usually errs by."""
+    return hill_probability * USUAL_ERROR_SHARE + (1 - hill_probability)
 
 
 def _raised_probability(network_logit: float, wall_nats: float) -> float:
