@@ -12,7 +12,7 @@ from overruler.detections import Detection, RaisedArea
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
 from overruler.vision.contours.rare_events import RARE_WITHIN_SIGMAS
-from overruler.vision.rounds.uncertainty import MAX_MISFIT_MM, MISFIT_SIGMA_MM
+from overruler.vision.rounds.uncertainty import misfit_covariances
 from overruler.vision.terrain.sizes_on_top import _with_size, reassess_sizes
 from overruler.vision.terrain.standing_on import raise_pieces
 from synthetic.flat_table import Plinth
@@ -101,10 +101,11 @@ def test_a_stranger_on_a_hill_is_not_taken_for_one_of_the_many_below() -> None:
 
 def test_a_size_that_is_unlikely_is_within_reach_of_what_rarely_holds() -> None:
     share = np.where(RADII == 13.5, 0.99, np.where(RADII == 14.25, 0.01, 0.0))
-    found = _with_size(unsurely(seen((600.0, 400.0), 27.0, 27.0), 4.0), share, RADII)
+    found = _with_size(CAMERA, unsurely(seen((600.0, 400.0), 27.0, 27.0), 4.0), share, RADII)
     assert found.base.width_mm == 27
-    assert found.unmodelled_mm2 == pytest.approx(0.01 * 0.75**2 * np.eye(2))
-    assert found.unmodelled_mm2 + found.rare_excess_mm2 == pytest.approx(
+    usual, rare = misfit_covariances(CAMERA, found)
+    assert found.unmodelled_mm2 - usual == pytest.approx(0.01 * 0.75**2 * np.eye(2))
+    assert found.unmodelled_mm2 + found.rare_excess_mm2 - rare == pytest.approx(
         (0.75 / RARE_WITHIN_SIGMAS) ** 2 * np.eye(2)
     )
 
@@ -124,10 +125,9 @@ def test_of_two_sizes_that_look_alike_it_has_the_one_whose_rims_are_seen_at_its_
 def test_the_doubt_of_one_that_is_not_plain_to_see_stays() -> None:
     hidden = seen((600.0, 400.0), 50.0, 50.0, 36.0, score=0.9)
     *_, found = reassess_sizes(BARE, CAMERA, [*board(50.0), hidden], [HILL], RADII)
-    assert found.unmodelled_mm2 == pytest.approx(np.eye(2) * MISFIT_SIGMA_MM**2)
-    assert found.unmodelled_mm2 + found.rare_excess_mm2 == pytest.approx(
-        np.eye(2) * (MAX_MISFIT_MM / RARE_WITHIN_SIGMAS) ** 2
-    )
+    usual, rare = misfit_covariances(CAMERA, found)
+    assert found.unmodelled_mm2 == pytest.approx(usual)
+    assert found.unmodelled_mm2 + found.rare_excess_mm2 == pytest.approx(rare)
 
 
 @pytest.mark.parametrize("areas", [[], [replace(HILL, probability=0.3)]])

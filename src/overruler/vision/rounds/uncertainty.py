@@ -6,38 +6,57 @@ from overruler.bases import Base
 from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
+from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.rare_events import NEGLIGIBLE_PROBABILITY, RARE_WITHIN_SIGMAS
+from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit
 from overruler.vision.rounds.remeasure import remeasure_base
 from overruler.vision.rounds.size_likelihood import SizeHypothesis
 
 MIN_REPORTED_PROBABILITY = 0.05
 """Sizes at least this probable are reported beside the likeliest."""
 CONFIDENT_SCORE = 0.99
-"""Bases that score less are measured again and their covariance grows. Of 2892 bases on 134
-rendered tables none was off by more than 2.4 mm. Of the 61 below this score one in twenty was off
-by 1.4 mm, of the others by 0.64 mm."""
-MISFIT_SIGMA_MM = 0.4
-"""Usual 1 σ added along each axis to a base below `CONFIDENT_SCORE`."""
+"""Bases that score less are measured again and may be far off. Of 2892 bases on 134 rendered tables
+none was off by more than 2.4 mm. Of the 61 below this score one in twenty was off by 1.4 mm, of the
+others by 0.64 mm."""
+MISFIT_SIGMA_PX = 1.3
+"""Usual 1 σ of misfit, in pixels along each axis, where a base is as likely as none."""
+MISFIT_LOGITS = 3.33
+"""Log odds of the score over which that σ falls by a factor of e. Both are the likeliest for 923 bases
+on 43 rendered photos. Their error falls from 1.0 px at log odds below 2 to 0.25 px above 8. Pixels
+explain the errors better than millimetres do."""
+RARE_MISFIT_FACTOR = 3.0
+"""Ratio of the rare σ of a base below `CONFIDENT_SCORE` to the usual one, beside `MAX_MISFIT_MM`. With
+it all 107 such bases lie within `RARE_WITHIN_SIGMAS`; one was 8.9 usual σ off, the next 4.2."""
 MAX_MISFIT_MM = 3.0
-"""Rare error of such a base along each axis; it lies within `RARE_WITHIN_SIGMAS`."""
+"""Rare error along each axis of a base below `CONFIDENT_SCORE`; it lies within `RARE_WITHIN_SIGMAS`."""
 
 
 def remeasure_uncertain(frame: Frame, calibration: Calibration, detection: Detection) -> Detection:
-    """Measure a base below `CONFIDENT_SCORE` again and add its misfit covariance."""
-    if detection.score >= CONFIDENT_SCORE:
-        return detection
-    remeasured = remeasure_base(frame, calibration, detection)
-    return add_misfit_covariance(remeasured or detection)
+    """Measure a base below `CONFIDENT_SCORE` again; add the misfit covariance to any base."""
+    if detection.score < CONFIDENT_SCORE:
+        detection = remeasure_base(frame, calibration, detection) or detection
+    return add_misfit_covariance(calibration.camera, detection)
 
 
-def add_misfit_covariance(detection: Detection) -> Detection:
-    """Add the covariance of a misfit to a base below `CONFIDENT_SCORE`; return others unchanged."""
+def add_misfit_covariance(camera: Camera, detection: Detection) -> Detection:
+    """Add the covariance of a misfit: the less a piece looks like a base, the more its rim errs."""
+    return detection.with_added_covariance(*misfit_covariances(camera, detection))
+
+
+def misfit_covariances(camera: Camera, detection: Detection) -> tuple[Array, Array]:
+    """Return the usual and the rare covariance (2, 2) of a misfit, in mm²."""
+    mm_per_px = float(camera.mm_per_px(np.array([*detection.xy_mm, detection.z_mm])))
+    usual = np.eye(2) * (_misfit_sigma_px(detection.score) * mm_per_px) ** 2
     if detection.score >= CONFIDENT_SCORE:
-        return detection
-    usual = np.eye(2) * MISFIT_SIGMA_MM**2
-    rare = np.eye(2) * (MAX_MISFIT_MM / RARE_WITHIN_SIGMAS) ** 2
-    return detection.with_added_covariance(usual, rare)
+        return usual, usual
+    far_mm2 = np.eye(2) * (MAX_MISFIT_MM / RARE_WITHIN_SIGMAS) ** 2
+    return usual, far_mm2 + RARE_MISFIT_FACTOR**2 * usual
+
+
+def _misfit_sigma_px(score: float) -> float:
+    logit = float(probability_to_logit(score, MAX_LOGIT))
+    return MISFIT_SIGMA_PX * float(np.exp(-max(logit, 0.0) / MISFIT_LOGITS))
 
 
 def other_likely_bases(shares: Array, best: int, radii: Array) -> tuple[Base, ...]:

@@ -64,7 +64,7 @@ def reassess_sizes(
     shares = size_probabilities(fitted, prior_counts=prior_counts).sum(-1)
     result = list(detections)
     for n, share in zip(raised, shares, strict=True):
-        result[rounds[n]] = _with_size(result[rounds[n]], share, radii)
+        result[rounds[n]] = _with_size(camera, result[rounds[n]], share, radii)
     return tuple(result)
 
 
@@ -113,7 +113,7 @@ def _add_fits(
     return np.where(has_fit, add_fit_likelihoods(net, fits), net)
 
 
-def _with_size(detection: Detection, share: Array, radii: Array) -> Detection:
+def _with_size(camera: Camera, detection: Detection, share: Array, radii: Array) -> Detection:
     """Return a base of the likeliest size; others widen its covariance by their `share` (C,)."""
     best = int(share.argmax())
     chance = np.where(share > NEGLIGIBLE_PROBABILITY, share, 0.0)
@@ -129,4 +129,4 @@ def _with_size(detection: Detection, share: Array, radii: Array) -> Detection:
         unmodelled_mm2=np.zeros((2, 2)),
         rare_excess_mm2=np.zeros((2, 2)),
     )
-    return add_misfit_covariance(resized.with_added_covariance(usual, rare))
+    return add_misfit_covariance(camera, resized.with_added_covariance(usual, rare))
