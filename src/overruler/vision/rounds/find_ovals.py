@@ -35,6 +35,7 @@ from overruler.vision.rounds.ovals_in_play import (
     judge_trials_in_play,
     trials_in_play,
 )
+from overruler.vision.rounds.uncertainty import add_misfit_covariance
 
 TRACE_SIGMA_INFLATION = load_coefficients("sigma_inflation")["traced_oval_pose"]
 """Inflation of a trace's σ where the size is known: counted on 305 rendered ovals, with their
@@ -89,7 +90,8 @@ def find_ovals_at(
 
 def _make_detection(camera: Camera, fit: OvalFit, score: float) -> Detection:
     visible = float(np.mean(fit.seen > MIN_RIM_WEIGHT))
-    return make_detection(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, visible)
+    made = make_detection(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, visible)
+    return add_misfit_covariance(camera, made)
 
 
 def _fit_catalogue_sizes(

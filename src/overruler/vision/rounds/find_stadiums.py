@@ -31,6 +31,7 @@ from overruler.vision.rounds.stadium_trials import (
     trace_stadiums,
     traced_logits,
 )
+from overruler.vision.rounds.uncertainty import add_misfit_covariance
 
 LEAST_TRACED_LOGIT = -3.0
 """Least log odds of a trace whose outline is fitted."""
@@ -144,4 +145,5 @@ def _seen_share(fit: OvalFit) -> float:
 
 def _make_detection(camera: Camera, fit: OvalFit, score: float) -> Detection:
     seen = _seen_share(fit)
-    return make_detection(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, seen)
+    made = make_detection(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, seen)
+    return add_misfit_covariance(camera, made)

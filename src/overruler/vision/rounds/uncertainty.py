@@ -1,5 +1,7 @@
 """Covariance that a single fit does not show: other sizes, other rims and fits gone astray."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from overruler.bases import Base
@@ -19,17 +21,31 @@ CONFIDENT_SCORE = 0.99
 """Bases that score less are measured again and may be far off. Of 2892 bases on 134 rendered tables
 none was off by more than 2.4 mm. Of the 61 below this score one in twenty was off by 1.4 mm, of the
 others by 0.64 mm."""
-MISFIT_SIGMA_PX = 1.3
-"""Usual 1 σ of misfit, in pixels along each axis, where a base is as likely as none."""
-MISFIT_LOGITS = 3.33
-"""Log odds of the score over which that σ falls by a factor of e. Both are the likeliest for 923 bases
-on 43 rendered photos. Their error falls from 1.0 px at log odds below 2 to 0.25 px above 8. Pixels
-explain the errors better than millimetres do."""
-RARE_MISFIT_FACTOR = 3.0
-"""Ratio of the rare σ of a base below `CONFIDENT_SCORE` to the usual one, beside `MAX_MISFIT_MM`. With
-it all 107 such bases lie within `RARE_WITHIN_SIGMAS`; one was 8.9 usual σ off, the next 4.2."""
-MAX_MISFIT_MM = 3.0
-"""Rare error along each axis of a base below `CONFIDENT_SCORE`; it lies within `RARE_WITHIN_SIGMAS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """How far fits of a kind of base err by the score, beyond what each fit states."""
+
+    sigma_px: float
+    """Usual 1 σ, in pixels along each axis, where a base is as likely as none."""
+    logits: float
+    """Log odds of the score over which that σ falls by a factor of e."""
+    rare_factor: float
+    """Ratio of the rare σ of a base below `CONFIDENT_SCORE` to the usual one."""
+    rare_mm: float
+    """Rare error of such a base along each axis, beside that."""
+    rare_lengths: float
+    """The same, in lengths of the base."""
+
+
+CIRCLE_MISFIT = Misfit(1.3, 3.33, rare_factor=3.0, rare_mm=3.0, rare_lengths=0.0)
+"""The likeliest for 923 round bases on 43 rendered photos. Their error falls from 1.1 px at log odds below 2
+to 0.25 px above 8. Pixels explain the errors better than millimetres do. The rare error holds all
+107 such bases within `RARE_WITHIN_SIGMAS`; one was 8.9 usual σ off, the next 4.2."""
+OVAL_MISFIT = Misfit(8.1, 1.09, rare_factor=1.0, rare_mm=0.0, rare_lengths=0.27)
+"""The likeliest for 186 ovals on 12 rendered photos. In a crowd one of seven whose log odds are below 3 takes
+edges of its neighbours for its own; the worst was 0.27 of its length off."""
 
 
 def remeasure_uncertain(frame: Frame, calibration: Calibration, detection: Detection) -> Detection:
@@ -46,17 +62,16 @@ def add_misfit_covariance(camera: Camera, detection: Detection) -> Detection:
 
 def misfit_covariances(camera: Camera, detection: Detection) -> tuple[Array, Array]:
     """Return the usual and the rare covariance (2, 2) of a misfit, in mm²."""
-    mm_per_px = float(camera.mm_per_px(np.array([*detection.xy_mm, detection.z_mm])))
-    usual = np.eye(2) * (_misfit_sigma_px(detection.score) * mm_per_px) ** 2
+    base = detection.base
+    misfit = CIRCLE_MISFIT if base.shape == "circle" else OVAL_MISFIT
+    logit = float(probability_to_logit(detection.score, MAX_LOGIT))
+    usual_px = misfit.sigma_px * np.exp(-max(logit, 0.0) / misfit.logits)
+    usual_mm = usual_px * float(camera.mm_per_px(np.array([*detection.xy_mm, detection.z_mm])))
+    usual = np.eye(2) * usual_mm**2
     if detection.score >= CONFIDENT_SCORE:
         return usual, usual
-    far_mm2 = np.eye(2) * (MAX_MISFIT_MM / RARE_WITHIN_SIGMAS) ** 2
-    return usual, far_mm2 + RARE_MISFIT_FACTOR**2 * usual
-
-
-def _misfit_sigma_px(score: float) -> float:
-    logit = float(probability_to_logit(score, MAX_LOGIT))
-    return MISFIT_SIGMA_PX * float(np.exp(-max(logit, 0.0) / MISFIT_LOGITS))
+    far_mm = (misfit.rare_mm + misfit.rare_lengths * base.length_mm) / RARE_WITHIN_SIGMAS
+    return usual, np.eye(2) * (far_mm**2 + (misfit.rare_factor * usual_mm) ** 2)
 
 
 def other_likely_bases(shares: Array, best: int, radii: Array) -> tuple[Base, ...]:
