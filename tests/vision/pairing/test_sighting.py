@@ -8,7 +8,8 @@ import pytest
 from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see
 from overruler.geometry.pose import Array
 from overruler.vision.pairing.association import associate
-from overruler.vision.pairing.sighting import Sighting
+from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.rounds.uncertainty import add_misfit_covariance
 
 BASE: Truth = (450.0, 350.0, 0.0, 27.0)
 PHOTO = see(0, camera_from(0.0), [BASE])
@@ -26,9 +27,16 @@ def _across(along: Array) -> Array:
     return np.array([-along[1], along[0]])
 
 
+def _with_misfit(photo: SeenPhoto) -> SeenPhoto:
+    camera = photo.calibration.camera
+    return replace(
+        photo, detections=tuple(add_misfit_covariance(camera, one) for one in photo.detections)
+    )
+
+
 def with_score(score: float) -> Sighting:
     stated = replace(PHOTO.detections[0], score=score, covariance_mm2=0.5 * np.eye(2))
-    return Sighting(PHOTO, stated)
+    return Sighting(PHOTO, add_misfit_covariance(PHOTO.calibration.camera, stated))
 
 
 def test_a_base_that_looks_less_like_one_is_less_surely_where_its_fit_says() -> None:
@@ -58,8 +66,8 @@ def test_a_bad_fit_in_one_photo_lifts_no_base_off_the_board(score: float, is_rai
     """Aside by as much as a base 5 mm high would be, it may as well be a fit gone astray."""
     low: list[Truth] = [(450.0, 350.0, 5.0, 27.0)]
     photos = [
-        see(0, camera_from(0.0), low, score=0.9999),
-        see(1, camera_from(120.0), low, score=score),
+        _with_misfit(see(0, camera_from(0.0), low, score=0.9999)),
+        _with_misfit(see(1, camera_from(120.0), low, score=score)),
     ]
     (one,) = associate(photos, BOARD_MM)
     assert one.is_raised == is_raised

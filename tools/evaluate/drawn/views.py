@@ -31,12 +31,11 @@ Truth = tuple[float, float, float, float]
 
 def leave_shared_errors_out(set_constant: Callable[[object, str, object], None]) -> None:
     """Make fits err as they state, alike along and across the view, and each by itself."""
-    for name in ("ALONG_SIGMA_FACTOR", "ACROSS_SIGMA_FACTOR"):
-        set_constant(sighting, name, 1.0)
+    set_constant(sighting, "ACROSS_SIGMA_FACTOR", 1.0)
     set_constant(sighting, "LOOSE_SIGMA_FACTORS", (1.0, 1.0))
     for name in ("LEAST_SIGMA_PX", "PLATE_LEAST_SIGMA_PX", "LOOSE_SIGMA_PX", "LIFT_SIGMA_PX"):
         set_constant(sighting, name, 0.0)
-    set_constant(sighting, "UNSURE_VARIANCE", 0.0)
+    set_constant(sighting, "misfit_covariances", lambda *_: (np.zeros((2, 2)), np.zeros((2, 2))))
     for name in ("SAME_VIEW_CORRELATION", "PROFILE_SIGMA_MM"):
         set_constant(noise, name, 0.0)
 

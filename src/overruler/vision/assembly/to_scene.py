@@ -22,10 +22,8 @@ from overruler.scene import Grid, Piece, Scene, Table, Terrain
 from overruler.vision.assembly.flag_doubts import SURE, rare_probability
 from overruler.vision.assembly.piece_probability import piece_probabilities
 from overruler.vision.camera.table_bow import correct_detections_for_bow, place_jacobian_bow
-from overruler.vision.contours.shading import shade_covariance_mm2
+from overruler.vision.contours.shading import USUAL_SHADE_SHARE, shade_covariance_mm2
 
-USUAL_SHADE_SHARE = 0.3
-"""Usual 1 σ of the shading error, as a share of that of the worst shade."""
 MIN_TERRAIN_PROBABILITY = 0.5
 """Least probability of raised ground in a scene; less likely ground widens covariances only."""
 

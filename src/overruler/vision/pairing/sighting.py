@@ -16,36 +16,31 @@ from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm, reproject_to_height
 from overruler.vision.assembly.flag_doubts import SURE, rare_probability
 from overruler.vision.camera.table_bow import correct_for_bow_mm, place_jacobian_bow
-from overruler.vision.contours.shading import common_shade_mm, shade_covariance_mm2
+from overruler.vision.contours.shading import (
+    USUAL_SHADE_SHARE,
+    common_shade_mm,
+    shade_covariance_mm2,
+)
 from overruler.vision.hanging.lean import Lean
 from overruler.vision.imaging.line_profiles import Floats
+from overruler.vision.rounds.uncertainty import misfit_covariances
 
 PHOTOS_AT_A_TIME = 2
 """Photos looked at at a time: each needs some hundred megabytes and most of a core."""
-ALONG_SIGMA_FACTOR = 0.35
-"""1 σ of a place along the view, against the one that its fit states, of a base with the score 1. This, the
-next, `LEAST_SIGMA_PX` and `UNSURE_VARIANCE` suit the errors of 1343 sightings on 17 rendered tables: 95 %
-of the distances on eleven of them were right to 0.79 mm in the mean, and lay within 1.96 σ in 98 %."""
 ACROSS_SIGMA_FACTOR = 0.2
-"""The same across the view."""
+"""1 σ of a place across the view, against the one that its fit states; along the view the fit is right. This,
+`LEAST_SIGMA_PX`, `PROFILE_SIGMA_MM` and `COMMON_SHADE_SIGMA_PX` suit the errors of 463 round bases by 1072
+sightings on 18 rendered tables. A term in pixels by the score, as likely as any for them, is the
+one that single photos have (`misfit_covariances`)."""
 LIT_SIDE_SIGMA_FACTOR = 0.7
 """The same, both ways, of a base measured by its lit side alone: of 35 such places errors across the
 view were three times as large as elsewhere."""
 PLATE_SIGMA_FACTOR = 0.75
 """The same for a plate."""
-LEAST_SIGMA_PX = 0.2
-"""1 σ of a place that no fit states, in px, with the score 1: what stands on the base, and the ground's
-own edges."""
+LEAST_SIGMA_PX = 0.13
+"""1 σ of a place that no fit states, in px: what stands on the base, and the ground's own edges."""
 PLATE_LEAST_SIGMA_PX = 0.23
 """The same for a plate, and for all bases in the rare alternative."""
-UNSURE_SCORE = 0.001
-"""What a score lacks of 1 from which on a place is less sure."""
-UNSURE_VARIANCE = 1.0
-"""Variance that it has more then, against that of a base with the score 1, for a lack e times as large.
-Of sightings with 0.995 or more one in 20 was off by more than 2.2 σ of one doubt for all, of others
-by more than 5 σ."""
-USUAL_SHADE_SHARE = 0.6
-"""Usual 1 σ of the shading error, as a share of that of the worst shade."""
 LOOSE_SIGMA_FACTORS = (1.4, 0.7)
 """1 σ of a place along the view and across it where its fit may have gone a little astray, against the
 one that the fit states: errors have long tails."""
@@ -53,12 +48,9 @@ LOOSE_PLATE_SIGMA_FACTOR = 1.5
 """The same for a plate."""
 LOOSE_SIGMA_PX = 0.46
 """1 σ that no fit states then."""
-LOOSE_UNSURE_SHARE = 0.3
-"""Share of what `UNSURE_VARIANCE` adds for a low score that is added so: one photo's bad fit of a base
-on the board else made it a raised one."""
 LIFT_SIGMA_PX = 0.12
 """1 σ of the shift along the view that all bases of a photo share, in px: its blur moves all rims."""
-PROFILE_SIGMA_MM = 0.45
+PROFILE_SIGMA_MM = 0.2
 """1 σ of the height by which a base's own profile seems to lift it, in all photos alike."""
 
 SAME_PLACE_SHARE = 0.6
@@ -178,42 +170,38 @@ class Sighting:
         """
         if not rare:
             return self.usual_mm2
-        detection, spread = self.detection, self._variance_by_score()
+        detection = self.detection
         shade = shade_covariance_mm2(self.photo.calibration, detection)
-        own = detection.covariance_mm2 + detection.rare_excess_mm2 + shade
         least = (PLATE_LEAST_SIGMA_PX * self.mm_per_px) ** 2 * np.eye(2)
-        return np.asarray(max(1.0, ALONG_SIGMA_FACTOR**2 * spread) * own + spread * least)
+        return detection.covariance_mm2 + detection.rare_excess_mm2 + shade + least
 
     def _usual_covariance_mm2(self, along: Array, shade: Array) -> Array:
         """The usual covariance of the fit and the shade; `along` (2,) points to the camera."""
+        detection = self.detection
         if self.is_rectangle:
             factors = PLATE_SIGMA_FACTOR, PLATE_SIGMA_FACTOR
-            return self._scaled_mm2(along, shade, factors, PLATE_LEAST_SIGMA_PX)
-        factors = ALONG_SIGMA_FACTOR, ACROSS_SIGMA_FACTOR
-        if self.detection.measured_on_lit_side:
+            own = detection.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade
+            return self._scaled_mm2(own, along, factors, PLATE_LEAST_SIGMA_PX)
+        factors = 1.0, ACROSS_SIGMA_FACTOR
+        if detection.measured_on_lit_side:
             factors = LIT_SIDE_SIGMA_FACTOR, LIT_SIDE_SIGMA_FACTOR
-        return self._variance_by_score() * self._scaled_mm2(along, shade, factors, LEAST_SIGMA_PX)
+        # the size is told by all photos together
+        own = detection.covariance_mm2 - detection.unmodelled_mm2 + USUAL_SHADE_SHARE**2 * shade
+        misfit, _ = misfit_covariances(self.photo.calibration.camera, detection)
+        return misfit + self._scaled_mm2(own, along, factors, LEAST_SIGMA_PX)
 
     def _loose_covariance_mm2(self, along: Array, shade: Array) -> Array:
         """The same of a fit that may have gone a little astray."""
         factors = (LOOSE_PLATE_SIGMA_FACTOR,) * 2 if self.is_rectangle else LOOSE_SIGMA_FACTORS
-        spread = 1 + LOOSE_UNSURE_SHARE * (self._variance_by_score() - 1)
-        return spread * self._scaled_mm2(along, shade, factors, LOOSE_SIGMA_PX)
-
-    def _variance_by_score(self) -> float:
-        """The variance of its place against that of a base with the score 1."""
-        if self.is_rectangle:
-            return 1.0
-        lack = (1 - self.detection.score) / UNSURE_SCORE
-        return 1 + UNSURE_VARIANCE * float(np.log1p(lack))
+        own = self.detection.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade
+        return self._scaled_mm2(own, along, factors, LOOSE_SIGMA_PX)
 
     def _scaled_mm2(
-        self, along: Array, shade: Array, factors: tuple[float, float], least_px: float
+        self, own: Array, along: Array, factors: tuple[float, float], least_px: float
     ) -> Array:
-        """The covariance of the fit and the shade, scaled by factors on σ along and across the view."""
+        """The covariance `own` (2, 2), scaled by factors on σ along and across the view."""
         projection = np.outer(along, along)
         stretch = factors[0] * projection + factors[1] * (np.eye(2) - projection)
-        own = self.detection.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade
         least = (least_px * self.mm_per_px) ** 2 * np.eye(2)
         return np.asarray(stretch @ own @ stretch + least)
 
