@@ -38,7 +38,7 @@ class JointFit:
     z_mm: Array
     """(N,)."""
     z_sigma_mm: Array
-    """(N,): 1 σ of the heights, by the rare covariance."""
+    """(N,): 1 σ of the heights, with the rare covariance by its share."""
     usual_mm2: Array
     """(2 N, 2 N): covariance on a table as its board file specifies, table errors left out."""
     rare_mm2: Array
@@ -125,7 +125,8 @@ def fit_jointly(
     covariances = [
         solution.gain @ (each + added) @ solution.gain.T for each in (table.usual, table.rare)
     ]
-    heights = np.sqrt(np.diag(covariances[1])[2::3])
+    usual, rare = (np.diag(covariance)[2::3] for covariance in covariances)
+    heights = np.sqrt((1 - RARE_WEIGHT) * usual + RARE_WEIGHT * rare)
     projected = rows.design[: 2 * sights] @ solution.gain
     return JointFit(
         xy_mm=places[:, :2],
