@@ -140,6 +140,20 @@ def test_a_ruler_is_read_as_it_lies(
     assert not ruler_problems([ruler])
 
 
+@pytest.mark.parametrize(
+    ("kind", "start", "measured_px"), [(LEGION, (60, 300), 0.22), (STICK, (250, 400), 0.05)]
+)
+def test_a_reading_is_as_unsure_as_readings_of_photos_were(
+    kind: RulerKind, start: tuple[float, float], measured_px: float
+) -> None:
+    """Segments of 11 legion rulers and 18 sticks on photos erred by so many px; no drawing shows it."""
+    camera = camera_over(0.0)
+    path = path_of(kind, start, 0.0, [0.0] * (kind.segments - 1) if kind.jointed else [])
+    (ruler,) = found(table(camera, kind, path), camera)
+    mm_per_px = float(camera.mm_per_px(np.append(path.mean(0), kind.z_mm)))
+    assert ruler.sigma_mm / mm_per_px == pytest.approx(measured_px, rel=0.5)
+
+
 def planks(width_mm: float) -> list[tuple[Array, int]]:
     """Grooves across the whole board."""
     groove = np.array([[0, 0], [900, 0], [900, 1.5], [0, 1.5]])

@@ -25,9 +25,12 @@ THICKNESS_SIGMA_MM = 0.5
 CONTRADICTION_SIGMAS = 3.5
 """A ruler contradicts the markers if its length is farther from nominal than this, in σ."""
 FEW_SEGMENTS = 2
-"""A find of at most this many segments that contradicts the markers is no ruler: a wall, hexes."""
+"""A find of at most this many segments whose length is doubtful is no ruler: a wall, hexes."""
 CLEARLY_SEEN_SHARE = 0.85
 """The same holds for one whose edges are visible along less than this share of its length."""
+DOUBTFUL_SIGMAS = 2.5
+"""A length is doubtful if it is farther from nominal than this, in σ. Of nine true rulers of two
+segments none was farther than 1.9 σ."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +64,7 @@ def measure_ruler(
         return None
     ruler = _to_detected_ruler(calibration, kind, regularize_path(kind, fine.path_mm), fit)
     doubtful = kind.segments <= FEW_SEGMENTS or fine.edges.seen_share < CLEARLY_SEEN_SHARE
-    return None if doubtful and contradicts_markers(ruler) else ruler
+    return None if doubtful and _sigmas_off(ruler) > DOUBTFUL_SIGMAS else ruler
 
 
 def _align_to_edges(frame: Frame, camera: Camera, kind: RulerKind, path: Array) -> _Aligned | None:
@@ -83,7 +86,11 @@ def _align_to_edges(frame: Frame, camera: Camera, kind: RulerKind, path: Array) 
 
 def contradicts_markers(ruler: DetectedRuler) -> bool:
     """Whether a ruler's length in the markers' scale is not its nominal one."""
-    return abs(ruler.segment_mm - ruler.nominal_mm) > CONTRADICTION_SIGMAS * ruler.sigma_mm
+    return _sigmas_off(ruler) > CONTRADICTION_SIGMAS
+
+
+def _sigmas_off(ruler: DetectedRuler) -> float:
+    return abs(ruler.segment_mm - ruler.nominal_mm) / ruler.sigma_mm
 
 
 def _to_detected_ruler(

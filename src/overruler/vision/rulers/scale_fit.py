@@ -29,11 +29,19 @@ MAX_SEGMENTS_ALL_LINES = 5
 MAX_SEGMENTS_ALL_ENDS = 3
 """Both ends of a ruler of at most this many segments must be visible, and all must agree."""
 END_SIGMA_MM = 0.4
-"""1 σ of an end, in mm."""
+"""1 σ of an end, in mm, where ends and lines are asked whether they agree."""
 LINE_SIGMA_MM = 0.06
-"""Least 1 σ of a cross line, in mm."""
+"""Least 1 σ of a cross line, in mm, for the same."""
 LINE_SIGMA_PX = 0.08
-"""Least 1 σ of a cross line, in photo pixels."""
+"""Least 1 σ of a cross line, in photo pixels, for the same."""
+USUAL_LINE_SIGMA_PX = 0.35
+"""1 σ of the error of a cross line, in photo pixels, beside `LINE_SIGMA_MM`. With this and the next two 90 % of
+42 segments on 35 rendered photos were right within 1.96 σ, 57 % with those above: lines are
+sharper than they are true. White paint spreads in bright light, and shadows cross lines."""
+USUAL_END_SIGMA_MM = 0.6
+"""1 σ of the error of an end, in mm."""
+USUAL_END_SIGMA_PX = 1.2
+"""The same in photo pixels, beside that. Both ends spread alike by half of it."""
 LINE_PRINT_SIGMA_MM = 0.8
 """1 σ of the common offset of all printed lines from their joints, in mm."""
 EDGE_SPREAD_SIGMA_MM = 0.2
@@ -129,35 +137,45 @@ def _solve_scale(
     last = locate_end(profile, strip, lines[-1] + step, 1)
     if n <= MAX_SEGMENTS_ALL_ENDS and (first is None or last is None):
         return None
-    ends, end_sigmas = _end_measurements(strip, first, last)
-    alternation = ALTERNATION_SIGMA_MM if kind.jointed else NO_ALTERNATION_SIGMA_MM
-    line_sigma = max(LINE_SIGMA_MM, LINE_SIGMA_PX * mm_per_px)
-    prior_sigmas = [LINE_PRINT_SIGMA_MM, EDGE_SPREAD_SIGMA_MM, alternation]
+    ends, faces = _end_measurements(strip, first, last)
     right = np.array([*ends, *lines, 0.0, edge_spread_mm, 0.0])
-    sigma = np.array([*end_sigmas, *[line_sigma] * (n - 1), *prior_sigmas])
-    solution = _robust_least_squares(_design_matrix(n), right, sigma)
-    agreeing = solution.inlier[: n + 1] & (sigma[: n + 1] < HIDDEN_END_SIGMA_MM)
+    end, line = END_SIGMA_MM, max(LINE_SIGMA_MM, LINE_SIGMA_PX * mm_per_px)
+    sharp = _sigmas(kind, np.hypot(end, faces), line, EDGE_SPREAD_SIGMA_MM)
+    solution = _robust_least_squares(_design_matrix(n), right, sharp)
+    agreeing = solution.inlier[: n + 1] & (sharp[: n + 1] < HIDDEN_END_SIGMA_MM)
     needed = (1 if n <= MAX_SEGMENTS_ALL_ENDS else MIN_AGREEING_SHARE) * (n + 1)
     if solution.scatter > MAX_SCATTER_SIGMAS or agreeing.sum() < needed:
         return None
+    end = float(np.hypot(USUAL_END_SIGMA_MM, USUAL_END_SIGMA_PX * mm_per_px))
+    line = float(np.hypot(LINE_SIGMA_MM, USUAL_LINE_SIGMA_PX * mm_per_px))
+    spread = float(np.hypot(EDGE_SPREAD_SIGMA_MM, USUAL_END_SIGMA_PX * mm_per_px / 2))
+    usual = _sigmas(kind, np.hypot(end, faces), line, spread)
+    solution = _robust_least_squares(_design_matrix(n), right, usual)
     if abs(solution.parameters[1] / kind.segment_mm - 1) > kind.stretch:
         return None
     start, segment = (float(value) for value in solution.parameters[:2])
     return start, segment, float(np.sqrt(solution.covariance[1, 1]))
 
 
+def _sigmas(kind: RulerKind, ends: Array, line: float, spread: float) -> Array:
+    """1 σ (N + 4,) in mm of the rows of `_design_matrix`, by those of the ends (2,) and of a line."""
+    alternation = ALTERNATION_SIGMA_MM if kind.jointed else NO_ALTERNATION_SIGMA_MM
+    return np.array(
+        [*ends, *[line] * (kind.segments - 1), LINE_PRINT_SIGMA_MM, spread, alternation]
+    )
+
+
 def _end_measurements(
     strip: Strip, first: float | None, last: float | None
-) -> tuple[list[float], list[float]]:
-    """Places and 1 σ (mm) of both ends, less the visible part of their side faces."""
+) -> tuple[list[float], Array]:
+    """Places of both ends, less the visible part of their side faces, and what 1 σ (2,) that adds, in mm."""
     outwards = strip.relief_displacement_mm[:, 0] * np.array([-1, 1])
     faces = np.maximum(outwards, 0)
     places, sigmas = [], []
     for end, side, face in zip((first, last), (-1, 1), faces, strict=True):
         places.append((end or 0.0) - side * face)
-        hidden = end is None
-        sigmas.append(HIDDEN_END_SIGMA_MM if hidden else float(np.hypot(END_SIGMA_MM, face / 3)))
-    return places, sigmas
+        sigmas.append(HIDDEN_END_SIGMA_MM if end is None else face / 3)
+    return places, np.array(sigmas)
 
 
 def _design_matrix(n: int) -> Array:
