@@ -59,7 +59,8 @@ def measure_ruler(
     if fine is None:
         return None
     center = np.append(fine.path_mm.mean(0), kind.z_mm)
-    fit = fit_scale(fine.strip, kind, fine.edges.edge_spread_mm, float(camera.mm_per_px(center)))
+    mm_per_px, white_px = float(camera.mm_per_px(center)), calibration.edge_shift_px
+    fit = fit_scale(fine.strip, kind, fine.edges.edge_spread_mm, mm_per_px, white_px)
     if fit is None:
         return None
     ruler = _to_detected_ruler(calibration, kind, regularize_path(kind, fine.path_mm), fit)

@@ -34,14 +34,18 @@ LINE_SIGMA_MM = 0.06
 """Least 1 σ of a cross line, in mm, for the same."""
 LINE_SIGMA_PX = 0.08
 """Least 1 σ of a cross line, in photo pixels, for the same."""
-USUAL_LINE_SIGMA_PX = 0.35
-"""1 σ of the error of a cross line, in photo pixels, beside `LINE_SIGMA_MM`. With this and the next two 90 % of
-42 segments on 35 rendered photos were right within 1.96 σ, 57 % with those above: lines are
-sharper than they are true. White paint spreads in bright light, and shadows cross lines."""
+USUAL_LINE_SIGMA_PX = 0.15
+"""1 σ of the error of a cross line, in photo pixels, beside `LINE_SIGMA_MM`: lines are sharper than they are
+true. With this and the next four 92 % of 42 segments on 35 rendered photos were right within
+1.96 σ, 57 % with those above."""
+LINE_SIGMA_BY_SPREAD = 0.65
+"""The same for a pixel by which white spreads over black: too much light moves paint, too."""
 USUAL_END_SIGMA_MM = 0.6
 """1 σ of the error of an end, in mm."""
-USUAL_END_SIGMA_PX = 1.2
+USUAL_END_SIGMA_PX = 0.6
 """The same in photo pixels, beside that. Both ends spread alike by half of it."""
+END_SIGMA_BY_SPREAD = 1.8
+"""The same for a pixel by which white spreads over black."""
 LINE_PRINT_SIGMA_MM = 0.8
 """1 σ of the common offset of all printed lines from their joints, in mm."""
 EDGE_SPREAD_SIGMA_MM = 0.2
@@ -91,9 +95,11 @@ class _Solution:
 
 
 def fit_scale(
-    strip: Strip, kind: RulerKind, edge_spread_mm: float, mm_per_px: float
+    strip: Strip, kind: RulerKind, edge_spread_mm: float, mm_per_px: float, white_spread_px: float
 ) -> ScaleFit | None:
     """Fit the ruler's scale to its ends and lines; edges appear `edge_spread_mm` too far out.
+
+    White spreads over black by `white_spread_px` in this photo.
 
     None where too few of them are found or agree.
     """
@@ -115,7 +121,9 @@ def fit_scale(
         return None
     ridge, crossing = ridges[best], crossings[best]
     lines = [locate_line(ridge, crossing, strip.along_mm, float(place)) for place in places]
-    scale = _solve_scale(strip, kind, profiles[0], lines, edge_spread_mm, mm_per_px)
+    scale = _solve_scale(
+        strip, kind, profiles[0], lines, edge_spread_mm, mm_per_px, white_spread_px
+    )
     return None if scale is None else ScaleFit(*scale, line_contrast)
 
 
@@ -126,6 +134,7 @@ def _solve_scale(
     lines: Sequence[float],
     edge_spread_mm: float,
     mm_per_px: float,
+    white_spread_px: float,
 ) -> tuple[float, float, float] | None:
     """The start, the step and the step's 1 σ of an even scale through ends and lines, in mm.
 
@@ -146,9 +155,11 @@ def _solve_scale(
     needed = (1 if n <= MAX_SEGMENTS_ALL_ENDS else MIN_AGREEING_SHARE) * (n + 1)
     if solution.scatter > MAX_SCATTER_SIGMAS or agreeing.sum() < needed:
         return None
-    end = float(np.hypot(USUAL_END_SIGMA_MM, USUAL_END_SIGMA_PX * mm_per_px))
-    line = float(np.hypot(LINE_SIGMA_MM, USUAL_LINE_SIGMA_PX * mm_per_px))
-    spread = float(np.hypot(EDGE_SPREAD_SIGMA_MM, USUAL_END_SIGMA_PX * mm_per_px / 2))
+    line_px = np.hypot(USUAL_LINE_SIGMA_PX, LINE_SIGMA_BY_SPREAD * white_spread_px)
+    end_px = np.hypot(USUAL_END_SIGMA_PX, END_SIGMA_BY_SPREAD * white_spread_px)
+    line = float(np.hypot(LINE_SIGMA_MM, line_px * mm_per_px))
+    end = float(np.hypot(USUAL_END_SIGMA_MM, end_px * mm_per_px))
+    spread = float(np.hypot(EDGE_SPREAD_SIGMA_MM, end_px * mm_per_px / 2))
     usual = _sigmas(kind, np.hypot(end, faces), line, spread)
     solution = _robust_least_squares(_design_matrix(n), right, usual)
     if abs(solution.parameters[1] / kind.segment_mm - 1) > kind.stretch:
