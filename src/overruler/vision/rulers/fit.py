@@ -26,11 +26,12 @@ CONTRADICTION_SIGMAS = 3.5
 """A ruler contradicts the markers if its length is farther from nominal than this, in σ."""
 FEW_SEGMENTS = 2
 """A find of at most this many segments whose length is doubtful is no ruler: a wall, hexes."""
-CLEARLY_SEEN_SHARE = 0.85
-"""The same holds for one whose edges are visible along less than this share of its length."""
 DOUBTFUL_SIGMAS = 2.5
-"""A length is doubtful if it is farther from nominal than this, in σ. Of nine true rulers of two
-segments none was farther than 1.9 σ."""
+"""The length of such a find is doubtful if it is farther from nominal than this, in σ. Of nine true
+rulers none was farther than 1.9 σ."""
+CLEARLY_SEEN_SHARE = 0.85
+"""No ruler is one, either, that contradicts the markers and whose edges are visible along less than this
+share of its length."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,8 +65,10 @@ def measure_ruler(
     if fit is None:
         return None
     ruler = _to_detected_ruler(calibration, kind, regularize_path(kind, fine.path_mm), fit)
-    doubtful = kind.segments <= FEW_SEGMENTS or fine.edges.seen_share < CLEARLY_SEEN_SHARE
-    return None if doubtful and _sigmas_off(ruler) > DOUBTFUL_SIGMAS else ruler
+    if kind.segments <= FEW_SEGMENTS and _sigmas_off(ruler) > DOUBTFUL_SIGMAS:
+        return None
+    seen = fine.edges.seen_share >= CLEARLY_SEEN_SHARE
+    return ruler if seen or not contradicts_markers(ruler) else None
 
 
 def _align_to_edges(frame: Frame, camera: Camera, kind: RulerKind, path: Array) -> _Aligned | None:
