@@ -9,7 +9,11 @@ from evaluate.drawn.views import BOARD_MM, blank_frame, camera_from, see, withou
 from overruler.bases import Base
 from overruler.vision.pairing.evidence import piece_probability
 from overruler.vision.pairing.finding import Finding
-from overruler.vision.pairing.ground.flat_print import _is_on, correlate_from_all_sides
+from overruler.vision.pairing.ground.flat_print import (
+    NOT_FLAT,
+    _is_on,
+    correlate_from_all_sides,
+)
 from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from synthetic.flat_table import Plinth, render_table
@@ -71,6 +75,24 @@ def test_a_card_that_all_photos_take_for_a_rectangular_base_is_none(
         sightings = tuple(Sighting(photo, photo.detections[number]) for photo in photos)
         finding = Finding(card, np.array([*PLACES[name], 0.0]), sightings)
         assert (piece_probability(finding, photos, USUAL) > 0.5) == is_piece
+
+
+@pytest.mark.parametrize("has_figure", [True, False])
+def test_a_small_figure_on_a_dark_stand_speaks_against_a_card(has_figure: bool) -> None:
+    """Dark on a bright mat, both look alike from all sides: most of it is the same."""
+    x, y = PLACES["figure"]
+    stand = Plinth(x, y, 56.0, 0.0, 0.2, 0.0, rim=(0.2,) * 3, top=(0.2,) * 3)
+    figure = Plinth(x, y, 9.0, 0.2, 25.0, 1.0, SKIN, (0.75, 0.7, 0.6))
+    shown = []
+    for index, blank in enumerate(_photo(k, 120.0 * k) for k in range(3)):
+        camera = blank.calibration.camera
+        standing = [stand, figure] if has_figure else [stand]
+        pixels = render_table(
+            camera, SMALL_PX, BOARD_MM, standing, mat=(0.8,) * 3, noise=2.0, seed=index
+        )
+        shown.append(see(index, camera, [], frame=replace(blank.frame, pixels=pixels)))
+    alike = correlate_from_all_sides(Base.rectangle(50, 50), np.array([x, y, 0.0]), shown)
+    assert alike == NOT_FLAT if has_figure else alike > 0.9
 
 
 @pytest.mark.parametrize(("shape", "corner"), [("rectangle", True), ("oval", False)])

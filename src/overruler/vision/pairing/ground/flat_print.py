@@ -24,6 +24,14 @@ FLAT_RADII = 1.15
 """Reach of what is compared, in half lengths and half widths of the base: its rim with some ground."""
 CARD_RADII = 1.3
 """The same of a rectangle: small print looks different in each photo, the ground about it does not."""
+STANDING_DIFFERENCE = 12.0
+"""Difference in lightness (L*) between two photos of a rectangle that only what stands on it makes, once
+contrast and brightness are matched. A dark stand on snow looks alike from all sides but for its
+small figures: 12 such stands differed by 20 to 52, three cards by 5 to 7."""
+STANDING_PERCENT = 98
+"""Percentile of the differences that is asked: figures 15 mm high cover a few hundredths of a stand."""
+NOT_FLAT = -1.0
+"""The correlation of what no photos show to be flat."""
 MIN_SEEN_SHARE = 0.9
 """Least share of it that both photos show."""
 MIN_RAYS_APART = 0.35
@@ -36,7 +44,8 @@ def correlate_from_all_sides(
 ) -> float:
     """The least correlation of the lightness of a base's place in any two photos.
 
-    It is -1 where fewer than two photos show the place from different sides.
+    It is `NOT_FLAT` where fewer than two photos show the place from different sides, and where
+    something stands on a rectangle.
     """
     grid = square_grid(_reach(base)) * (np.hypot(base.length_mm, base.width_mm) / 2)
     on = _is_on(base, grid, heading_deg)
@@ -46,12 +55,25 @@ def correlate_from_all_sides(
         for photo, square in zip(photos, squares, strict=True)
         if square is not None and square.inside[on].mean() >= MIN_SEEN_SHARE
     ]
-    alike = []
+    pairs = []
     for (one, from_one), (other, from_other) in combinations(seen, 2):
         if np.linalg.norm(from_one - from_other) >= MIN_RAYS_APART:
             here, there = smooth_squares(one, other)
-            alike.append(correlate(*(np.asarray(each[on][:, 0], float) for each in (here, there))))
-    return min(alike, default=-1.0)
+            pairs.append([np.asarray(each[on][:, 0], float) for each in (here, there)])
+    if not pairs:
+        return NOT_FLAT
+    alike = [correlate(*pair) for pair in pairs]
+    least = int(np.argmin(alike))
+    if base.shape == "rectangle" and _largest_difference(*pairs[least]) > STANDING_DIFFERENCE:
+        return NOT_FLAT
+    return alike[least]
+
+
+def _largest_difference(here: Array, there: Array) -> float:
+    """The largest difference of two photos' lightness (N,), but for `STANDING_PERCENT`."""
+    contrast = there.std() / max(here.std(), 1e-6)
+    off = there - there.mean() - contrast * (here - here.mean())
+    return float(np.percentile(np.abs(off), STANDING_PERCENT))
 
 
 def _is_on(base: Base, places_mm: Array, heading_deg: float) -> NDArray[np.bool_]:
