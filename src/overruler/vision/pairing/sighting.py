@@ -126,7 +126,7 @@ class Sighting:
         calibration, detection = self.photo.calibration, self.detection
         place = np.array([*detection.xy_mm, detection.z_mm])
         scale, along = float(calibration.camera.mm_per_px(place)), self._along_view()
-        shade = shade_covariance_mm2(calibration, detection)
+        shade = USUAL_SHADE_SHARE**2 * shade_covariance_mm2(calibration, detection)
         object.__setattr__(self, "mm_per_px", scale)
         object.__setattr__(self, "usual_mm2", self._usual_covariance_mm2(along, shade))
         object.__setattr__(self, "loose_mm2", self._loose_covariance_mm2(along, shade))
@@ -178,22 +178,22 @@ class Sighting:
     def _usual_covariance_mm2(self, along: Array, shade: Array) -> Array:
         """The usual covariance of the fit and the shade; `along` (2,) points to the camera."""
         detection = self.detection
+        own = detection.covariance_mm2 + shade
         if self.is_rectangle:
             factors = PLATE_SIGMA_FACTOR, PLATE_SIGMA_FACTOR
-            own = detection.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade
             return self._scaled_mm2(own, along, factors, PLATE_LEAST_SIGMA_PX)
         factors = 1.0, ACROSS_SIGMA_FACTOR
         if detection.measured_on_lit_side:
             factors = LIT_SIDE_SIGMA_FACTOR, LIT_SIDE_SIGMA_FACTOR
-        # the size is told by all photos together
-        own = detection.covariance_mm2 - detection.unmodelled_mm2 + USUAL_SHADE_SHARE**2 * shade
+        # what one photo does not know of the size, all photos tell together
+        fit = own - detection.unmodelled_mm2
         misfit, _ = misfit_covariances(self.photo.calibration.camera, detection)
-        return misfit + self._scaled_mm2(own, along, factors, LEAST_SIGMA_PX)
+        return misfit + self._scaled_mm2(fit, along, factors, LEAST_SIGMA_PX)
 
     def _loose_covariance_mm2(self, along: Array, shade: Array) -> Array:
         """The same of a fit that may have gone a little astray."""
         factors = (LOOSE_PLATE_SIGMA_FACTOR,) * 2 if self.is_rectangle else LOOSE_SIGMA_FACTORS
-        own = self.detection.covariance_mm2 + USUAL_SHADE_SHARE**2 * shade
+        own = self.detection.covariance_mm2 + shade
         return self._scaled_mm2(own, along, factors, LOOSE_SIGMA_PX)
 
     def _scaled_mm2(

@@ -63,7 +63,7 @@ def add_misfit_covariance(camera: Camera, detection: Detection) -> Detection:
 def misfit_covariances(camera: Camera, detection: Detection) -> tuple[Array, Array]:
     """Return the usual and the rare covariance (2, 2) of a misfit, in mm²."""
     base = detection.base
-    misfit = CIRCLE_MISFIT if base.shape == "circle" else OVAL_MISFIT
+    misfit = OVAL_MISFIT if base.shape in ("oval", "stadium") else CIRCLE_MISFIT
     logit = float(probability_to_logit(detection.score, MAX_LOGIT))
     usual_px = misfit.sigma_px * np.exp(-max(logit, 0.0) / misfit.logits)
     usual_mm = usual_px * float(camera.mm_per_px(np.array([*detection.xy_mm, detection.z_mm])))

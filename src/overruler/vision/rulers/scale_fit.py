@@ -148,24 +148,29 @@ def _solve_scale(
         return None
     ends, faces = _end_measurements(strip, first, last)
     right = np.array([*ends, *lines, 0.0, edge_spread_mm, 0.0])
-    end, line = END_SIGMA_MM, max(LINE_SIGMA_MM, LINE_SIGMA_PX * mm_per_px)
-    sharp = _sigmas(kind, np.hypot(end, faces), line, EDGE_SPREAD_SIGMA_MM)
+    line = max(LINE_SIGMA_MM, LINE_SIGMA_PX * mm_per_px)
+    sharp = _sigmas(kind, np.hypot(END_SIGMA_MM, faces), line, EDGE_SPREAD_SIGMA_MM)
     solution = _robust_least_squares(_design_matrix(n), right, sharp)
     agreeing = solution.inlier[: n + 1] & (sharp[: n + 1] < HIDDEN_END_SIGMA_MM)
     needed = (1 if n <= MAX_SEGMENTS_ALL_ENDS else MIN_AGREEING_SHARE) * (n + 1)
     if solution.scatter > MAX_SCATTER_SIGMAS or agreeing.sum() < needed:
         return None
-    line_px = np.hypot(USUAL_LINE_SIGMA_PX, LINE_SIGMA_BY_SPREAD * white_spread_px)
-    end_px = np.hypot(USUAL_END_SIGMA_PX, END_SIGMA_BY_SPREAD * white_spread_px)
-    line = float(np.hypot(LINE_SIGMA_MM, line_px * mm_per_px))
-    end = float(np.hypot(USUAL_END_SIGMA_MM, end_px * mm_per_px))
-    spread = float(np.hypot(EDGE_SPREAD_SIGMA_MM, end_px * mm_per_px / 2))
-    usual = _sigmas(kind, np.hypot(end, faces), line, spread)
+    usual = _usual_sigmas(kind, faces, mm_per_px, white_spread_px)
     solution = _robust_least_squares(_design_matrix(n), right, usual)
     if abs(solution.parameters[1] / kind.segment_mm - 1) > kind.stretch:
         return None
     start, segment = (float(value) for value in solution.parameters[:2])
     return start, segment, float(np.sqrt(solution.covariance[1, 1]))
+
+
+def _usual_sigmas(kind: RulerKind, faces: Array, mm_per_px: float, white_spread_px: float) -> Array:
+    """1 σ (N + 4,) in mm by which lines and ends usually err; `faces` (2,) is that of the ends' sides."""
+    line_px = np.hypot(USUAL_LINE_SIGMA_PX, LINE_SIGMA_BY_SPREAD * white_spread_px)
+    end_px = np.hypot(USUAL_END_SIGMA_PX, END_SIGMA_BY_SPREAD * white_spread_px)
+    line = float(np.hypot(LINE_SIGMA_MM, line_px * mm_per_px))
+    end = float(np.hypot(USUAL_END_SIGMA_MM, end_px * mm_per_px))
+    spread = float(np.hypot(EDGE_SPREAD_SIGMA_MM, end_px * mm_per_px / 2))
+    return _sigmas(kind, np.hypot(end, faces), line, spread)
 
 
 def _sigmas(kind: RulerKind, ends: Array, line: float, spread: float) -> Array:
