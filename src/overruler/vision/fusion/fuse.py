@@ -1,7 +1,7 @@
 """From the reports on several photos of one table to one set of bases.
 
-gather the findings → rank and file → what moved → which findings are pieces → which are hexagons → one fit
-of all places and heights
+parts of rulers → gather the findings → rank and file → what moved → which findings are pieces → which are
+hexagons → one fit of all places and heights
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,6 +26,7 @@ from overruler.vision.pairing.levels import LEVEL_SIGMA_MM, Level
 from overruler.vision.pairing.merge import do_overlap, merge_repeated
 from overruler.vision.pairing.moves.moved import Move, find_moves
 from overruler.vision.pairing.ranks.complete_ranks import complete_ranks
+from overruler.vision.pairing.seen_rulers import without_parts_of_rulers
 from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.pairing.sizes import size_misfits
@@ -103,6 +104,7 @@ def fuse_photos(
 
     Hexagons that nobody named are told on tables that were prepared, as in one photo.
     """
+    photos = without_parts_of_rulers(photos)
     findings, levels = gather_findings(photos, radii_mm)
     findings = merge_repeated(complete_ranks(photos, findings))
     plain = [one.as_finding() for one in findings]

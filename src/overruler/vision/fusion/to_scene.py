@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from overruler.calibration import calibration_to_json
-from overruler.detections import DetectedRuler, Detection, RaisedArea, ruler_to_json
+from overruler.detections import Detection, RaisedArea, ruler_to_json
 from overruler.games import DEFAULT_GAME
 from overruler.geometry.covariance import Covariance, RareAlternative
 from overruler.geometry.pose import Array
@@ -23,6 +23,7 @@ from overruler.vision.fusion.fuse import FusedBase, FusedTable
 from overruler.vision.fusion.heading import fuse_headings
 from overruler.vision.fusion.table_errors import map_covariance_mm2, shared_covariance_mm2
 from overruler.vision.pairing.levels import Level
+from overruler.vision.pairing.seen_rulers import distinct_rulers
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 MIN_TOP_MM = 4.0
@@ -71,7 +72,7 @@ def report_fused(
         calibration=first.calibration,
         detections=tuple(one.detection for one in placed),
         scene=scene,
-        rulers=_distinct_rulers(photos),
+        rulers=distinct_rulers(photos),
         areas=areas,
         photos=tuple(TablePhoto(photo.frame, photo.calibration) for photo in photos),
     )
@@ -89,7 +90,7 @@ def _doubt_moved(fused: FusedTable) -> FusedTable:
 def _extra(fused: FusedTable, photos: Sequence[SeenPhoto], names: dict[int, str]) -> dict[str, Any]:
     """What a scene says beside the pieces: calibrations, rulers, and what moved."""
     calibrations = [calibration_to_json(photo.calibration) for photo in photos]
-    rulers = [ruler_to_json(ruler) for ruler in _distinct_rulers(photos)]
+    rulers = [ruler_to_json(ruler) for ruler in distinct_rulers(photos)]
     extra: dict[str, Any] = {"calibration": calibrations[0], "rulers": rulers}
     files = [photo.frame.name for photo in photos]
     extra["photos"] = [
@@ -100,18 +101,6 @@ def _extra(fused: FusedTable, photos: Sequence[SeenPhoto], names: dict[int, str]
         moved = [_moved_record(names[k], sighting) for k, sighting in fused.moved]
         extra["moved"] = [record.to_json() for record in moved]
     return extra
-
-
-def _distinct_rulers(photos: Sequence[SeenPhoto]) -> tuple[DetectedRuler, ...]:
-    """The rulers of all photos, each by the photo that measures it best."""
-    kept: list[DetectedRuler] = []
-    every = [ruler for photo in photos for ruler in photo.rulers]
-    for ruler in sorted(every, key=lambda each: each.sigma_mm):
-        middle = ruler.path_mm.mean(0)
-        apart_mm = [float(np.hypot(*(one.path_mm.mean(0) - middle))) for one in kept]
-        if min(apart_mm, default=np.inf) > ruler.width_mm:
-            kept.append(ruler)
-    return tuple(kept)
 
 
 def _moved_record(name: str, sighting: Sighting) -> MovedRecord:

@@ -32,7 +32,7 @@ END_EXCLUSION_MM = 5
 """Stations nearer to an end than this do not shape the path, in mm."""
 MAX_CHAINS = 16
 """Largest number of chains that are followed."""
-MAX_HYPOTHESES = 6
+MAX_HYPOTHESES = 10
 """Largest number of hypotheses that are kept."""
 DUPLICATE_DISTANCE_MM = 20.0
 """Two hypotheses of one kind are duplicates if their centroids lie nearer than this, in mm."""

@@ -1,0 +1,57 @@
+"""The rulers of a table by all its photos, and what one photo takes for bases on another one's ruler.
+
+Seen from far or aslant a ruler is a row of dark squares. What one photo measures as a ruler has none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from overruler.detections import DetectedRuler, Detection
+from overruler.geometry.pose import Array
+from overruler.vision.pairing.sighting import SeenPhoto
+from overruler.vision.rulers.find import ruler_footprints
+
+MAX_DOUBTFUL_SCORE = 0.9
+"""Score up to which a base counts for less than another photo's ruler. A surer one may stand where the ruler
+lay before. Of eleven squares of sticks that were taken for bases the likeliest had 0.71."""
+MAX_RISE_MM = 10.0
+"""What lies higher is on no ruler."""
+
+
+def distinct_rulers(photos: Sequence[SeenPhoto]) -> tuple[DetectedRuler, ...]:
+    """The rulers of all photos, each by the photo that measures it best."""
+    kept: list[DetectedRuler] = []
+    every = [ruler for photo in photos for ruler in photo.rulers]
+    for ruler in sorted(every, key=lambda each: each.sigma_mm):
+        middle = ruler.path_mm.mean(0)
+        apart_mm = [float(np.hypot(*(one.path_mm.mean(0) - middle))) for one in kept]
+        if min(apart_mm, default=np.inf) > ruler.width_mm:
+            kept.append(ruler)
+    return tuple(kept)
+
+
+def without_parts_of_rulers(photos: Sequence[SeenPhoto]) -> list[SeenPhoto]:
+    """The photos without what they doubtfully take for bases on a ruler that any of them shows."""
+    segments = ruler_footprints(distinct_rulers(photos))
+    if not segments:
+        return list(photos)
+    return [_without_parts(photo, segments) for photo in photos]
+
+
+def _without_parts(photo: SeenPhoto, segments: Sequence[Array]) -> SeenPhoto:
+    kept = [one for one in photo.detections if not _is_part(photo, one, segments)]
+    return replace(photo, detections=tuple(kept))
+
+
+def _is_part(photo: SeenPhoto, one: Detection, segments: Sequence[Array]) -> bool:
+    """Whether a doubtful base of a photo has its middle on one of the segments (4, 2) of rulers."""
+    if one.score > MAX_DOUBTFUL_SCORE or one.z_mm > MAX_RISE_MM:
+        return False
+    x, y = photo.place_of(one, one.z_mm).tolist()
+    return any(
+        cv2.pointPolygonTest(segment.astype(np.float32), (x, y), measureDist=False) >= 0
+        for segment in segments
+    )
