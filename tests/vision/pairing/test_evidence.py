@@ -16,6 +16,7 @@ from overruler.vision.pairing.ground.flat_print import (
 )
 from overruler.vision.pairing.sight import Sight
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from synthetic.flat_canvas import Colour
 from synthetic.flat_table import Plinth, render_table
 
 SMALL_PX = (600, 450)
@@ -77,18 +78,28 @@ def test_a_card_that_all_photos_take_for_a_rectangular_base_is_none(
         assert (piece_probability(finding, photos, USUAL) > 0.5) == is_piece
 
 
+DARK, GREEN, BRIGHT = (0.2,) * 3, (0.08, 0.3, 0.08), (0.8,) * 3
+PALE, BROWN = (0.75, 0.7, 0.6), (0.08, 0.2, 0.42)
+
+
 @pytest.mark.parametrize("has_figure", [True, False])
-def test_a_small_figure_on_a_dark_stand_speaks_against_a_card(has_figure: bool) -> None:
-    """Dark on a bright mat, both look alike from all sides: most of it is the same."""
+@pytest.mark.parametrize(("stand", "figure"), [(DARK, PALE), (GREEN, BROWN)])
+def test_a_small_figure_on_a_dark_stand_speaks_against_a_card(
+    stand: Colour, figure: Colour, has_figure: bool
+) -> None:
+    """Dark on a bright mat, both look alike from all sides: most of it is the same.
+
+    Brown on green is as light, and differs by its colour.
+    """
     x, y = PLACES["figure"]
-    stand = Plinth(x, y, 56.0, 0.0, 0.2, 0.0, rim=(0.2,) * 3, top=(0.2,) * 3)
-    figure = Plinth(x, y, 9.0, 0.2, 25.0, 1.0, SKIN, (0.75, 0.7, 0.6))
+    standing = [Plinth(x, y, 56.0, 0.0, 0.2, 0.0, rim=stand, top=stand)]
+    if has_figure:
+        standing.append(Plinth(x, y, 9.0, 0.2, 25.0, 1.0, figure, figure))
     shown = []
     for index, blank in enumerate(_photo(k, 120.0 * k) for k in range(3)):
         camera = blank.calibration.camera
-        standing = [stand, figure] if has_figure else [stand]
         pixels = render_table(
-            camera, SMALL_PX, BOARD_MM, standing, mat=(0.8,) * 3, noise=2.0, seed=index
+            camera, SMALL_PX, BOARD_MM, standing, mat=BRIGHT, noise=2.0, seed=index
         )
         shown.append(see(index, camera, [], frame=replace(blank.frame, pixels=pixels)))
     alike = correlate_from_all_sides(Base.rectangle(50, 50), np.array([x, y, 0.0]), shown)

@@ -27,7 +27,10 @@ CARD_RADII = 1.3
 STANDING_DIFFERENCE = 12.0
 """Difference in lightness (L*) between two photos of a rectangle that only what stands on it makes, once
 contrast and brightness are matched. A dark stand on snow looks alike from all sides but for its
-small figures: 12 such stands differed by 20 to 52, three cards by 5 to 7."""
+small figures: 12 such stands differed by 20 to 52, seven cards by 5 to 7."""
+STANDING_COLOUR_DIFFERENCE = 22.0
+"""The same in colour (L*a*b*): a brown figure on a green stand is as light as it. Those cards differed by 7 to
+16, five such bases by 28 to 45."""
 STANDING_PERCENT = 98
 """Percentile of the differences that is asked: figures 15 mm high cover a few hundredths of a stand."""
 NOT_FLAT = -1.0
@@ -59,21 +62,24 @@ def correlate_from_all_sides(
     for (one, from_one), (other, from_other) in combinations(seen, 2):
         if np.linalg.norm(from_one - from_other) >= MIN_RAYS_APART:
             here, there = smooth_squares(one, other)
-            pairs.append([np.asarray(each[on][:, 0], float) for each in (here, there)])
+            pairs.append([np.asarray(each[on], float) for each in (here, there)])
     if not pairs:
         return NOT_FLAT
-    alike = [correlate(*pair) for pair in pairs]
+    alike = [correlate(here[:, 0], there[:, 0]) for here, there in pairs]
     least = int(np.argmin(alike))
-    if base.shape == "rectangle" and _largest_difference(*pairs[least]) > STANDING_DIFFERENCE:
+    if base.shape == "rectangle" and _show_standing(*pairs[least]):
         return NOT_FLAT
     return alike[least]
 
 
-def _largest_difference(here: Array, there: Array) -> float:
-    """The largest difference of two photos' lightness (N,), but for `STANDING_PERCENT`."""
-    contrast = there.std() / max(here.std(), 1e-6)
-    off = there - there.mean() - contrast * (here - here.mean())
-    return float(np.percentile(np.abs(off), STANDING_PERCENT))
+def _show_standing(here: Array, there: Array) -> bool:
+    """Whether two photos' colours (N, 3) of a place differ as only what stands there makes them."""
+    here, there = here - here.mean(0), there - there.mean(0)
+    contrast = there[:, 0].std() / max(here[:, 0].std(), 1e-6)
+    off = there - here * [contrast, 1.0, 1.0]
+    lightness = np.percentile(np.abs(off[:, 0]), STANDING_PERCENT)
+    colour = np.percentile(np.linalg.norm(off, axis=1), STANDING_PERCENT)
+    return bool(lightness > STANDING_DIFFERENCE or colour > STANDING_COLOUR_DIFFERENCE)
 
 
 def _is_on(base: Base, places_mm: Array, heading_deg: float) -> NDArray[np.bool_]:
