@@ -42,7 +42,9 @@ def test_what_a_photo_is_sure_of_or_what_stands_above_it_stays(
     takes = photo(1, score)
     raised = [replace(one, z_mm=height_mm) for one in takes.detections]
     takes = replace(takes, detections=tuple(raised))
-    assert without_parts_of_rulers([photo(0, 0.6, stick(0.1)), takes])[1].detections == tuple(raised)
+    assert without_parts_of_rulers([photo(0, 0.6, stick(0.1)), takes])[1].detections == tuple(
+        raised
+    )
 
 
 def test_without_a_ruler_the_photos_stay_as_they_are() -> None:
