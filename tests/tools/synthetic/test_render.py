@@ -1,6 +1,7 @@
 """The renderer: what it draws is where its truth says, to hundredths of a millimetre and thousandths of a pixel."""
 
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -8,12 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from shapely.geometry import Polygon
 
 from synthetic import camera, render_samples
 from synthetic.arrays import Array
 from synthetic.things import mesh
 from synthetic.things.pieces import Piece, Shape, Stand, block, disc, distance_mm, oval, plate
+from synthetic.things.terrain import Terrain
+from synthetic.traced.armies import muster
 from synthetic.traced.dress import feet_on
+from synthetic.traced.ground import Ground, footprint
 from synthetic.traced.rays import Rays
 from synthetic.traced.spec import draw_spec
 from synthetic.traced.table import Table, build
@@ -284,3 +289,15 @@ def test_rays_meet_a_base_just_inside_its_lower_edge_and_miss_it_just_outside(be
     assert len(inside) > 1000
     assert np.mean(inside) > 0.99  # a stone or a blade of grass may hang over
     assert np.mean(outside) < 0.01  # where the ray grazes the rim
+
+
+def test_bases_on_a_hill_keep_clear_of_one_another_however_they_are_turned() -> None:
+    """A stand is twice as long as it is wide."""
+    outline = 160 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) + [400, 300]
+    for seed in range(12):
+        hill = Terrain("hill", outline, 40.0, [])
+        pieces, _ = muster("stands", 0.0, Ground(800, 600), [hill], np.random.default_rng(seed))
+        bases = [footprint(one.shape, one.x_mm, one.y_mm, one.heading_deg) for one in pieces]
+        assert len(bases) > 1
+        assert not any(one.intersects(other) for one, other in combinations(bases, 2))
+        assert all(Polygon(outline).contains(base) for base in bases)

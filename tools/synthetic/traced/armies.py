@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from shapely.geometry import Polygon
+from shapely.geometry import Point, Polygon
 
 from synthetic.arrays import Rng
 from synthetic.things.mesh import about_z
@@ -199,7 +199,7 @@ def _garrison(host: Muster, one: Terrain, dress: Dress, unit: str, army: str) ->
     stood: list[Polygon] = []
     for _ in range(80):
         x, y = host.rng.uniform(one.footprint_mm.min(0), one.footprint_mm.max(0))
-        base = footprint(kind.shape, float(x), float(y), 0)
+        base = _room_to_turn(kind.shape, float(x), float(y))
         if (
             len(stood) < 3
             and top.contains(base.buffer(2))
@@ -214,6 +214,13 @@ def _garrison(host: Muster, one: Terrain, dress: Dress, unit: str, army: str) ->
                 not stood,
             )
             stood.append(base)
+
+
+def _room_to_turn(shape: Shape, x_mm: float, y_mm: float) -> Polygon:
+    """What a base covers however it is turned."""
+    if shape.type == "circle":
+        return footprint(shape, x_mm, y_mm, 0)
+    return Point(x_mm, y_mm).buffer(float(np.hypot(shape.length_mm, shape.width_mm)) / 2)
 
 
 def _near_a_line(host: Muster, dress: Dress, unit: str, army: str) -> None:
