@@ -2,11 +2,11 @@
 
 python tools/training/fit_rank_evidence.py TABLES... [--write]
 
-TABLES are folders of tables that `tools/synthetic/render_views.py --layout known` drew, of three photos each. Every
-table is measured. Its photos are then asked, as the program asks them, for each rectangle that any of them finds
-likely or doubtful, for what else one of an odd size may be, and for the places beside likely ones. What they say
-counts by all photos and by any two or more of them. A place that overlaps a base counts less: the program tells such
-places from the base by what excludes what. Each table is also judged by weights fitted on the others.
+TABLES are folders of tables that `tools/synthetic/render_views.py` drew, of three photos each. Every table is
+measured. Its photos are then asked, as the program asks them, for each rectangle that any of them finds likely or
+doubtful, for what else one of an odd size may be, and for the places beside likely ones. What they say counts by all
+photos and by any two or more of them. A place that overlaps a base counts less: the program tells such places from
+the base by what excludes what. Each table is also judged by weights fitted on the others.
 
 The shipped weights were fitted so to nine rendered tables of regiments, by a program that was not kept.
 """
@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from evaluate.counting.tally import Truth
+from evaluate.several.judged import frame_by_camera
 from evaluate.several.tables import RADII_MM, PhotoTable, tables_in
 from overruler.bases import Base
 from overruler.errors import CannotMeasure
@@ -68,9 +69,6 @@ def _rows(folders: Sequence[Path]) -> Array:
     tables = (table for folder in folders for table in tables_in(folder))
     found: list[list[float]] = []
     for number, table in enumerate(tables):
-        if not table.board.layout_known:
-            print(f"{table.name}: left out, its markers lie anywhere")
-            continue
         try:
             found += [[number, *row] for row in judged(table)]
         except CannotMeasure as error:
@@ -83,12 +81,25 @@ def judged(table: PhotoTable) -> Iterator[list[float]]:
     """Of each place on a table: a row without the table's number for each set of photos."""
     photos = table.see()
     findings, _ = gather_findings(photos, RADII_MM)
-    standing = [one for one in table.whole["pieces"] if one["shape"]["type"] == "rectangle"]
+    turned = _in_frame_of(photos[0], table.truth, table.whole["pieces"])
+    standing = [one for one in turned if one["shape"]["type"] == "rectangle"]
     for one in asked_places(photos, [each for each in findings if is_in_ranks(each.base)]):
         at_height = [
             piece for piece in standing if abs(piece["z_mm"] - one.xyz_mm[2]) < SAME_HEIGHT_MM
         ]
         yield from rows_of(one, at_height)
+
+
+def _in_frame_of(photo: SeenPhoto, truth: Truth, pieces: Sequence[Truth]) -> list[Truth]:
+    """True pieces in the frame of the program, which a photo's pose tells: markers may lie anywhere."""
+    turn, shift = frame_by_camera(truth, photo.calibration)
+    back_deg = float(np.degrees(np.arctan2(turn[0, 1], turn[0, 0])))
+    moved = []
+    for one in pieces:
+        x_mm, y_mm = (turn.T @ (np.array([one["x_mm"], one["y_mm"]]) - shift)).tolist()
+        heading_deg = one["heading_deg"] + back_deg
+        moved.append({**one, "x_mm": x_mm, "y_mm": y_mm, "heading_deg": heading_deg})
+    return moved
 
 
 def asked_places(photos: Sequence[SeenPhoto], ranks: Sequence[Decided]) -> list[Decided]:

@@ -58,6 +58,20 @@ def test_a_place_is_judged_by_what_stands_there(
     assert {tuple(row[:2]) for row in rows} == ({said} if said else set())
 
 
+def test_true_bases_are_brought_into_the_frame_of_the_program() -> None:
+    """Where markers lie anywhere, both frames have an origin and axes of their own."""
+    pose = PHOTO.calibration.camera.T_camera_board
+    turn, shift = np.eye(3), np.array([120.0, -40.0, 0.0])
+    turn[:2, :2] = [[0.6, -0.8], [0.8, 0.6]]  # by 53.13 degrees
+    rotation = pose.rotation @ turn.T
+    camera = {"rotation": rotation, "translation_mm": pose.translation_mm - rotation @ shift}
+    x_mm, y_mm, _ = turn @ [400.0, 300.0, 0.0] + shift
+    true = {**piece(1.0), "x_mm": x_mm, "y_mm": y_mm, "heading_deg": 90 + 53.1301}
+    (found,) = program._in_frame_of(PHOTO, {"camera": camera}, [true])
+    place = [found[name] for name in ("x_mm", "y_mm", "heading_deg")]
+    assert place == pytest.approx([400.0, 300.0, 90.0], abs=1e-3)
+
+
 def test_a_place_counts_by_all_photos_and_by_any_two() -> None:
     rows = np.array(list(program.rows_of(asked_at(400.0), [piece(1.0)])))
     by_all, features = rows[:, program.BY_ALL - 1], rows[:, FEATURES - 1 :]

@@ -136,13 +136,13 @@ def _frames_by_cameras(table: PhotoTable, report: Report) -> list[tuple[Places, 
     truths = dict(zip(table.whole["views"], table.truths, strict=True))
     names = [Path(frame.name).name.split(" ")[0] for frame, _ in shown]
     return [
-        _frame_by_camera(truths[name], calibration)
+        frame_by_camera(truths[name], calibration)
         for name, (_, calibration) in zip(names, shown, strict=True)
     ]
 
 
-def _frame_by_camera(truth: Truth, calibration: Calibration) -> tuple[Places, Places]:
-    """The turn and shift of the plane by the pose of one photo."""
+def frame_by_camera(truth: Truth, calibration: Calibration) -> tuple[Places, Places]:
+    """The turn (2, 2) and shift (2,) that bring the program's plane on the truth's, by the pose of one photo."""
     true, pose = truth["camera"], calibration.camera.T_camera_board
     turned = np.array(true["rotation"]).T
     turn = turned @ pose.rotation
