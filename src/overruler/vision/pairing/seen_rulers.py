@@ -16,7 +16,7 @@ from overruler.vision.rulers.find import ruler_footprints
 
 MAX_DOUBTFUL_SCORE = 0.9
 """Score up to which a base counts for less than another photo's ruler. A surer one may stand where the ruler
-lay before. Of eleven squares of sticks that were taken for bases the likeliest had 0.71."""
+lay before. Of eight squares of sticks that were taken for bases none had more than 0.71."""
 MAX_RISE_MM = 10.0
 """What lies higher is on no ruler."""
 
