@@ -77,6 +77,12 @@ def is_in_outline(
     return np.asarray(np.linalg.norm(inside, axis=-1) < share)
 
 
+def depth_inside_mm(outline_mm: Array, xy_mm: Array) -> float:
+    """Return how far a place (2,) lies inside an outline (K, 2); negative outside."""
+    ring = np.asarray(outline_mm, np.float32).reshape(-1, 1, 2)
+    return float(cv2.pointPolygonTest(ring, (float(xy_mm[0]), float(xy_mm[1])), True))
+
+
 def _rotation(turn_rad: float) -> Array:
     """Return the matrix (2, 2) that rotates row vectors counter-clockwise."""
     cosine, sine = np.cos(turn_rad), np.sin(turn_rad)

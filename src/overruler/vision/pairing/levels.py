@@ -7,12 +7,12 @@ photos see measure the height by parallax, far better than any look does.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
 
 from overruler.detections import RaisedArea
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
+from overruler.vision.contours.outlines import depth_inside_mm
 from overruler.vision.pairing.hypotheses import HEIGHT_SIGMA_FACTOR, Hypothesis
 from overruler.vision.pairing.sighting import SeenPhoto
 
@@ -56,8 +56,7 @@ class Level:
     def inside_mm(self, xy_mm: Array, z_mm: float | None = None) -> float:
         """How far a place (2,) lies inside its outline at a height, its own by default; negative outside."""
         height_mm = self.z_mm if z_mm is None else z_mm
-        outline = np.asarray(self.outline_at(height_mm), np.float32).reshape(-1, 1, 2)
-        return float(cv2.pointPolygonTest(outline, (float(xy_mm[0]), float(xy_mm[1])), True))
+        return depth_inside_mm(self.outline_at(height_mm), xy_mm)
 
 
 def join_levels(photos: Sequence[SeenPhoto]) -> list[Level]:
@@ -91,13 +90,8 @@ def _is_same(level: Level, photo: SeenPhoto, area: RaisedArea) -> bool:
     camera = photo.calibration.camera
     mine = reproject_to_height(camera, area.footprint_mm, area.top_z_mm, z_mm)
     theirs = level.outline_at(z_mm)
-    return _holds(mine, theirs.mean(0)) or _holds(theirs, mine.mean(0))
-
-
-def _holds(outline: Array, point: Array) -> bool:
-    polygon = np.asarray(outline, np.float32).reshape(-1, 1, 2)
-    place = (float(point[0]), float(point[1]))
-    return cv2.pointPolygonTest(polygon, place, False) > 0
+    depths_mm = depth_inside_mm(mine, theirs.mean(0)), depth_inside_mm(theirs, mine.mean(0))
+    return max(depths_mm) > 0
 
 
 def level_under(hypothesis: Hypothesis, levels: Sequence[Level]) -> int | None:

@@ -6,11 +6,11 @@ Seen from far or aslant a ruler is a row of dark squares. What one photo measure
 from collections.abc import Sequence
 from dataclasses import replace
 
-import cv2
 import numpy as np
 
 from overruler.detections import DetectedRuler, Detection
 from overruler.geometry.pose import Array
+from overruler.vision.contours.outlines import depth_inside_mm
 from overruler.vision.pairing.sighting import SeenPhoto
 from overruler.vision.rulers.find import ruler_footprints
 
@@ -42,16 +42,13 @@ def without_parts_of_rulers(photos: Sequence[SeenPhoto]) -> list[SeenPhoto]:
 
 
 def _without_parts(photo: SeenPhoto, segments: Sequence[Array]) -> SeenPhoto:
-    kept = [one for one in photo.detections if not _is_part(photo, one, segments)]
-    return replace(photo, detections=tuple(kept))
+    kept = tuple(one for one in photo.detections if not _is_part(photo, one, segments))
+    return photo if len(kept) == len(photo.detections) else replace(photo, detections=kept)
 
 
 def _is_part(photo: SeenPhoto, one: Detection, segments: Sequence[Array]) -> bool:
     """Whether a doubtful base of a photo has its middle on one of the segments (4, 2) of rulers."""
     if one.score > MAX_DOUBTFUL_SCORE or one.z_mm > MAX_RISE_MM:
         return False
-    x, y = photo.place_of(one, one.z_mm).tolist()
-    return any(
-        cv2.pointPolygonTest(segment.astype(np.float32), (x, y), measureDist=False) >= 0
-        for segment in segments
-    )
+    place_mm = photo.place_of(one, one.z_mm)
+    return any(depth_inside_mm(segment, place_mm) >= 0 for segment in segments)

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import erf, sqrt
 
-import cv2
 import numpy as np
 
 from overruler.calibration import Calibration
@@ -19,6 +18,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm, reproject_to_height
 from overruler.vision.contours.cone_fit import fit_base
+from overruler.vision.contours.outlines import depth_inside_mm
 from overruler.vision.contours.rare_events import NEGLIGIBLE_PROBABILITY, RARE_WITHIN_SIGMAS
 from overruler.vision.contours.reproject import apply_fit, reproject_outline
 
@@ -62,8 +62,7 @@ def _likeliest_area(
 def probability_on(camera: Camera, detection: Detection, area: RaisedArea) -> float:
     """Return the probability that a piece's centre lies within an area, at the area's height."""
     place = reproject_to_height(camera, detection.xy_mm, detection.z_mm, area.top_z_mm)
-    outline = np.asarray(area.footprint_mm, np.float32).reshape(-1, 1, 2)
-    inside_mm = cv2.pointPolygonTest(outline, (float(place[0]), float(place[1])), True)
+    inside_mm = depth_inside_mm(area.footprint_mm, place)
     displacement = relief_displacement_per_mm(camera, place, area.top_z_mm)
     height_error_mm = area.sigma_mm * float(np.linalg.norm(displacement))
     sigma_mm = max(float(np.hypot(area.edge_mm, height_error_mm)), 1e-6)
