@@ -13,10 +13,11 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.referee import LazyPolygons, Referee
+from overruler.referee import Referee
 from overruler.report import Report
 from overruler.rules import ask
 from overruler.vision.detection.detect import rectify_board
+from overruler.vision.detection.lazy_polygons import LazyPolygons
 from overruler.vision.rounds.ring_filter import find_candidates
 from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, eight_markers, exact, photo

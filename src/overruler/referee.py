@@ -7,7 +7,7 @@ the camera by the bases; estimate the light; weigh the witnesses of the scale; b
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from overruler.vision.assembly.owners import apply_house_rules
 from overruler.vision.assembly.taught_pieces import reweigh_pieces
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.camera.calibrate import calibrate
+from overruler.vision.camera.observations import ClickedPoint
 from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.camera.shared_lens import calibrate_many
 from overruler.vision.camera.told import NOTHING_TOLD, Told
@@ -41,11 +42,13 @@ from overruler.vision.detection.detect import (
     split_doubtful,
 )
 from overruler.vision.detection.finders import Sizes, round_radii_mm
+from overruler.vision.detection.lazy_polygons import LazyPolygons
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.hill_net import HillMap, predict_hill_map
 from overruler.vision.refinement.base_scale import refine_by_bases
 from overruler.vision.refinement.lit_side import remeasure_by_lit_side
 from overruler.vision.refinement.marker_scale import flag_marker_size
+from overruler.vision.refinement.round_plane import correct_plane
 from overruler.vision.refinement.scale_doubt import doubt_scale
 from overruler.vision.rounds.fit_rounds import MIN_SCORE
 from overruler.vision.rounds.remeasure import remeasure_base
@@ -65,27 +68,6 @@ ORTHOPHOTO_PIXEL_MM = 1.6
 """Pixel size of the orthophoto for the detection of rulers, grids and hills."""
 DOUBTFUL_SCORE = 0.15
 """Least score of what other photos may confirm as a base."""
-
-
-class LazyPolygons(Sequence[Array]):
-    """Polygons that another thread computes; the first access waits for them."""
-
-    __slots__ = ("_compute",)
-
-    def __init__(self, compute: Callable[[], Sequence[Array]]) -> None:
-        self._compute = compute
-
-    @overload
-    def __getitem__(self, which: int) -> Array: ...
-
-    @overload
-    def __getitem__(self, which: slice) -> Sequence[Array]: ...
-
-    def __getitem__(self, which: int | slice) -> Array | Sequence[Array]:
-        return self._compute()[which]
-
-    def __len__(self) -> int:
-        return len(self._compute())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -276,7 +258,15 @@ class Referee:
     def _calibrate_frame(self, frame: Frame) -> Calibration:
         raised_ids = raised_marker_ids(self.terrain)
         if not self.beside:
-            return calibrate(frame, self.board, self.points, self.lens, raised_ids, self.told)
+
+            def by_points(points: Sequence[ClickedPoint]) -> Calibration:
+                return calibrate(frame, self.board, points, self.lens, raised_ids, self.told)
+
+            first = by_points(self.points)
+            if self.told.calibration is not None:
+                return first
+            radii_mm, margin_mm = round_radii_mm(self._known_bases()), self._margin_mm(first)
+            return correct_plane(frame, first, self.points, radii_mm, margin_mm, by_points)
         if self.board is None or self.points:
             raise BadInput("photos share their lens by markers: give no points, or no other photos")
         return calibrate_many([frame, *self.beside], self.board, self.lens, raised_ids)[0]

@@ -31,6 +31,7 @@ RARE_PROBABILITY_BY_FLAG: Mapping[str, float] = MappingProxyType(
         "blurred": SURE,
         "low_view": SURE,
         "points_alone": SURE,
+        "points_disagree": SURE,
         "few_markers": LIKELIER,
         "markers_hidden": LIKELIER,
         "markers_close_together": LIKELIER,

@@ -16,13 +16,13 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.detection.seen_in_play import see_in_play
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import NO_DISCS, Discs, find_discs
 from overruler.vision.learned.in_play_net import look_in_play
-from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
-from overruler.vision.learned.shapes_in_play import SeenShapes, find_shapes
+from overruler.vision.learned.shapes_in_play import NO_SHAPES, SeenShapes
 from overruler.vision.rounds.find_ovals import find_ovals
 from overruler.vision.rounds.fit_rounds import MIN_SCORE, covers_catalogue, fit_rounds, is_in_play
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
@@ -134,8 +134,12 @@ class Search:
         discs, plates = NO_DISCS, list[ShapeCandidate]()
         sizes_chosen = not covers_catalogue(sizes.radii_mm)
         in_play = is_in_play(calibration, sizes.radii_mm)
+        everywhere = NO_SHAPES
         if len(sizes.radii_mm) or sizes.ovals or sizes.stadiums:
-            discs = find_discs(view, camera, in_play=in_play)
+            if in_play:
+                discs, everywhere = see_in_play(frame, camera, view)
+            else:
+                discs = find_discs(view, camera)
         unnamed = None
         if rings and not sizes_chosen:
             beside = ThreadPoolExecutor(1)  # where plates wait for `hidden`, a processor is free
@@ -148,7 +152,7 @@ class Search:
         is_fleet = not sizes_chosen and are_ships(likely_plates, rounds)
         seen = None
         if in_play:
-            seen = _shapes_in_play(frame, camera, view, hidden, discs)
+            seen = everywhere.among(are_visible(view, hidden, everywhere.shapes[:, :2]))
         known = (discs, plates, unnamed, sizes_chosen, seen, is_fleet, least_score)
         return cls(frame, calibration, view, sizes, hidden, rings, progress, *known)
 
@@ -178,14 +182,6 @@ def is_plate(base: Base) -> bool:
 def are_ships(plates: int, rounds: int) -> bool:
     """Tell whether so many plates beside so many round bases make a table of ships."""
     return plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
-
-
-def _shapes_in_play(
-    frame: Frame, camera: Camera, view: Orthophoto, hidden: Sequence[Array], discs: Discs
-) -> SeenShapes:
-    """Return what the network in play sees, where nothing hides it."""
-    seen = find_shapes(photo_pyramid(frame), camera, discs)
-    return seen.among(are_visible(view, hidden, seen.shapes[:, :2]))
 
 
 def _count_likely(scores: Iterable[float]) -> int:

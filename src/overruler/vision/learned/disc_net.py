@@ -155,14 +155,16 @@ def _first_of_each(centre_mm: Array, length_mm: Array, width_mm: Array) -> list[
     """
     log_length = np.log(length_mm)
     reach_mm = SAME_CENTRE_SHARE * width_mm
-    is_open = np.ones(len(centre_mm), bool)
+    left = np.arange(len(centre_mm))
     kept: list[int] = []
-    for k in range(len(centre_mm)):
-        if is_open[k]:
-            kept.append(k)
-            dx, dy = (centre_mm - centre_mm[k]).T
-            is_near = np.hypot(dx, dy) < np.minimum(reach_mm, reach_mm[k])
-            is_open &= ~(is_near & (np.abs(log_length - log_length[k]) < SAME_SIZE_LOG_RATIO))
+    while len(left):
+        k = int(left[0])
+        kept.append(k)
+        dx, dy = (centre_mm[left] - centre_mm[k]).T
+        is_near = np.hypot(dx, dy) < np.minimum(reach_mm[left], reach_mm[k])
+        is_one = is_near & (np.abs(log_length[left] - log_length[k]) < SAME_SIZE_LOG_RATIO)
+        is_one[0] = True
+        left = left[~is_one]
     return kept
 
 
