@@ -16,16 +16,23 @@ from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.problems import FLAGS_BY_SEVERITY, sort_by_severity
 from overruler.vision.contours import shading
 from overruler.vision.fusion import look_at_all
-from overruler.vision.refinement import marker_scale, scale_doubt
+from overruler.vision.refinement import marker_scale, round_plane, scale_doubt
 from overruler.vision.rulers import find, hexgrid
 from tests.vision.sight import BOARD, SIZE, Sight, blank, corners_of, distances, flags
 
 
 def test_every_flag_has_its_place_in_the_order() -> None:
-    source = "".join(
-        Path(str(module.__file__)).read_text()
-        for module in (problems, marker_scale, scale_doubt, hexgrid, shading, find, look_at_all)
+    tellers = (
+        problems,
+        marker_scale,
+        round_plane,
+        scale_doubt,
+        hexgrid,
+        shading,
+        find,
+        look_at_all,
     )
+    source = "".join(Path(str(module.__file__)).read_text() for module in tellers)
     named = set(re.findall(r'Problem\(\s*"(\w+)"', source))
     assert named == set(FLAGS_BY_SEVERITY)
     assert len(FLAGS_BY_SEVERITY) == len(set(FLAGS_BY_SEVERITY))

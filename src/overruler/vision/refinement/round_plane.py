@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.calibration import CAMERA_SIZE, Calibration, Problem
+from overruler.calibration import Calibration, Problem
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
@@ -222,19 +222,20 @@ def _corrected(
 def _with_doubt(calibration: Calibration, sigma: float) -> Calibration:
     """Add the doubt of the scale (1 σ, as a share), which round bases do not tell, and say what was done.
 
-    If lengths along x and along y were wrong independently, the scale is as far off as the stretch is large.
+    If lengths along x and along y were wrong independently, the scale is as far off as the stretch is large. No
+    size of the catalogue tells it either: bases of 28.5 mm on a plane that is too large look like those of 32.
     """
-    width, height = calibration.board_mm
-    aim = calibration.camera.T_camera_board.apply(np.array([[width / 2, height / 2, 0.0]]))[0]
-    by_scale = np.zeros(len(calibration.joint_covariance))
-    by_scale[CAMERA_SIZE - 3 : CAMERA_SIZE] = (
-        sigma * aim
-    )  # a plane twice as large is one twice as far
-    doubted = calibration.map_covariances(lambda known: known + np.outer(by_scale, by_scale))
+    known = calibration.budget
+    budget = replace(
+        known,
+        scale_share=float(np.hypot(known.scale_share, sigma)),
+        specified_scale_share=float(np.hypot(known.specified_scale_share, sigma)),
+    )
     longer, unsure = 100 * np.expm1(2 * sigma), 100 * SIGMAS_95 * sigma
     text = (
         f"the round bases look {longer:.0f} % longer one way than the other, so the points do not lie where they "
         f"are said to: lengths are unsure by ± {unsure:.0f} % (95 %); give the points anew"
     )
-    problems = (*calibration.problems, Problem("points_disagree", text))
-    return replace(doubted, problems=sort_by_severity(problems))
+    others = [one for one in calibration.problems if one.flag != "unsure_distances"]  # it is more
+    problems = sort_by_severity([*others, Problem("points_disagree", text)])
+    return replace(calibration, budget=budget, problems=problems)
