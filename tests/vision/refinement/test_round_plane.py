@@ -23,13 +23,12 @@ from overruler.sources.photo import load_photo
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.observations import ClickedPoint
 from overruler.vision.learned.disc_net import NO_DISCS
-from overruler.vision.learned.in_play_net import COLUMNS, LOG_SIGMA_STRETCH, LOGIT
+from overruler.vision.learned.in_play_net import COLUMNS, LOG_SIGMA_STRETCH, LOGIT, VISIBLE_LOGIT
 from overruler.vision.learned.shapes_in_play import SeenShapes
 from overruler.vision.refinement import round_plane
 from overruler.vision.refinement.round_plane import (
     MIN_BASES,
     MIN_BASES_AGAIN,
-    VISIBLE_LOGIT,
     PlaneError,
     correct_plane,
     find_plane_error,

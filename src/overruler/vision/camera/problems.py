@@ -43,8 +43,7 @@ MAP_STEP_MM = 100.0
 """Grid step of that search: precision changes slowly."""
 FLAGS_BY_SEVERITY = (
     "large_residuals", "uneven_picture", "lens_disagrees", "stretched", "cropped", "scale_disagrees",
-    "points_disagree",
-    "marker_size", "ruler_disagrees", "few_markers", "markers_not_flat",
+    "points_disagree", "marker_size", "ruler_disagrees", "few_markers", "markers_not_flat",
     "marker_left_out", "blurred", "low_view", "low_light", "unsure_distances", "points_alone",
     "markers_close_together", "markers_hidden", "overhead_without_lens", "grid_turned",
     "photos_disagree", "photo_left_out", "photo_hangs", "photo_twice",

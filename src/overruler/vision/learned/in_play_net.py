@@ -24,9 +24,9 @@ WIDE_PATCH = PatchFormat(96, 2.4)
 """What the network sees of a candidate."""
 COLUMNS = 11
 """Numbers that the network answers about a candidate."""
-LOGIT, SIZE, LOG_SIGMA_PLACE, LOG_SIGMA_SIZE = 0, 3, 4, 5
-"""Columns of the log odds of a round base or oval, of the logarithm of its size by the candidate's, and
-of the logarithms of σ of place, in radii, and of that size."""
+LOGIT, SIZE, LOG_SIGMA_PLACE, LOG_SIGMA_SIZE, VISIBLE_LOGIT = 0, 3, 4, 5, 6
+"""Columns of the log odds of a round base or oval, of the logarithm of its size by the candidate's, of the
+logarithms of σ of place, in radii, and of that size, and of the log odds of the visible share."""
 STRETCH, LOG_SIGMA_STRETCH, RECTANGLE_LOGIT = [7, 8], 9, 10
 """Columns of the logarithm of a base's stretch, along the right and between right and up, of the
 logarithm of its σ, and of the log odds of a rectangle."""

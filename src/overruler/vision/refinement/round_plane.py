@@ -21,13 +21,11 @@ from overruler.vision.camera.observations import ClickedPoint
 from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.detection.detect import rectify_board
 from overruler.vision.detection.seen_in_play import see_in_play
-from overruler.vision.learned.in_play_net import LOG_SIGMA_STRETCH, LOGIT
+from overruler.vision.learned.in_play_net import LOG_SIGMA_STRETCH, LOGIT, VISIBLE_LOGIT
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.shapes_in_play import SeenShapes
 from overruler.vision.rounds.fit_rounds import is_in_play
 
-VISIBLE_LOGIT = 6
-"""Column of the log odds of a shape's visible share in the answers of the network in play."""
 MIN_LOGIT = 3.0
 """Smallest log odds of a base that tells the plane."""
 MIN_VISIBLE_SHARE = 0.55
@@ -36,6 +34,8 @@ MAX_ASPECT = 1.45
 """Largest ratio of length to width: beyond lie ovals."""
 MIN_BASES, MIN_BASES_AGAIN = 5, 3
 """Smallest number of such bases, and of those that a second look goes by."""
+LOG_SIGMA_BOUNDS = -5.5, 1.0
+"""Bounds of the log σ that the network states."""
 SHAPE_SIGMA = 0.02
 """1 σ of a base's half log ratio of length to width beside what the network states."""
 STRETCH_SIGMA, TILT_SIGMA = 0.1, 0.08
@@ -88,8 +88,8 @@ class PlaneError:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the points are wrong even if no correction makes the bases round."""
-        return self.is_told and self.chi_squared > SURE_CHI_SQUARED
+        """Whether the points are wrong even if no correction makes the bases round, where an error is told."""
+        return self.chi_squared > SURE_CHI_SQUARED
 
     def corrected_mm(self, xy_mm: Array) -> Array:
         """Return where points (N, 2) lie if bases are round."""
@@ -110,7 +110,7 @@ def find_plane_error(seen: SeenShapes, points_mm: Array) -> PlaneError | None:
     x, y, length, width, heading = plain.shapes.T
     half_log = np.log(length / width) / 2
     looks = half_log[:, None] * np.stack([np.cos(2 * heading), np.sin(2 * heading)], -1)
-    stated = np.exp(plain.answers[:, LOG_SIGMA_STRETCH].clip(-5.5, 1))
+    stated = np.exp(plain.answers[:, LOG_SIGMA_STRETCH].clip(*LOG_SIGMA_BOUNDS))
     return _fit(np.stack([x, y], -1), points_mm, looks, np.hypot(stated, SHAPE_SIGMA))
 
 
@@ -143,7 +143,8 @@ def _fit(xy_mm: Array, points_mm: Array, looks: Array, sigma: Array) -> PlaneErr
 def _design(offset: Array) -> Array:
     """How bases at offsets (N, 2), in reaches, look stretched by each of the four numbers (N, 2, 4).
 
-    A tilt q takes a point X to X / (1 + q · X), so at X it stretches by - (X qᵀ + q Xᵀ) / 2, scale apart.
+    The correction takes a point X to X / (1 + q · X), by a tilt q. At X it undoes a stretch of (X qᵀ + q Xᵀ) / 2,
+    scale apart.
     """
     x, y = offset.T
     one, none = np.ones(len(x)), np.zeros(len(x))
@@ -194,12 +195,10 @@ def correct_plane(
         planes.append(plane)
     best = min(planes, key=lambda plane: plane.looks_stretched)
     if best.looks_stretched < ROUNDER * first.looks_stretched:
-        return _with_doubt(best.calibration, first.error.mean_stretch)
-    return (
-        _with_doubt(calibration, first.error.mean_stretch)
-        if first.error.is_certain
-        else calibration
-    )
+        calibration = best.calibration
+    elif not first.error.is_certain:
+        return calibration
+    return _with_doubt(calibration, first.error.mean_stretch)
 
 
 def _corrected(

@@ -26,6 +26,7 @@ from overruler.vision.learned.in_play_net import (
     RECTANGLE_LOGIT,
     SIZE,
     STRETCH,
+    VISIBLE_LOGIT,
     WIDE_PATCH,
 )
 from overruler.vision.learned.patch_net import run_patch_network
@@ -46,8 +47,8 @@ RENEWED = 1
 """One in so many batches comes with a new table."""
 TRUNK_RATE = 0.6
 """How fast the weights of photographs learn, as a share of the others: they forget photographs later."""
-PLACE, VISIBLE = [1, 2], 6
-"""Columns of the answers: where the base lies, and the log odds of its visible share."""
+PLACE = [1, 2]
+"""Columns of the answers: where the base lies."""
 IS_ROUND, TRUE_PLACE, TRUE_SIZE, TRUE_VISIBLE, IS_RECTANGLE, TRUE_STRETCH, TOLD = (
     0, [1, 2], 3, 4, 5, [6, 7], 8,
 )  # fmt: skip
@@ -98,7 +99,9 @@ def _described(said: Tensor, true: Tensor) -> Tensor:
     )
     error = torch.cat([place, size, stretch], 1)
     steady = nn.functional.smooth_l1_loss(error, torch.zeros_like(error), beta=STEADY_FROM)
-    shown = nn.functional.binary_cross_entropy_with_logits(said[:, VISIBLE], true[:, TRUE_VISIBLE])
+    shown = nn.functional.binary_cross_entropy_with_logits(
+        said[:, VISIBLE_LOGIT], true[:, TRUE_VISIBLE]
+    )
     likelihood = unlikely.clamp(max=MOST_UNLIKELY).mean()
     return LIKELIHOOD * likelihood + SHOWN * shown + STEADY * steady
 
