@@ -19,6 +19,7 @@ from overruler.bases import catalogue
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.camera.marker_layout import POINTS_BUDGET
 from overruler.vision.detection.finders import round_radii_mm
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import find_discs
@@ -28,16 +29,11 @@ from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import RimEstimates, estimate_rims, rim_logits
 from overruler.vision.learned.shapes_in_play import find_shapes
 from overruler.vision.rounds import scoring
-from overruler.vision.rounds.fit_rounds import _centre_sigma_mm, size_set_priors
+from overruler.vision.rounds.fit_rounds import _centre_sigma_mm
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
-from overruler.vision.rounds.size_likelihood import (
-    MIN_FIT_PROBABILITY,
-    SizeHypothesis,
-    fit_sizes,
-    rim_net_log_likelihood,
-)
-from overruler.vision.rounds.size_mixture import size_probabilities
+from overruler.vision.rounds.size_likelihood import SizeHypothesis, fit_sizes
 from overruler.vision.rounds.suppression import suppress_overlaps
+from overruler.vision.rounds.table_sizes import sizes_in_play
 from synthetic.arrays import Picture, Rng
 from synthetic.camera import View, patch_view
 from synthetic.from_above.crowds import crowd_photo
@@ -160,9 +156,7 @@ def _fits(
     frame: Frame, camera: Camera, guesses: RimEstimates, radii: Array
 ) -> list[list[SizeHypothesis]]:
     """The fits of guesses, as `fit_rounds` makes them."""
-    likelihoods = rim_net_log_likelihood(guesses, radii, camera, is_pulled=False)
-    priors = size_set_priors(radii, prepared=False)
-    plausible = size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
+    plausible = sizes_in_play(guesses, radii, camera, POINTS_BUDGET.scale_share).plausible
     sigmas = _centre_sigma_mm(guesses)[:, None]
     return fit_sizes(frame, camera, guesses.xy_mm[:, None], sigmas, plausible, radii)
 

@@ -23,7 +23,6 @@ from overruler.vision.rounds.scoring import (
     same_size_ratio,
 )
 from overruler.vision.rounds.size_likelihood import SizeHypothesis, rim_net_log_likelihood
-from overruler.vision.rounds.size_mixture import size_probabilities
 from overruler.vision.rounds.suppression import suppress_overlaps
 from overruler.vision.rounds.uncertainty import (
     CONFIDENT_SCORE,
@@ -218,48 +217,6 @@ def test_only_what_scores_enough_is_a_base(least: float) -> None:
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     assert all(one.score >= least for one in found)
     assert (len(found) == 5) == (least == 0)
-
-
-def test_a_size_of_ones_own_may_meet_any_that_are_played_together() -> None:
-    sizes = np.sort([*ROUND_DIAMETERS_MM, 95.0])
-    sets = [some for some, _ in module.size_set_priors(sizes / 2)]
-    assert len(sets) > 1
-    assert all(some[sizes == 95.0].all() for some in sets)
-    assert any(not some[sizes == 27.0].any() for some in sets)
-
-
-def test_a_table_in_play_is_less_often_of_one_games_sizes_than_a_prepared_one() -> None:
-    def odds(prepared: bool) -> float:
-        """Of the set with 27 mm that lacks most sizes, against all without 27 mm."""
-        sizes = np.array(ROUND_DIAMETERS_MM)
-        sets = module.size_set_priors(sizes / 2, prepared)
-        own = min((pair for pair in sets if pair[0][sizes == 27.0]), key=lambda pair: pair[0].sum())
-        return own[1] / sum(prior for some, prior in sets if not some[sizes == 27.0])
-
-    assert odds(prepared=False) < 0.25 * odds(prepared=True)
-
-
-@pytest.mark.parametrize(
-    ("others_mm", "seen_mm", "played_mm"),
-    [
-        ([25, 25, 32, 32, 40], 63.0, 60.0),
-        ([30, 30, 40, 50], 125.5, 120.0),
-        ([25, 32, 32, 40], 124.5, 130.0),
-        ([30, 30, 40, 50], 31.1, 30.0),
-        ([35, 35, 50], 62.0, 65.0),
-    ],
-)
-def test_a_size_between_two_is_the_one_of_the_games_that_the_others_are_of(
-    others_mm: list[float], seen_mm: float, played_mm: float
-) -> None:
-    sizes = np.array(ROUND_DIAMETERS_MM)
-    seen = np.array([*others_mm, seen_mm])
-    likelihood = -0.5 * ((sizes - seen[:, None]) / (0.02 * seen[:, None])) ** 2
-    shares = size_probabilities(
-        likelihood[:, :, None], module.size_set_priors(sizes / 2, prepared=False)
-    )
-    assert sizes[shares[-1, :, 0].argmax()] == played_mm
-    assert np.abs(sizes - seen_mm).min() < abs(played_mm - seen_mm)  # the nearest is another
 
 
 def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(

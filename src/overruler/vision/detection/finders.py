@@ -24,9 +24,10 @@ from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.learned.shapes_in_play import NO_SHAPES, SeenShapes
 from overruler.vision.rounds.find_ovals import find_ovals
-from overruler.vision.rounds.fit_rounds import MIN_SCORE, covers_catalogue, fit_rounds, is_in_play
+from overruler.vision.rounds.fit_rounds import MIN_SCORE, fit_rounds, is_in_play
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
 from overruler.vision.rounds.suppression import suppress_overlaps
+from overruler.vision.rounds.table_sizes import covers_catalogue
 
 if TYPE_CHECKING:
     from overruler.vision.plates.regiment_net import SeenCells

@@ -7,7 +7,7 @@ import numpy as np
 
 from overruler.bases import HEXAGON_WIDTHS_MM, Base
 from overruler.vision.hexagons.on_table import NAMED_SHARE, TABLE_SHARE
-from overruler.vision.rounds.fit_rounds import covers_catalogue
+from overruler.vision.rounds.table_sizes import covers_catalogue
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from overruler.geometry.pose import Array
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.sighting import Sighting
 from overruler.vision.refinement.base_scale import EDGE_OFFSET_SIGMA_PX
-from overruler.vision.rounds.fit_rounds import size_set_priors
 from overruler.vision.rounds.size_likelihood import (
     RADIUS_FLOOR_SIGMA_MM,
     RADIUS_SIGMA_INFLATION,
@@ -23,6 +22,7 @@ from overruler.vision.rounds.size_likelihood import (
     expect_radii_mm,
 )
 from overruler.vision.rounds.size_mixture import size_probabilities
+from overruler.vision.rounds.table_sizes import size_set_priors
 
 SURE_SIZE = 0.95
 """Probability of a stated size of which the photo names no other."""

@@ -4,18 +4,12 @@ A rim seen by its upper edge (`size_likelihood`) looks like a smaller size of th
 other bases on the table tell the two apart (`size_mixture`).
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.bases import (
-    DIAMETER_SET_PRIORS,
-    DIAMETER_SET_PRIORS_IN_PLAY,
-    ROUND_DIAMETERS_MM,
-    Base,
-)
+from overruler.bases import ROUND_DIAMETERS_MM, Base
 from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
@@ -42,13 +36,11 @@ from overruler.vision.rounds.scoring import (
     weigh_features,
 )
 from overruler.vision.rounds.size_likelihood import (
-    MIN_FIT_PROBABILITY,
     SizeHypothesis,
     add_fit_likelihoods,
     fit_sizes,
-    rim_net_log_likelihood,
 )
-from overruler.vision.rounds.size_mixture import SizeSetPrior, size_probabilities
+from overruler.vision.rounds.table_sizes import sizes_in_play, sizes_on_table
 from overruler.vision.rounds.uncertainty import (
     other_likely_bases,
     remeasure_uncertain,
@@ -86,8 +78,11 @@ def fit_rounds(
         return ()
     camera = calibration.camera
     is_played = is_in_play(calibration, radii)
-    priors = size_set_priors(radii, prepared=not is_played)
-    likelihoods, plausible = _size_likelihoods(guesses, radii, camera, priors, is_played)
+    if is_played:
+        sizes = sizes_in_play(guesses, radii, camera, calibration.budget.scale_share)
+    else:
+        sizes = sizes_on_table(guesses, radii, camera)
+    plausible = sizes.plausible
     fits = _first_fits(frame, camera, guesses, plausible, radii)
     scores = base_probabilities(guesses, fits, from_above)
     on_clutter, in_play = np.full((2, len(fits)), np.nan)
@@ -99,13 +94,13 @@ def fit_rounds(
             scores, least_score = in_play, min(least_score, MIN_SCORE_IN_PLAY)
         elif has_catalogue_size(radii):
             asked = np.flatnonzero(scores >= MIN_ASKED_SCORE)
-            seen = features_of_two(frame, camera, guesses, likelihoods, asked)
+            seen = features_of_two(frame, camera, guesses, sizes.log_likelihoods[0], asked)
             of_two = sigmoid(weigh_features(table, LOGIT_WEIGHTS_OF_TWO, seen))
             scores[asked] = np.minimum(scores, of_two)[asked]
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
     _refit_hidden_rims(frame, camera, guesses, found, fits, plausible, radii)
-    shares = size_probabilities(add_fit_likelihoods(likelihoods, fits)[found], priors)
+    shares = sizes.probabilities(add_fit_likelihoods(sizes.log_likelihoods, fits)[:, found])
     detections = []
     for k, share in zip(found, shares, strict=True):
         net_mm = float(guesses.radius_mm[k]), float(guesses.sigma_radius_mm[k])
@@ -138,41 +133,13 @@ def _is_printed_ring(frame: Frame, camera: Camera, guesses: RimEstimates, k: int
     return is_printed(frame.pixels, camera, guesses.xy_mm[k], float(guesses.radius_mm[k]))
 
 
-def size_set_priors(radii: Array, prepared: bool = True) -> list[SizeSetPrior]:
-    """Return which radii (C,) are played together; custom sizes may occur with any others.
-
-    Few tables in play, which nobody `prepared` for measuring, are of the game of one set.
-    """
-    if not covers_catalogue(radii):
-        return []
-    custom = ~np.isin(2 * radii, ROUND_DIAMETERS_MM)
-    sets = (DIAMETER_SET_PRIORS if prepared else DIAMETER_SET_PRIORS_IN_PLAY).items()
-    return [(np.isin(2 * radii, sizes) | custom, prior) for sizes, prior in sets]
-
-
-def covers_catalogue(radii: Array) -> bool:
-    """Return whether `radii` (C,) holds the whole catalogue: nobody chose a game or sizes."""
-    return set(ROUND_DIAMETERS_MM) <= set(2 * radii)
-
-
 def fits_of_guesses(
     frame: Frame, camera: Camera, guesses: RimEstimates, radii: Array
 ) -> tuple[list[list[SizeHypothesis]], Array]:
     """Return each guess's fits on a prepared table, and its log likelihoods (N, C, 2) of sizes."""
-    likelihoods, plausible = _size_likelihoods(guesses, radii, camera, size_set_priors(radii))
-    return _first_fits(frame, camera, guesses, plausible, radii), likelihoods
-
-
-def _size_likelihoods(
-    guesses: RimEstimates,
-    radii: Array,
-    camera: Camera,
-    priors: Sequence[SizeSetPrior],
-    is_played: bool = False,
-) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the log likelihoods (N, C, 2) of sizes and rim kinds, and which to fit."""
-    likelihoods = rim_net_log_likelihood(guesses, radii, camera, is_pulled=not is_played)
-    return likelihoods, size_probabilities(likelihoods, priors) > MIN_FIT_PROBABILITY
+    sizes = sizes_on_table(guesses, radii, camera)
+    fits = _first_fits(frame, camera, guesses, sizes.plausible, radii)
+    return fits, sizes.log_likelihoods[0]
 
 
 def _first_fits(

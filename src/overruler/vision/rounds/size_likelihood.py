@@ -59,11 +59,14 @@ class SizeHypothesis:
 
 
 def rim_net_log_likelihood(
-    guesses: RimEstimates, radii: Array, camera: Camera, is_pulled: bool = True
+    guesses: RimEstimates, radii: Array, camera: Camera, is_pulled: bool = True, scale: float = 1.0
 ) -> Array:
-    """Return the log-likelihood (N, C, 2) of radii and rim kinds by the network's radius alone."""
+    """Return the log-likelihood (N, C, 2) of radii and rim kinds by the network's radius alone.
+
+    All rims look `scale` times as large as they are.
+    """
     height = np.full(len(guesses.radius_mm), camera.center_mm[2])
-    seen = guesses.radius_mm, guesses.sigma_radius_mm
+    seen = guesses.radius_mm / scale, guesses.sigma_radius_mm
     return radius_log_likelihood(*seen, radii, height, is_pulled)
 
 
@@ -133,10 +136,9 @@ def _fit_log_likelihood(fit: BaseFit, kind: int) -> float:
 
 
 def add_fit_likelihoods(net: Array, fits: Sequence[list[SizeHypothesis]]) -> Array:
-    """Add the fits' log-likelihoods to the network's (N, C, 2); sizes without a fit get -inf."""
-    total = np.full(net.shape, -np.inf)
-    for row, net_row, tried in zip(total, net, fits, strict=True):
+    """Add the fits' log-likelihoods to the network's (..., N, C, 2); sizes without a fit get -inf."""
+    by_fit = np.full(net.shape[-3:], -np.inf)
+    for row, tried in zip(by_fit, fits, strict=True):
         for hypothesis in tried:
-            cell = hypothesis.size_index, hypothesis.rim_kind
-            row[cell] = net_row[cell] + hypothesis.log_likelihood
-    return total
+            row[hypothesis.size_index, hypothesis.rim_kind] = hypothesis.log_likelihood
+    return np.asarray(net + by_fit)

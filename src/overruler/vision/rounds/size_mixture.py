@@ -3,7 +3,7 @@
 Three things about a table are unknown: the set of sizes played on it, the number of bases of each
 size, and how often a lower rim is lost and the upper one is taken for it. All are inferred together
 by variational Bayes for a mixture with Dirichlet priors (Bishop 2006, 10.2), once for each set of
-sizes that is played together.
+sizes that is played together. Where the scale of the table is unsure, it is done at each scale.
 """
 
 import math
@@ -53,22 +53,33 @@ def size_probabilities(
     the sets in `size_sets`; without any, all sizes may occur together. `prior_counts` is the prior count of
     bases of each size (C,).
     """
-    count, sizes, kinds = log_likelihood.shape
+    return size_probabilities_at_scales(log_likelihood[None], np.zeros(1), size_sets, prior_counts)
+
+
+def size_probabilities_at_scales(
+    log_likelihoods: Array,
+    log_priors: Array,
+    size_sets: Sequence[SizeSetPrior] = (),
+    prior_counts: ArrayLike = SIZE_PSEUDOCOUNT,
+) -> Array:
+    """Return the same over scales of the table: by log-likelihoods (S, N, C, K) at each, and log priors (S,)."""
+    _, count, sizes, kinds = log_likelihoods.shape
     if not count:
         return np.empty((0, sizes, kinds))
-    top = log_likelihood.max((1, 2), keepdims=True)
-    likelihood = np.exp(np.maximum(log_likelihood - top, MIN_LOG_LIKELIHOOD))
+    top = log_likelihoods.max((0, 2, 3))[:, None, None]
     sets = [pair for pair in size_sets if pair[0].any()] or [(np.ones(sizes, bool), 1.0)]
     posteriors, evidence = [], []
-    for members, prior in sets:
-        pseudocounts = np.where(members, prior_counts, 0.0)
-        posterior, log_evidence = _fit_mixture(likelihood * members[:, None], pseudocounts)
-        posteriors.append(posterior)
-        evidence.append(EVIDENCE_WEIGHT * log_evidence + np.log(prior))
+    for log_likelihood, log_prior in zip(log_likelihoods, log_priors, strict=True):
+        likelihood = np.exp(np.maximum(log_likelihood - top, MIN_LOG_LIKELIHOOD))
+        for members, prior in sets:
+            pseudocounts = np.where(members, prior_counts, 0.0)
+            posterior, log_evidence = _fit_mixture(likelihood * members[:, None], pseudocounts)
+            posteriors.append(posterior)
+            evidence.append(EVIDENCE_WEIGHT * log_evidence + np.log(prior) + log_prior)
     likelihoods = np.exp(np.array(evidence) - np.max(evidence))
     weight = np.maximum(likelihoods, MIN_SET_WEIGHT)
     mixed = np.einsum("t,tnck->nck", weight / weight.sum(), np.stack(posteriors))
-    mixed = mixed * (log_likelihood > top + MIN_LOG_LIKELIHOOD)
+    mixed = mixed * (log_likelihoods.max(0) > top + MIN_LOG_LIKELIHOOD)
     return np.asarray(mixed / mixed.sum((1, 2), keepdims=True))
 
 

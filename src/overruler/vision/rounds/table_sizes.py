@@ -1,0 +1,84 @@
+"""What is known of the sizes on one table before its bases are fitted: what is played together, and the scale.
+
+Where nobody prepared a table for measuring, its scale comes from points or lengths that people give. All bases
+then look too large, or too small, by the same share: it is inferred with their sizes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overruler.bases import DIAMETER_SET_PRIORS, DIAMETER_SET_PRIORS_IN_PLAY, ROUND_DIAMETERS_MM
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.learned.rim_net import RimEstimates
+from overruler.vision.rounds.size_likelihood import MIN_FIT_PROBABILITY, rim_net_log_likelihood
+from overruler.vision.rounds.size_mixture import SizeSetPrior, size_probabilities_at_scales
+
+GIVEN_SCALE_SIGMA = 0.01
+"""1 σ of a scale that points or lengths tell which people give: 5 mm in half a metre.
+
+With 0.003 324 of 353 round bases on photographs of games had the right size, with 0.01 327, 0.015 to 0.03 325;
+without any doubt of the scale 322."""
+SCALE_STEP = 0.015
+"""Largest step between two scales that are tried: half of how well a network reads a base's radius."""
+SCALE_REACH_SIGMAS = 2.5
+"""How far off the scale may be, in σ."""
+
+
+class TableSizes(NamedTuple):
+    """The sizes that the bases of one table may have."""
+
+    log_likelihoods: Array
+    """(S, N, C, 2): by the rim network alone, of each size and rim kind of N bases, at each of S scales."""
+    log_priors: Array
+    """(S,): of the scales."""
+    sets: list[SizeSetPrior]
+    """What is played together."""
+
+    @property
+    def plausible(self) -> NDArray[np.bool_]:
+        """(N, C, 2): which sizes and rim kinds are likely enough to be fitted."""
+        return np.asarray(self.probabilities(self.log_likelihoods) > MIN_FIT_PROBABILITY)
+
+    def probabilities(self, log_likelihoods: Array) -> Array:
+        """Return (M, C, 2): how likely each size and rim kind is, of bases with such log-likelihoods (S, M, C, 2)."""
+        return size_probabilities_at_scales(log_likelihoods, self.log_priors, self.sets)
+
+
+def sizes_on_table(guesses: RimEstimates, radii: Array, camera: Camera) -> TableSizes:
+    """What is known of the sizes on a table that was prepared for measuring, by the rims of its N bases."""
+    seen = rim_net_log_likelihood(guesses, radii, camera)
+    return TableSizes(seen[None], np.zeros(1), size_set_priors(radii))
+
+
+def sizes_in_play(
+    guesses: RimEstimates, radii: Array, camera: Camera, scale_sigma: float
+) -> TableSizes:
+    """The same on a table in play, where other networks saw the rims; `scale_sigma` is what is known to be unsure."""
+    sigma = float(np.hypot(scale_sigma, GIVEN_SCALE_SIGMA))
+    steps = int(np.ceil(SCALE_REACH_SIGMAS * sigma / SCALE_STEP))
+    in_sigmas = SCALE_REACH_SIGMAS * np.linspace(-1, 1, 2 * steps + 1)
+    seen = [
+        rim_net_log_likelihood(guesses, radii, camera, is_pulled=False, scale=float(scale))
+        for scale in np.exp(sigma * in_sigmas)
+    ]
+    return TableSizes(np.stack(seen), -0.5 * in_sigmas**2, size_set_priors(radii, prepared=False))
+
+
+def size_set_priors(radii: Array, prepared: bool = True) -> list[SizeSetPrior]:
+    """Return which radii (C,) are played together; custom sizes may occur with any others.
+
+    Few tables in play, which nobody `prepared` for measuring, are of the game of one set.
+    """
+    if not covers_catalogue(radii):
+        return []
+    custom = ~np.isin(2 * radii, ROUND_DIAMETERS_MM)
+    sets = (DIAMETER_SET_PRIORS if prepared else DIAMETER_SET_PRIORS_IN_PLAY).items()
+    return [(np.isin(2 * radii, sizes) | custom, prior) for sizes, prior in sets]
+
+
+def covers_catalogue(radii: Array) -> bool:
+    """Return whether `radii` (C,) holds the whole catalogue: nobody chose a game or sizes."""
+    return set(ROUND_DIAMETERS_MM) <= set(2 * radii)

@@ -1,0 +1,130 @@
+"""The sizes of one table: what is played together, and a scale that all bases share."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overruler.bases import ROUND_DIAMETERS_MM
+from overruler.vision.learned.rim_net import RimEstimates
+from overruler.vision.rounds.size_mixture import size_probabilities
+from overruler.vision.rounds.table_sizes import (
+    TableSizes,
+    size_set_priors,
+    sizes_in_play,
+    sizes_on_table,
+)
+from tests.tables import camera_over
+
+SIZES_MM = np.array(ROUND_DIAMETERS_MM)
+
+
+def rims(*diameters_mm: float, sigma_share: float = 0.02) -> RimEstimates:
+    """Whole rims that look so large, each read to a share of its radius."""
+    radius, ones = np.array(diameters_mm) / 2, np.ones(len(diameters_mm))
+    places = np.stack([100.0 * np.arange(len(ones)), 200.0 * ones], -1)
+    return RimEstimates(ones, places, radius, 0.3 * ones, sigma_share * radius, ones)
+
+
+def likeliest_mm(sizes: TableSizes) -> list[float]:
+    shares = sizes.probabilities(sizes.log_likelihoods).sum(2)
+    return [float(size) for size in SIZES_MM[shares.argmax(1)]]
+
+
+def in_play(seen: RimEstimates, scale_sigma: float = 0.0) -> TableSizes:
+    return sizes_in_play(seen, SIZES_MM / 2, camera_over(8.0), scale_sigma)
+
+
+def at_the_given_scale(sizes: TableSizes) -> TableSizes:
+    middle = len(sizes.log_priors) // 2
+    return sizes._replace(
+        log_likelihoods=sizes.log_likelihoods[[middle]], log_priors=sizes.log_priors[[middle]]
+    )
+
+
+def test_bases_that_all_look_too_large_tell_the_scale() -> None:
+    """A lone base of 90 mm looks like one of 100 where all others look 6 % too large as well."""
+    played = [*[25.0] * 8, *[32.0] * 6, *[40.0] * 4, 90.0]
+    seen = rims(*(1.06 * size for size in played), sigma_share=0.012)
+    sizes = in_play(seen, scale_sigma=0.04)
+    assert likeliest_mm(sizes) == played
+    assert likeliest_mm(at_the_given_scale(sizes))[-1] == 100.0
+
+
+@pytest.mark.parametrize("scale", [0.91, 0.94, 1.06, 1.1])
+def test_a_scale_far_off_keeps_units_of_one_size_together(scale: float) -> None:
+    played = [*[25.0] * 6, *[32.0] * 6, *[40.0] * 6, *[50.0] * 3]
+    seen = rims(*(scale * size for size in played))
+    assert likeliest_mm(in_play(seen, scale_sigma=0.06)) == played
+
+
+def test_a_scale_that_is_unsure_leaves_one_size_open() -> None:
+    """Bases of 30 mm alone may be of 28.5 or of 32 mm where nobody knows the scale."""
+    seen = rims(*[30.0] * 6)
+    sure, unsure = in_play(seen), in_play(seen, scale_sigma=0.08)
+    sure_shares = sure.probabilities(sure.log_likelihoods).sum(2)[0]
+    shares = unsure.probabilities(unsure.log_likelihoods).sum(2)[0]
+    assert sure_shares[SIZES_MM == 30].sum() > 0.9
+    assert shares[SIZES_MM == 30].sum() < 0.7
+    assert shares[SIZES_MM == 28.5].sum() > 0.05
+    assert shares[SIZES_MM == 32].sum() > 0.05
+    assert unsure.plausible[0].any(1)[(SIZES_MM >= 28.5) & (SIZES_MM <= 32)].all()
+
+
+@given(st.lists(st.sampled_from(ROUND_DIAMETERS_MM), min_size=1, max_size=8))
+def test_the_scales_of_a_table_are_symmetric_about_the_given_one(played: list[float]) -> None:
+    sizes = in_play(rims(*played), scale_sigma=0.03)
+    count = len(sizes.log_priors)
+    assert count % 2 == 1
+    assert sizes.log_priors == pytest.approx(sizes.log_priors[::-1])
+    assert sizes.log_priors.argmax() == count // 2
+    lone = sizes_in_play(rims(*played), SIZES_MM / 2, camera_over(8.0), 0.0)
+    given = sizes.log_likelihoods[count // 2]
+    assert given == pytest.approx(lone.log_likelihoods[len(lone.log_priors) // 2])
+
+
+def test_a_prepared_table_has_one_scale() -> None:
+    sizes = sizes_on_table(rims(25, 32), SIZES_MM / 2, camera_over(8.0))
+    assert sizes.log_likelihoods.shape[:2] == (1, 2)
+
+
+def test_a_size_of_ones_own_may_meet_any_that_are_played_together() -> None:
+    sizes = np.sort([*ROUND_DIAMETERS_MM, 95.0])
+    sets = [some for some, _ in size_set_priors(sizes / 2)]
+    assert len(sets) > 1
+    assert all(some[sizes == 95.0].all() for some in sets)
+    assert any(not some[sizes == 27.0].any() for some in sets)
+
+
+def test_a_table_in_play_is_less_often_of_one_games_sizes_than_a_prepared_one() -> None:
+    def odds(prepared: bool) -> float:
+        """Of the set with 27 mm that lacks most sizes, against all without 27 mm."""
+        sizes = np.array(ROUND_DIAMETERS_MM)
+        sets = size_set_priors(sizes / 2, prepared)
+        own = min((pair for pair in sets if pair[0][sizes == 27.0]), key=lambda pair: pair[0].sum())
+        return own[1] / sum(prior for some, prior in sets if not some[sizes == 27.0])
+
+    assert odds(prepared=False) < 0.25 * odds(prepared=True)
+
+
+@pytest.mark.parametrize(
+    ("others_mm", "seen_mm", "played_mm"),
+    [
+        ([25, 25, 32, 32, 40], 63.0, 60.0),
+        ([30, 30, 40, 50], 125.5, 120.0),
+        ([25, 32, 32, 40], 124.5, 130.0),
+        ([30, 30, 40, 50], 31.1, 30.0),
+        ([35, 35, 50], 62.0, 65.0),
+    ],
+)
+def test_a_size_between_two_is_the_one_of_the_games_that_the_others_are_of(
+    others_mm: list[float], seen_mm: float, played_mm: float
+) -> None:
+    sizes = np.array(ROUND_DIAMETERS_MM)
+    seen = np.array([*others_mm, seen_mm])
+    likelihood = -0.5 * ((sizes - seen[:, None]) / (0.02 * seen[:, None])) ** 2
+    shares = size_probabilities(
+        likelihood[:, :, None], size_set_priors(sizes / 2, prepared=False)
+    )
+    assert sizes[shares[-1, :, 0].argmax()] == played_mm
+    assert np.abs(sizes - seen_mm).min() < abs(played_mm - seen_mm)  # the nearest is another
