@@ -123,8 +123,6 @@ def test_a_size_between_two_is_the_one_of_the_games_that_the_others_are_of(
     sizes = np.array(ROUND_DIAMETERS_MM)
     seen = np.array([*others_mm, seen_mm])
     likelihood = -0.5 * ((sizes - seen[:, None]) / (0.02 * seen[:, None])) ** 2
-    shares = size_probabilities(
-        likelihood[:, :, None], size_set_priors(sizes / 2, prepared=False)
-    )
+    shares = size_probabilities(likelihood[:, :, None], size_set_priors(sizes / 2, prepared=False))
     assert sizes[shares[-1, :, 0].argmax()] == played_mm
     assert np.abs(sizes - seen_mm).min() < abs(played_mm - seen_mm)  # the nearest is another
