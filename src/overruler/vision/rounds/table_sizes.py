@@ -19,8 +19,8 @@ from overruler.vision.rounds.size_mixture import SizeSetPrior, size_probabilitie
 GIVEN_SCALE_SIGMA = 0.01
 """1 σ of a scale that points or lengths tell which people give: 5 mm in half a metre.
 
-With 0.003 324 of 353 round bases on photographs of games had the right size, with 0.01 327, 0.015 to 0.03 325;
-without any doubt of the scale 322."""
+Of 353 round bases on photographs of games 327 have the right size so, 324 with 0.002, 325 or 326 with 0.015 to 0.03,
+and 322 if the scale counts as known."""
 SCALE_STEP = 0.015
 """Largest step between two scales that are tried: half of how well a network reads a base's radius."""
 SCALE_REACH_SIGMAS = 2.5
