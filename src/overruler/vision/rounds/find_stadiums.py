@@ -1,7 +1,8 @@
 """Find stadiums, bases with round ends: trace both ends with a network, then fit the outline.
 
 Pairs of round candidates along an oval one are tried first. Where that finds some, what the overview
-took for ovals is tried too. The likeliest fits that can coexist are the bases.
+took for ovals is tried too. The network in play, which knows the shapes of bases, looks at each fit.
+The likeliest fits that can coexist are the bases.
 """
 
 from collections.abc import Sequence
@@ -17,11 +18,14 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import likeliest_compatible_set, make_detection
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
+from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import Discs
 from overruler.vision.learned.ellipse_net import average_augmented_scores
+from overruler.vision.learned.in_play_net import LOGIT, RECTANGLE_LOGIT, SIZE
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
 from overruler.vision.learned.patches import Picture, photo_pyramid
 from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
+from overruler.vision.learned.shapes_in_play import answers_from_both_sides
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
 from overruler.vision.rounds.stadium_trials import (
     Stadiums,
@@ -33,15 +37,25 @@ from overruler.vision.rounds.stadium_trials import (
 )
 from overruler.vision.rounds.uncertainty import add_misfit_covariance
 
-LEAST_TRACED_LOGIT = -3.0
-"""Least log odds of a trace whose outline is fitted."""
-SCORE_WEIGHTS = np.array([-36.9, 4.5, 7.4, 0.47, 23.7])
-"""Weights of the log odds: as `TRACED_WEIGHTS`, then the less likely end's log odds, and the share of the outline
-that is seen.
+LEAST_TRACED_LOGIT = -8.0
+"""Least log odds of a trace whose outline is fitted. Where a pixel is 1.6 mm, true ones reach no more."""
+OUTLINE_WEIGHTS = np.array([-36.9, 4.5, 7.4, 0.47, 23.7])
+"""Weights of the log odds by the outline: as `TRACED_WEIGHTS`, then the less likely end's log odds, and the share of
+the outline that is seen.
 
 Fitted by logistic regression to 86 traces on stadiums and 384 on other things, on 19 rendered tables;
-then the constant was made smaller by 1.8. Each table judged by the weights of the rest, 0.85 of the
-stadiums and no other thing then reach `MIN_SCORE`."""
+then the constant was made smaller by 1.8."""
+LEAST_OUTLINE_LOGIT = -8.0
+"""Least log odds by the outline of a fit that the network in play looks at."""
+LOGIT_WEIGHTS = np.array(list(load_coefficients("stadium_score").values()))
+"""Weights of the log odds: constant, the log odds by the outline, those of a base by the network in play, and by how
+much it would change the size and the place."""
+NETWORK_LOGITS = (-8.0, 4.0)
+"""Limits of the network's log odds."""
+PLACE = [1, 2]
+"""Columns of its answers with the way to the base's place."""
+MAX_SIZE_ERROR, MAX_PLACE_ERROR = 0.4, 0.5
+"""Limits of the changes: of the logarithm of the size, and of the place, in radii."""
 END_LOGITS = (-6.0, 2.0)
 """Limits of an end's log odds of being a round base, by the patch network: most ends have some, since
 half of them is one."""
@@ -49,8 +63,8 @@ MIN_SCORE = 0.5
 """Smallest probability of a base."""
 FEWEST_TOGETHER = 2
 """From so many likely ones on, ..."""
-TOGETHER_LOGIT = 1.8
-"""... the log odds of all are larger by this: bikes come in units. It makes up for the smaller constant."""
+TOGETHER_LOGIT = 1.0
+"""... the log odds of all are larger by this: bikes come in units."""
 SAME_PLACE_HALF_WIDTHS = 0.5
 """Traces of one size nearer than this share of its half width are one."""
 TRACE_SIGMA_INFLATION = 3.0
@@ -72,9 +86,9 @@ def find_stadiums(
         ovals = np.concatenate(starts)
         found = [fit for fit, score in zip(fits, scores, strict=True) if score > MIN_SCORE]
         is_free = ~_are_inside(ovals[:, :2], found)
-        traced = _trace_likely(photo_pyramid(frame), camera, size[is_free], ovals[is_free])
-        more, their_scores = _fit_outlines(frame, camera, bases, traced)
-        fits, scores = fits + more, scores + their_scores
+        traced = trace_likely(photo_pyramid(frame), camera, size[is_free], ovals[is_free])
+        more, features = fit_outlines(frame, camera, bases, traced)
+        fits, scores = fits + more, scores + sigmoid(features @ LOGIT_WEIGHTS).tolist()
         if max(scores, default=0.0) <= MIN_SCORE:
             return []
     if sum(score > MIN_SCORE for score in scores) >= FEWEST_TOGETHER:
@@ -96,7 +110,7 @@ def _are_inside(points: Array, fits: Sequence[OvalFit]) -> NDArray[np.bool_]:
     return is_inside
 
 
-def _trace_likely(
+def trace_likely(
     pyramid: list[Picture], camera: Camera, size: NDArray[np.intp], starts: Array
 ) -> Stadiums:
     """Trace stadiums (N, 5) of known size (N,); return those likely enough to be fitted, one of each place."""
@@ -111,11 +125,12 @@ def _trace_likely(
     return likely[likeliest_of_each_place(traced_logits(likely), are_one)]
 
 
-def _fit_outlines(
+def fit_outlines(
     frame: Frame, camera: Camera, bases: Sequence[Base], traced: Stadiums
-) -> tuple[list[OvalFit], list[float]]:
-    """Fit the outlines of traces; return the fits and their probabilities."""
-    ends = _end_logits(photo_pyramid(frame), camera, traced)
+) -> tuple[list[OvalFit], Array]:
+    """Fit the outlines of traces; return N fits and their features (N, 5), as `LOGIT_WEIGHTS` has them."""
+    pyramid = photo_pyramid(frame)
+    ends = _end_logits(pyramid, camera, traced)
     fits: list[OvalFit] = []
     logits: list[float] = []
     for k, size in enumerate(traced.size.tolist()):
@@ -124,9 +139,27 @@ def _fit_outlines(
         fit = fit_oval(frame.pixels, camera, prior, bases[size], 0.0)
         if fit is not None:
             features = [1.0, -traced.misfit[k], traced.contrast[k], ends[k], _seen_share(fit)]
-            fits.append(fit)
-            logits.append(float(SCORE_WEIGHTS @ features))
-    return fits, sigmoid(np.array(logits)).tolist()
+            logit = float(OUTLINE_WEIGHTS @ features)
+            if logit > LEAST_OUTLINE_LOGIT:
+                fits.append(fit)
+                logits.append(logit)
+    return fits, _features(pyramid, camera, fits, logits)
+
+
+def _features(
+    pyramid: list[Picture], camera: Camera, fits: Sequence[OvalFit], outline_logits: Sequence[float]
+) -> Array:
+    """Ask the network in play about fits; return their features (N, 5)."""
+    if not fits:
+        return np.empty((0, len(LOGIT_WEIGHTS)))
+    halves = [[one.base.length_mm / 2, one.base.width_mm / 2] for one in fits]
+    places = np.array([one.xy_mm for one in fits])
+    shapes = np.column_stack([places, halves, [one.turn_rad for one in fits]])
+    answers = answers_from_both_sides(pyramid, camera, shapes)
+    as_base = np.logaddexp(*answers[:, [LOGIT, RECTANGLE_LOGIT]].clip(*NETWORK_LOGITS).T)
+    resized = np.abs(answers[:, SIZE]).clip(max=MAX_SIZE_ERROR)
+    moved = np.hypot(*answers[:, PLACE].T).clip(max=MAX_PLACE_ERROR)
+    return np.column_stack([np.ones(len(fits)), outline_logits, as_base, resized, moved])
 
 
 def _end_logits(pyramid: list[Picture], camera: Camera, traced: Stadiums) -> Array:

@@ -57,10 +57,8 @@ TRACED_WEIGHTS = np.array([-23.2, 4.95, 7.8])
 Fitted by logistic regression to 86 traces on stadiums and 384 on other things, on 19 rendered tables."""
 FIRST_TRACES = 2
 """After so many of them the rest are made only ..."""
-HOPEFUL_LOGIT = -3.5
-"""... where the log odds of one are larger than this.
-
-Of 115 pairs on a stadium 113 were. Of 19 rendered tables without any, 18 had no such pair."""
+HOPEFUL_LOGIT = -7.0
+"""... where the log odds of one are larger than this. Of 23 rendered tables without any, 13 had such a pair."""
 TRACE_PRIOR_SIGMA = np.array([3.0, 3.0, 0.1])
 """Prior 1 σ of one trace's step: x and y in mm, heading in rad."""
 LEAST_OUTER_COSINE = -0.05
