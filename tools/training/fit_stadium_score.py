@@ -27,7 +27,9 @@ from training.fit_regiment_score import regression
 from training.score_tables import cards_of, read_photo_options, rows_of_photos, weights_text
 
 FEATURES = ["constant", "outline_logit", "network_logit", "size_error", "place_error"]
+"""What the score goes by, as `find_stadiums.LOGIT_WEIGHTS` has it."""
 FILE = WEIGHTS / "stadium_score.json"
+"""The file of the weights."""
 NEAR_MM, NEAR_RAD = 7.0, 0.2
 """A fit is the base whose middle and heading differ so little."""
 LEAST_VISIBLE = 0.3

@@ -24,6 +24,8 @@ WIDE_PATCH = PatchFormat(96, 2.4)
 """What the network sees of a candidate."""
 COLUMNS = 11
 """Numbers that the network answers about a candidate."""
+PLACE = [1, 2]
+"""Columns of the way to a base's middle, in radii."""
 LOGIT, SIZE, LOG_SIGMA_PLACE, LOG_SIGMA_SIZE, VISIBLE_LOGIT = 0, 3, 4, 5, 6
 """Columns of the log odds of a round base or oval, of the logarithm of its size by the candidate's, of the
 logarithms of σ of place, in radii, and of that size, and of the log odds of the visible share."""
@@ -60,7 +62,7 @@ def corrected_shapes(camera: Camera, shapes: Array, answers: Array) -> Array:
     """Return the ovals (N, 5) that the network's answers (N, 11) about shapes (N, 5) say are there."""
     upright, _ = upright_axes(camera, shapes)
     own = shape_matrices_mm(shapes)
-    offset = np.einsum("nij,nkj,nk->ni", own, upright, answers[:, 1:3])
+    offset = np.einsum("nij,nkj,nk->ni", own, upright, answers[:, PLACE])
     size, (along, between) = answers[:, SIZE], answers[:, STRETCH].T
     logarithm = np.array([[size + along, between], [between, size - along]]).transpose(2, 0, 1)
     stretch, axes = np.linalg.eigh(logarithm)

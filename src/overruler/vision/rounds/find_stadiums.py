@@ -21,7 +21,7 @@ from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import Discs
 from overruler.vision.learned.ellipse_net import average_augmented_scores
-from overruler.vision.learned.in_play_net import LOGIT, RECTANGLE_LOGIT, SIZE
+from overruler.vision.learned.in_play_net import LOGIT, PLACE, RECTANGLE_LOGIT, SIZE
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
 from overruler.vision.learned.patches import Picture, photo_pyramid
 from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
@@ -52,8 +52,6 @@ LOGIT_WEIGHTS = np.array(list(load_coefficients("stadium_score").values()))
 much it would change the size and the place."""
 NETWORK_LOGITS = (-8.0, 4.0)
 """Limits of the network's log odds."""
-PLACE = [1, 2]
-"""Columns of its answers with the way to the base's place."""
 MAX_SIZE_ERROR, MAX_PLACE_ERROR = 0.4, 0.5
 """Limits of the changes: of the logarithm of the size, and of the place, in radii."""
 END_LOGITS = (-6.0, 2.0)
