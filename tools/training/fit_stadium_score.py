@@ -15,20 +15,19 @@ from overruler.bases import STADIUM_SIDES_MM, Base
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, wrapped_turn
+from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import Discs, find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.rounds import stadium_trials
-from overruler.vision.rounds.find_stadiums import fit_outlines, trace_likely
+from overruler.vision.rounds.find_stadiums import fit_outlines, starts_of_sizes, trace_likely
 from overruler.vision.rounds.ring_filter import are_visible
 from overruler.vision.rounds.stadium_trials import oval_starts, paired_starts
 from synthetic.from_above.sheet import Truth, on_board, read_truth, traced_view
 from training.fit_regiment_score import regression
 from training.score_tables import cards_of, read_photo_options, rows_of_photos, weights_text
 
-FEATURES = ["constant", "outline_logit", "network_logit", "size_error", "place_error"]
-"""What the score goes by, as `find_stadiums.LOGIT_WEIGHTS` has it."""
-FILE = WEIGHTS / "stadium_score.json"
+NAME = "stadium_score"
 """The file of the weights."""
 NEAR_MM, NEAR_RAD = 7.0, 0.2
 """A fit is the base whose middle and heading differ so little."""
@@ -58,10 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     weights = regression(features, truth)
     weights[0] -= LOWERED
     data = f"logistic regression on fits in {photos} rendered photos; the constant lowered by {LOWERED:g}"
-    text = weights_text(FEATURES, weights, data, "fit_stadium_score.py TABLES --write")
+    names = list(load_coefficients(NAME))
+    text = weights_text(names, weights, data, "fit_stadium_score.py TABLES --write")
     print(text, end="")
     if options.write:
-        FILE.write_text(text, encoding="utf-8")
+        (WEIGHTS / f"{NAME}.json").write_text(text, encoding="utf-8")
 
 
 def _rows(seed: int, numbered: tuple[int, Path]) -> list[list[float]]:
@@ -89,9 +89,8 @@ def _judged(
 ) -> Iterator[tuple[float, Array]]:
     """Of each fit: whether a base lies there, and the features of its score."""
     sizes = [Base.stadium(*sides) for sides in STADIUM_SIDES_MM]
-    starts = [starts_of(discs, np.array([one.length_mm, one.width_mm]) / 2) for one in sizes]
-    size = np.repeat(np.arange(len(sizes)), [len(some) for some in starts])
-    traced = trace_likely(photo_pyramid(frame), camera, size, np.concatenate(starts))
+    size, starts = starts_of_sizes(sizes, discs, starts_of)
+    traced = trace_likely(photo_pyramid(frame), camera, size, starts)
     fits, features = fit_outlines(frame, camera, sizes, traced)
     for fit, row in zip(fits, features, strict=True):
         said = _verdict(fit.xy_mm, fit.turn_rad, bases)

@@ -5,7 +5,7 @@ took for ovals is tried too. The network in play, which knows the shapes of base
 The likeliest fits that can coexist are the bases.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,13 +75,10 @@ def find_stadiums(
     frame: Frame, camera: Camera, bases: Sequence[Base], discs: Discs
 ) -> list[Detection]:
     """Return those of the `bases`, stadiums all, that lie in the photo, the surest first."""
-    half_sizes = np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
     fits: list[OvalFit] = []
     scores: list[float] = []
     for starts_of in (paired_starts, oval_starts):
-        starts = [starts_of(discs, half_size) for half_size in half_sizes]
-        size = np.repeat(np.arange(len(starts)), [len(some) for some in starts])
-        ovals = np.concatenate(starts)
+        size, ovals = starts_of_sizes(bases, discs, starts_of)
         found = [fit for fit, score in zip(fits, scores, strict=True) if score > MIN_SCORE]
         is_free = ~_are_inside(ovals[:, :2], found)
         traced = trace_likely(photo_pyramid(frame), camera, size[is_free], ovals[is_free])
@@ -94,6 +91,19 @@ def find_stadiums(
         scores = sigmoid(logits).tolist()
     chosen = likeliest_compatible_set(fits, scores, MIN_SCORE)
     return [_make_detection(camera, fits[k], scores[k]) for k in chosen]
+
+
+def starts_of_sizes(
+    bases: Sequence[Base], discs: Discs, starts_of: Callable[[Discs, Array], Array]
+) -> tuple[NDArray[np.intp], Array]:
+    """Return where each of the `bases` may lie, as `starts_of` proposes: which (N,), and the stadiums (N, 5)."""
+    starts = [starts_of(discs, half_size) for half_size in _half_sizes(bases)]
+    return np.repeat(np.arange(len(starts)), [len(some) for some in starts]), np.concatenate(starts)
+
+
+def _half_sizes(bases: Iterable[Base]) -> Array:
+    """Half lengths and half widths (N, 2)."""
+    return np.array([[base.length_mm, base.width_mm] for base in bases]) / 2
 
 
 def _are_inside(points: Array, fits: Sequence[OvalFit]) -> NDArray[np.bool_]:
@@ -150,9 +160,8 @@ def _features(
     """Ask the network in play about fits; return their features (N, 5)."""
     if not fits:
         return np.empty((0, len(LOGIT_WEIGHTS)))
-    halves = [[one.base.length_mm / 2, one.base.width_mm / 2] for one in fits]
-    places = np.array([one.xy_mm for one in fits])
-    shapes = np.column_stack([places, halves, [one.turn_rad for one in fits]])
+    places, turns = [one.xy_mm for one in fits], [one.turn_rad for one in fits]
+    shapes = np.column_stack([places, _half_sizes(one.base for one in fits), turns])
     answers = answers_from_both_sides(pyramid, camera, shapes)
     as_base = np.logaddexp(*answers[:, [LOGIT, RECTANGLE_LOGIT]].clip(*NETWORK_LOGITS).T)
     resized = np.abs(answers[:, SIZE]).clip(max=MAX_SIZE_ERROR)
