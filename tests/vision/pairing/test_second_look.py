@@ -1,4 +1,4 @@
-"""Each photo is asked for the plates and ovals that others see in it."""
+"""Each photo is asked for the plates, ovals and stadiums that others see in it."""
 
 from dataclasses import replace
 
@@ -9,6 +9,7 @@ from evaluate.drawn.views import camera_from, see
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.pairing import second_look
 from overruler.vision.pairing.second_look import Expected, look_again
@@ -62,6 +63,27 @@ def test_an_oval_is_looked_for_where_others_see_it_as_they_see_it(
     ((base, place_told, is_played),) = asked
     assert (base, is_played) == (oval, False)
     assert place_told == pytest.approx([450.0, 350.0, np.pi / 2])
+
+
+def test_a_stadium_is_looked_for_on_the_plane_that_it_stands_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On the mat's plane a raised one looks too large, and its fit goes astray along the view."""
+    heights: list[float] = []
+
+    def find(
+        _frame: object, camera: Camera, base: Base, places: Array, _least: float
+    ) -> list[Detection]:
+        heights.append(float(camera.center_mm[2]))
+        return [replace(SEEN, base=base, xy_mm=places[0, :2], score=0.4)]
+
+    monkeypatch.setattr(second_look, "find_stadiums_at", find)
+    bike, places = Base.stadium(25, 70), np.array([[450.0, 350.0, 20.0], [200.0, 300.0, 0.0]])
+    seen = look_again(
+        PHOTO, [Expected(k, bike, place, 1.0, 90.0) for k, place in enumerate(places)]
+    )
+    assert {key: one.detection.z_mm for key, one in seen.items()} == {0: 20.0, 1: 0.0}
+    assert heights == pytest.approx([heights[0], heights[0] - 20.0])
 
 
 def test_rectangles_that_are_no_plates_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

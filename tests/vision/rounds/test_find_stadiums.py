@@ -15,7 +15,7 @@ from overruler.vision.learned.disc_net import Discs, find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.rounds import stadium_trials
-from overruler.vision.rounds.find_stadiums import find_stadiums
+from overruler.vision.rounds.find_stadiums import find_stadiums, find_stadiums_at
 from overruler.vision.rounds.stadium_trials import (
     NO_STADIUMS,
     oval_starts,
@@ -75,6 +75,16 @@ def test_a_photo_of_1080_lines_shows_stadiums_as_well(tilt_deg: float) -> None:
     for _, x, y, _ in PLACES:
         assert min(off_by(one, x, y) for one in found) < 1.0
     assert found_on(*seen_from_afar(table(camera, ROW), camera, 2.5)) == []
+
+
+def test_a_stadium_is_found_about_its_place_and_none_on_bare_ground() -> None:
+    camera = over(8.0)
+    _, x, y, turn = PLACES[0]
+    places = np.array([[x + 1, y - 1, turn + 0.05], [300.0, 250.0, 0.0]])
+    (found,) = find_stadiums_at(table(camera, PLACES), camera, BIKE, places, 0.5)
+    assert found.base == BIKE
+    assert off_by(found, x, y) < 0.5
+    assert abs((found.heading_deg - np.degrees(turn) + 90) % 180 - 90) < 2.0
 
 
 def contrast_of(bases: list[tuple[Base, float, float, float]], start: list[float]) -> float:

@@ -12,9 +12,15 @@ from overruler.geometry.pose import Array
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.ground.plane_sweep import raise_lone
-from overruler.vision.pairing.levels import Level, join_levels, measure_levels, without_floating
+from overruler.vision.pairing.levels import (
+    SAME_LEVEL_MM,
+    Level,
+    join_levels,
+    measure_levels,
+    without_floating,
+)
 from overruler.vision.pairing.merge import merge_repeated
-from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
+from overruler.vision.pairing.second_look import Expected, look_again
 from overruler.vision.pairing.shapes import settle_shapes
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting, is_same_spot
 from overruler.vision.pairing.size_by_place import weigh_by_places
@@ -56,7 +62,7 @@ def _look_again_in(photo: SeenPhoto, findings: Sequence[Decided]) -> dict[int, S
     expected = [
         Expected(k, finding.base, finding.xyz_mm, finding.sigma_mm, finding.heading_deg)
         for k, finding in enumerate(findings)
-        if not (k in own and _is_measured_there(own[k], finding)) and photo.shows(finding.xyz_mm)
+        if not (k in own and finding.is_measured_by(own[k])) and photo.shows(finding.xyz_mm)
     ]
     first = dict(own)
     for k, sighting in look_again(photo, expected).items():
@@ -83,12 +89,6 @@ def _with_own_score(again: Sighting, first: Sighting | None) -> Sighting:
         return again
     score = min(again.detection.score, first.detection.score)
     return again.with_detection(replace(again.detection, score=score))
-
-
-def _is_measured_there(sighting: Sighting, finding: Decided) -> bool:
-    """Whether a sighting was measured at its base's height, with its size."""
-    is_level = abs(sighting.detection.z_mm - finding.xyz_mm[2]) < SAME_LEVEL_MM
-    return is_level and sighting.detection.base == finding.base
 
 
 def _decide_sizes(

@@ -9,7 +9,7 @@ from overruler.bases import Base
 from overruler.geometry.pose import Array
 from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.hypotheses import Hypothesis, largest_sigma_mm
-from overruler.vision.pairing.levels import FREE_SIGMA_MM, Level, level_under
+from overruler.vision.pairing.levels import FREE_SIGMA_MM, SAME_LEVEL_MM, Level, level_under
 from overruler.vision.pairing.ranks.rank_evidence import RankEvidence
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
@@ -100,6 +100,11 @@ class Decided:
 
     def with_sightings(self, sightings: Sequence[Sighting]) -> "Decided":
         return replace(self, sightings=tuple(sightings))
+
+    def is_measured_by(self, sighting: Sighting) -> bool:
+        """Whether a sighting was measured at its height, with its size."""
+        is_level = abs(sighting.detection.z_mm - self.xyz_mm[2]) < SAME_LEVEL_MM
+        return bool(is_level and sighting.detection.base == self.base)
 
     def without_photo(self, photo: SeenPhoto) -> "Decided":
         """The same without what a photo shows in its place."""

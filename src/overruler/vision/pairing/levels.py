@@ -20,6 +20,8 @@ LEVEL_SIGMA_MM = 0.4
 """1 σ of a base's height about the flat top that it stands on."""
 FREE_SIGMA_MM = 40.0
 """1 σ of the prior of a raised base's height where no ground is known."""
+SAME_LEVEL_MM = 3.0
+"""Bases whose heights differ by less are looked for on one plane."""
 MAX_TOP_DIFFERENCE_MM = 6.0
 """Bases of one top differ by less in height."""
 EDGE_MM = 12.0

@@ -2,7 +2,7 @@
 
 The place, the height and the size are known by then. A round base is scored and fitted as any other,
 on the plane that it stands on, and kept where it is the same base. So is one that the photo had
-measured at another height. Ovals and ships' plates are fitted about their place and heading.
+measured at another height. Ovals, stadiums and ships' plates are fitted about their place and heading.
 """
 
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ from overruler.vision.detection.raised_plane import RaisedPlane
 from overruler.vision.learned.logits import EVEN_SCORE
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate
+from overruler.vision.pairing.levels import SAME_LEVEL_MM
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.plates.find import find_plate_at
 from overruler.vision.rounds.find_ovals import find_ovals_at
+from overruler.vision.rounds.find_stadiums import find_stadiums_at
 from overruler.vision.rounds.fit_rounds import fit_rounds
 
-SAME_LEVEL_MM = 3.0
-"""Bases whose heights differ by less are looked for on one plane."""
 REACH_SHARE = 0.25
 """Largest distance of a base from where it is expected, as a share of its radius."""
 REACH_SIGMAS = 4.0
@@ -52,9 +52,9 @@ class Expected:
 
 
 def look_again(photo: SeenPhoto, expected: Sequence[Expected]) -> dict[int, Sighting]:
-    """The expected round bases, ovals and plates that a photo shows, by their keys."""
+    """The expected round bases, ovals, stadiums and plates that a photo shows, by their keys."""
     found = _look_for_plates(photo, [one for one in expected if is_plate(one.base)])
-    for base in {one.base: None for one in expected if one.base.shape in ("circle", "oval")}:
+    for base in {one.base: None for one in expected if one.base.shape in LOOKS}:
         of_size = [one for one in expected if one.base == base]
         for level in split_levels([float(one.xyz_mm[2]) for one in of_size]):
             found |= _look_on_level(photo, base, [of_size[k] for k in level])
@@ -90,8 +90,7 @@ def _look_on_level(photo: SeenPhoto, base: Base, level: Sequence[Expected]) -> d
     z_mm = 0.0 if abs(z_mm) < SAME_LEVEL_MM else z_mm
     calibration = photo.calibration
     plane = RaisedPlane.of(calibration, np.array([0.0, 0.0, z_mm]), calibration.board_mm)
-    look = _look_for_rounds if base.shape == "circle" else _look_for_ovals
-    detections = look(photo.frame, plane.calibration, base, level)
+    detections = LOOKS[base.shape](photo.frame, plane.calibration, base, level)
     seen = [plane.to_board_frame(detection) for detection in detections]
     found: dict[int, Sighting] = {}
     for one in level:
@@ -116,9 +115,23 @@ def _look_for_rounds(
 def _look_for_ovals(
     frame: Frame, calibration: Calibration, base: Base, expected: Sequence[Expected]
 ) -> Sequence[Detection]:
-    places = np.array([[*one.xyz_mm[:2], np.radians(one.heading_deg)] for one in expected])
     is_played = not calibration.is_prepared
-    return find_ovals_at(frame, calibration.camera, base, places, is_played, MIN_SCORE)
+    return find_ovals_at(frame, calibration.camera, base, _places(expected), is_played, MIN_SCORE)
+
+
+def _look_for_stadiums(
+    frame: Frame, calibration: Calibration, base: Base, expected: Sequence[Expected]
+) -> Sequence[Detection]:
+    return find_stadiums_at(frame, calibration.camera, base, _places(expected), MIN_SCORE)
+
+
+def _places(expected: Sequence[Expected]) -> Array:
+    """Places (N, 3): x and y in mm, and heading in rad."""
+    return np.array([[*one.xyz_mm[:2], np.radians(one.heading_deg)] for one in expected])
+
+
+LOOKS = {"circle": _look_for_rounds, "oval": _look_for_ovals, "stadium": _look_for_stadiums}
+"""What looks for bases of each shape on the plane that they stand on."""
 
 
 def _is_same(one: Expected, xy_mm: Array, base: Base) -> bool:

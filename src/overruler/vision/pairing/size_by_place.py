@@ -12,7 +12,8 @@ import numpy as np
 from overruler.bases import Base
 from overruler.geometry.pose import Array
 from overruler.vision.pairing.decided import Decided
-from overruler.vision.pairing.second_look import SAME_LEVEL_MM, Expected, look_again
+from overruler.vision.pairing.levels import SAME_LEVEL_MM
+from overruler.vision.pairing.second_look import Expected, look_again
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto, Sighting
 from overruler.vision.pairing.sizes import SizeShares
 

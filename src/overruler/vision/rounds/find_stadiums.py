@@ -93,6 +93,21 @@ def find_stadiums(
     return [_make_detection(camera, fits[k], scores[k]) for k in chosen]
 
 
+def find_stadiums_at(
+    frame: Frame, camera: Camera, base: Base, places: Array, least: float
+) -> list[Detection]:
+    """Return the stadiums of one size about `places` (N, 3), with their own scores from `least` on.
+
+    A place is x and y in mm on z = 0, and heading in rad. From 2 mm beside it a trace finds the base.
+    """
+    half = np.tile(_half_sizes([base]), (len(places), 1))
+    starts = np.column_stack([places[:, :2], half, places[:, 2]])
+    traced = trace_stadiums(photo_pyramid(frame), camera, np.zeros(len(places), int), starts)
+    fits, features = fit_outlines(frame, camera, [base], traced)
+    scored = zip(fits, sigmoid(features @ LOGIT_WEIGHTS).tolist(), strict=True)
+    return [_make_detection(camera, fit, score) for fit, score in scored if score >= least]
+
+
 def starts_of_sizes(
     bases: Sequence[Base], discs: Discs, starts_of: Callable[[Discs, Array], Array]
 ) -> tuple[NDArray[np.intp], Array]:

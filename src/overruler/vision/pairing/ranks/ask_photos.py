@@ -57,17 +57,17 @@ def _on_plane(plane: RaisedPlane, base: Detection, z_mm: float) -> Detection:
 
 
 def _with_looks(one: Decided, looks: Looks, photos: Sequence[SeenPhoto]) -> Decided:
-    """A base with what photos say of its place, and with the sightings of those that lacked it."""
+    """A base with what photos say of its place, and as those show it that had not measured it there."""
     if len(looks) < MIN_LOOKS:
         return one
-    own = {each.photo.index for each in one.sightings if each.detection.base == one.base}
-    kept = [each for each in one.sightings if each.photo.index in own]
+    own = {each.photo.index: each for each in one.sightings if each.detection.base == one.base}
     for photo in photos:
         _, base = looks.get(photo.index, (None, None))
-        if base is not None and photo.index not in own:
-            kept.append(Sighting(photo, base, again=True))
+        mine = own.get(photo.index)
+        if base is not None and (mine is None or not one.is_measured_by(mine)):
+            own[photo.index] = Sighting(photo, base, again=True)
     said = {index: place for index, (place, _) in looks.items()}
-    return replace(one, sightings=tuple(kept), ranks=RankEvidence(said))
+    return replace(one, sightings=tuple(own.values()), ranks=RankEvidence(said))
 
 
 def log_odds_of(one: Decided) -> float:

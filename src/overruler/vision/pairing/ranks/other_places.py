@@ -11,8 +11,8 @@ from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import bases_overlap
 from overruler.vision.detection.finders import is_plate
 from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.levels import SAME_LEVEL_MM
 from overruler.vision.pairing.ranks.ask_photos import pose_of, probability_of
-from overruler.vision.pairing.second_look import SAME_LEVEL_MM
 from overruler.vision.plates.rectangle_fit import BasePose, size_mm
 from overruler.vision.plates.regiments import BASES, is_taken
 from overruler.vision.plates.sides import half_extents, side_normals
