@@ -15,7 +15,7 @@ from synthetic.painted.plates import spun
 
 SIZES = st.sampled_from(RECTANGLE_SIDES_MM)
 TURNS = st.floats(-3, 3)
-FAIR = [1.0, 1.0, 4.0, 0.5, 1.0, 0.0, 1.0]
+FAIR = [1.0, 1.0, 4.0, 0.5, 1.0, 0.0, 1.0, 1.0, 0.1, 0.1, 0.1]
 """Own features of a base that the photo shows fairly well."""
 
 
@@ -84,7 +84,7 @@ def test_a_base_is_likelier_in_rank_and_file_than_alone(
 def test_a_unit_tells_the_size_of_a_member_that_looks_like_another() -> None:
     unit, wider = block(3, 3, (25.0, 25.0)), block(1, 1, (32.0, 25.0))
     places = joined(unit, Places(unit.xy_mm[4:5], wider.turn_rad, wider.size_mm))
-    own = [FAIR] * 9 + [[1.0, 1.0, 4.3, 0.5, 0.8, 0.0, 1.0]]
+    own = [FAIR] * 9 + [[1.0, 1.0, 4.3, 0.5, 0.8, 0.0, *FAIR[6:]]]
     two = Places(places.xy_mm[[4, 9]], places.turn_rad[[4, 9]], places.size_mm[[4, 9]])
     alone = scores(two, [own[4], own[9]])
     among = scores(places, own)

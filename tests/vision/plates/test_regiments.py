@@ -17,7 +17,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.shape_net import ShapeCandidate
-from overruler.vision.plates import regiments
+from overruler.vision.plates import neighbours, regiments
 from overruler.vision.plates.rectangle_fit import BasePose, RectangleHypothesis
 from overruler.vision.plates.regiment_net import look_for_bases
 from synthetic.camera import patch_view
@@ -114,7 +114,7 @@ def test_less_likely_ones_are_told_where_they_are_asked_for() -> None:
     cells = look_for_bases(frame, camera, view)
     assert cells is not None
     usual, surest, all_of_them = (
-        regiments.find_regiments(frame, camera, cells, least) for least in (0.6, 1.0, 0.0)
+        regiments.find_regiments(frame, camera, cells, least) for least in (0.6, 1.0, 0.001)
     )
     assert not surest
     assert len(all_of_them) > len(usual) == len([one for one in all_of_them if one.score >= 0.6])
@@ -134,8 +134,26 @@ def test_a_base_with_a_figure_looks_less_like_a_card_than_the_mat_beside_it() ->
     on_base, beside = (one.features for one in looked_at)
     assert on_base[:6].tolist() == beside[:6].tolist() == [0] * 6
     assert on_base[6] > 0 > beside[6]
+    in_play = neighbours.OWN_FEATURES.index("in_play_logit")
+    assert on_base[in_play] > 0 > beside[in_play]
     assert [one.hypothesis for one in looked_at] == hypotheses
     assert regiments.look_closely(frame, camera, []) == []
+
+
+def test_where_a_guess_is_too_large_the_network_in_play_tells_the_size() -> None:
+    frame, camera, places = unit()
+    view = rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX)
+    cells = look_for_bases(frame, camera, view)
+    assert cells is not None
+    square = Base.rectangle(25, 25)
+    large = [
+        replace(one, length_mm=1.35 * one.length_mm, width_mm=1.35 * one.width_mm)
+        for one in cells.guesses
+    ]
+    assert all(pose.base != square for one in large for pose in regiments.likely_poses(one))
+    told = regiments._poses_in_play(frame, camera, replace(cells, guesses=large), [])
+    seen = [pose.xy_mm for _, pose in told if pose.base == square]
+    assert sum(min(np.hypot(*(xy - at)) for xy in seen) < 3.0 for at in places) >= 7
 
 
 def test_a_member_that_the_network_misses_is_found_beside_the_others() -> None:

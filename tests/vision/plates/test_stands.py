@@ -14,8 +14,9 @@ from overruler.vision.learned.in_play_net import (
     LOGIT,
     RECTANGLE_LOGIT,
 )
+from overruler.vision.learned.rectangles_in_play import OVAL_TO_RECTANGLE
 from overruler.vision.learned.shapes_in_play import NO_SHAPES, SeenShapes
-from overruler.vision.plates.stands import FEWEST, OVAL_TO_RECTANGLE, find_stands, shows_stands
+from overruler.vision.plates.stands import FEWEST, find_stands, shows_stands
 from tests.tables import camera_over
 
 

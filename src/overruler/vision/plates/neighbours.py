@@ -24,6 +24,10 @@ OWN_FEATURES = (
     "size_chi2",
     "log_side",
     "closer_look_logit",
+    "in_play_logit",
+    "in_play_resized",
+    "in_play_stretched",
+    "in_play_moved",
 )
 """What the chance of a base alone depends on."""
 SHARED_FEATURES = ("contacts", "alike", "others")
@@ -117,7 +121,7 @@ def in_units(places: Places) -> NDArray[np.bool_]:
 
 
 def settled_scores(own: Array, places: Places) -> Array:
-    """Return the probability of each hypothesis among the others, by its own features (N, 7)."""
+    """Return the probability of each hypothesis among the others, by its own features (N, 11)."""
     relations = Relations.of(places)
     logits = own @ ALONE_WEIGHTS
     for _ in range(ROUNDS):

@@ -29,6 +29,12 @@ from overruler.vision.learned.logits import (
 from overruler.vision.learned.patch_net import run_patch_network
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.print_net import CORNERED_MODEL, rectangle_circles
+from overruler.vision.learned.rectangles_in_play import (
+    OVAL_TO_RECTANGLE,
+    corrected_rectangles,
+    look_at_rectangles,
+    rectangle_ovals,
+)
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates.coarse_grid import PosePosterior
 from overruler.vision.plates.lattice import settle_places, settle_turns
@@ -85,11 +91,11 @@ class Fitted(NamedTuple):
     hypothesis: RectangleHypothesis
     """Where its sides have most evidence; its score is that evidence."""
     features: Array
-    """(6,): all of `neighbours.OWN_FEATURES` but the last."""
+    """(6,): the first of `neighbours.OWN_FEATURES`."""
 
-    def with_closer_look(self, logit: float) -> "Examined":
-        """Return the same with the log odds of the closer look."""
-        return Examined(self.hypothesis, np.append(self.features, logit))
+    def with_closer_look(self, said: Array) -> "Examined":
+        """Return the same with what a closer look says (5,)."""
+        return Examined(self.hypothesis, np.append(self.features, said))
 
 
 class Examined(NamedTuple):
@@ -98,7 +104,7 @@ class Examined(NamedTuple):
     hypothesis: RectangleHypothesis
     """As that of `Fitted`."""
     features: Array
-    """(7,): as `neighbours.OWN_FEATURES` names them."""
+    """(11,): as `neighbours.OWN_FEATURES` names them."""
 
 
 def find_regiments(
@@ -150,6 +156,7 @@ def measure_hypotheses(frame: Frame, camera: Camera, cells: SeenCells) -> list[E
     if not any(one.score >= PROMISING_SCORE for one in rate(found)):
         return []
     found += fit_guesses(cells.guesses[PROBED_GUESSES:])
+    found += fit_all(_poses_in_play(frame, camera, cells, found))
     for _ in range(GROWTH_ROUNDS):
         beside = _poses_beside_likely(found)
         new = fit_all([(cells.guess_near(pose.xy_mm), pose) for pose in beside])
@@ -201,14 +208,19 @@ def fit_at_guess(
 
 
 def look_closely(frame: Frame, camera: Camera, found: Sequence[Fitted]) -> list[Examined]:
-    """Return the same with what the network of cards says of each: sides and figures tell bases from prints."""
+    """Return the same with what two networks say of each.
+
+    That of cards tells bases from prints by sides and figures. That in play knows bases by the whole.
+    """
     if not found:
         return []
-    places = places_of([one.hypothesis for one in found])
+    pyramid, places = photo_pyramid(frame), places_of([one.hypothesis for one in found])
     circles = rectangle_circles(places.xy_mm, places.size_mm)
-    said = run_patch_network(photo_pyramid(frame), camera, circles, model=CORNERED_MODEL)[:, 0]
-    logits = said.clip(-MAX_LOGIT_PER_VIEW, MAX_LOGIT_PER_VIEW).tolist()
-    return [one.with_closer_look(logit) for one, logit in zip(found, logits, strict=True)]
+    logits = run_patch_network(pyramid, camera, circles, model=CORNERED_MODEL)[:, 0]
+    as_card = logits.clip(-MAX_LOGIT_PER_VIEW, MAX_LOGIT_PER_VIEW)
+    ovals = rectangle_ovals(places.xy_mm, places.size_mm, places.turn_rad)
+    said = np.column_stack([as_card, look_at_rectangles(pyramid, camera, ovals)])
+    return [one.with_closer_look(some) for one, some in zip(found, said, strict=True)]
 
 
 def _side_nats(xy_mm: Array, posterior: PosePosterior) -> float:
@@ -236,6 +248,25 @@ def _poses_of_size(guess: ShapeCandidate, base: Base) -> Iterator[BasePose]:
         axis = [np.cos(2 * turn), np.sin(2 * turn)]
         if base.is_square or np.dot(guess.double_heading_vector, axis) > -CERTAIN_ELONGATION:
             yield BasePose(base, guess.xy_mm, turn)
+
+
+def _poses_in_play(
+    frame: Frame, camera: Camera, cells: SeenCells, found: Sequence[Examined]
+) -> Iterator[tuple[ShapeCandidate, BasePose]]:
+    """Yield the sizes that the network in play sees at guesses, where they were not fitted yet."""
+    guesses = cells.guesses
+    sizes = np.array([[one.length_mm, one.width_mm] for one in guesses])
+    turns = np.array([one.turn_rad for one in guesses])
+    ovals = rectangle_ovals(np.array([one.xy_mm for one in guesses]), sizes, turns)
+    numbers, corrected = corrected_rectangles(photo_pyramid(frame), camera, ovals)
+    tried: list[BasePose | RectangleHypothesis] = [one.hypothesis for one in found]
+    for k, oval in zip(numbers.tolist(), corrected, strict=True):
+        guess, (length, width) = guesses[k], (2 * OVAL_TO_RECTANGLE * oval[2:4]).tolist()
+        seen = ShapeCandidate(oval[:2], length, width, float(oval[4]), 1.0, guess.score)
+        for pose in likely_poses(seen):
+            if not is_taken(pose, tried):
+                tried.append(pose)
+                yield guess, pose
 
 
 def _poses_beside_likely(found: Sequence[Examined]) -> list[BasePose]:

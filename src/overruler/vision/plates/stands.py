@@ -20,6 +20,7 @@ from overruler.vision.learned.in_play_net import (
 )
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.patches import equal_area_radius_mm
+from overruler.vision.learned.rectangles_in_play import OVAL_TO_RECTANGLE
 from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
 from overruler.vision.learned.shapes_in_play import SeenShapes, likelier_logits
 from overruler.vision.plates.rectangle_fit import BasePose
@@ -39,8 +40,6 @@ PLACE_SIGMA_INFLATION = 2.0
 """Factor on the network's 1 σ of a place."""
 ALTERNATIVE_CHI2 = 4.0
 """A size whose squared error, in σ, is larger than the least by less is told as an alternative."""
-OVAL_TO_RECTANGLE = float(np.sqrt(np.pi) / 2)
-"""Sides of a rectangle by the axes of the oval of its area."""
 SAME_PLACE = 0.6
 """Distance of two centres, in half widths, below which shapes are one stand."""
 SIZES = np.array(RECTANGLE_SIDES_MM, float)
