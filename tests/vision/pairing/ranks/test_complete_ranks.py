@@ -133,6 +133,20 @@ def test_few_rectangles_are_no_regiment(table: Table) -> None:
     assert max(likely[0]) < min(likely[1]) - 0.001
 
 
+@pytest.mark.parametrize(
+    ("count", "score", "is_regiment"), [(5, 0.9, True), (7, 0.7, True), (6, 0.7, False)]
+)
+def test_a_regiment_may_be_told_by_many_that_no_photo_is_sure_of(
+    table: Table, count: int, score: float, is_regiment: bool
+) -> None:
+    """Five are expected: five that one photo is sure of, or more that each photo finds likely."""
+    found = [found_by_one(xy_mm, score) for xy_mm in table.places[:count]]
+    done = complete_ranks(PHOTOS, found)
+    assert [one.ranks is not None and one.ranks.is_among_few for one in done].count(True) == (
+        0 if is_regiment else count
+    )
+
+
 def test_what_one_photo_takes_for_a_base_goes_where_no_photo_shows_its_sides(table: Table) -> None:
     aside = found_by_one(FIRST + np.array([0.0, 100.0]), 0.7)
     done = complete_ranks(PHOTOS, [*first_of(table), aside])

@@ -36,7 +36,7 @@ GROWTH_ROUNDS = 6
 """Most times over that bases beside likely ones are asked for: a unit whose middle is known has seldom more files
 beside it."""
 SURE_SCORE = 0.9
-"""Score in one photo, and probability by all, of a base that is surely one: where `REGIMENT` of them stand,
+"""Probability by all photos of a base that is surely one: where photos by themselves expect `REGIMENT` of these,
 there are regiments."""
 WEIGHT_OF_SIZE = -0.23
 """Weight of `size_chi2_of` in the log odds of bases that exclude one another: that of a logistic regression with
@@ -61,7 +61,7 @@ def complete_ranks(photos: Sequence[SeenPhoto], findings: Sequence[Decided]) -> 
     others = [one for one in findings if not is_in_ranks(one.base)]
     ranks = [one for one in findings if is_in_ranks(one.base)]
     done = ask_photos(photos, ranks)
-    if sum(map(_is_surely_found, done)) < REGIMENT:
+    if _expected_number(done) < REGIMENT - 0.5:
         return [*others, *map(_among_few, done)]
     done = _settle_sizes(photos, done)
     return [*others, *_note_units(_grow_units(photos, done))]
@@ -101,10 +101,11 @@ def _settle_sizes(photos: Sequence[SeenPhoto], ranks: Sequence[Decided]) -> list
     return [one for k, one in enumerate(every) if k in standing or scores[k] <= EVEN]
 
 
-def _is_surely_found(one: Decided) -> bool:
-    """Whether a photo found a base by itself, and all of them find it likely."""
-    scores = [seen.detection.score for seen in one.sightings if not seen.again]
-    return max(scores, default=0.0) >= SURE_SCORE and probability_of(one) >= SURE_SCORE
+def _expected_number(ranks: Sequence[Decided]) -> float:
+    """The expected number of bases that a photo found by itself, of those that all photos are sure of."""
+    sure = [one.sightings for one in ranks if probability_of(one) >= SURE_SCORE]
+    own = [[seen.detection.score for seen in sightings if not seen.again] for sightings in sure]
+    return sum(max(scores, default=0.0) for scores in own)
 
 
 def _among_few(one: Decided) -> Decided:
