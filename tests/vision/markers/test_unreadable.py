@@ -57,7 +57,7 @@ def with_exchanged(one: int, other: int) -> Board:
 
 @pytest.mark.parametrize(("one", "other"), [(0, 2), (1, 5), (6, 7)])
 def test_two_cards_in_each_others_place_are_named(frame: Frame, one: int, other: int) -> None:
-    with pytest.raises(CannotMeasure, match=f"markers {one} and {other} lie in each other's place"):
+    with pytest.raises(CannotMeasure, match=rf"markers {one} and {other} lie in .* another table"):
         calibrate(frame, with_exchanged(one, other))
 
 

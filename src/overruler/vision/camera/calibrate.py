@@ -193,7 +193,8 @@ def _check_swapped_markers(seen: Sequence[Marker], corners_mm: dict[int, Array])
     if swapped is not None:
         names = f"markers {swapped[0]} and {swapped[1]}"
         raise CannotMeasure(
-            f"{names} lie in each other's place: exchange the cards, or the two in the board file"
+            f"{names} lie in each other's place: exchange the cards, or the two in the board file; "
+            "or this is another table than the board file's"
         )
 
 
