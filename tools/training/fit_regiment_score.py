@@ -139,7 +139,7 @@ class Judged:
     truth: Array
     """(N,): 1 for a base, 0 for none, -1 for what counts neither way."""
     own: Array
-    """(N, 7): what is known of each alone."""
+    """(N, 11): what is known of each alone."""
     relations: Relations
 
     @classmethod

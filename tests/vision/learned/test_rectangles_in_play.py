@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from overruler.geometry.pose import Array
+from overruler.vision.learned.in_play_net import LOGITS
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rectangles_in_play import (
-    LOGITS,
     OVAL_TO_RECTANGLE,
-    corrected_rectangles,
     look_at_rectangles,
     rectangle_ovals,
 )
+from overruler.vision.learned.shapes_in_play import correct_shapes
 from tests.vision.plates.test_regiments import TURN_RAD, unit
 
 
@@ -43,7 +43,7 @@ def test_a_base_of_its_size_is_likelier_and_would_be_changed_less() -> None:
 def test_one_beside_a_base_is_corrected_to_it_and_none_larger_than_any_base_is_kept() -> None:
     frame, camera, places = unit()
     starts = np.concatenate([squares(places[[1, 8]] + 3.0, 30.0), squares(places[:1], 600.0)])
-    numbers, ovals = corrected_rectangles(photo_pyramid(frame), camera, starts)
+    numbers, ovals, _ = correct_shapes(photo_pyramid(frame), camera, starts, 3)
     assert numbers.tolist() == [0, 1]
     for at, oval in zip(places[[1, 8]], ovals, strict=True):
         assert np.hypot(*(oval[:2] - at)) < 2.5

@@ -32,6 +32,10 @@ logarithms of σ of place, in radii, and of that size, and of the log odds of th
 STRETCH, LOG_SIGMA_STRETCH, RECTANGLE_LOGIT = [7, 8], 9, 10
 """Columns of the logarithm of a base's stretch, along the right and between right and up, of the
 logarithm of its σ, and of the log odds of a rectangle."""
+LOGITS = (-8.0, 4.0)
+"""Limits of log odds by which a score counts them."""
+MAX_CHANGE, MAX_MOVE = 0.4, 0.5
+"""The same of changes of size and proportions, which are logarithms, and of the place, in radii."""
 
 
 def look_in_play(
@@ -56,6 +60,14 @@ def look_at_shapes(
     `RECTANGLE_LOGIT` name. A rectangle counts as the oval of its area and proportions.
     """
     return run_patch_network(levels, camera, shapes, mirrored, MODEL, WIDE_PATCH, COLUMNS)
+
+
+def wanted_changes(answers: Array) -> Array:
+    """Return by how much answers (N, 11) would change the size, the proportions and the place of each shape (N, 3)."""
+    resized, moved = np.abs(answers[:, SIZE]), np.hypot(*answers[:, PLACE].T)
+    stretched = np.hypot(*answers[:, STRETCH].T)
+    changes = np.column_stack([resized, stretched, moved])
+    return np.asarray(np.minimum(changes, [MAX_CHANGE, MAX_CHANGE, MAX_MOVE]))
 
 
 def corrected_shapes(camera: Camera, shapes: Array, answers: Array) -> Array:

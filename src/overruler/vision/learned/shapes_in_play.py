@@ -126,15 +126,25 @@ def _as_shapes(rounds: Array) -> Array:
 
 def _correct(pyramid: list[Picture], camera: Camera, starts: Array) -> Corrected:
     """Correct candidates (N, 6) a few times; those that may be no bases by their size are left out."""
-    shapes, from_above = starts[:, :5], starts[:, 5]
-    logits = np.empty(len(starts))
-    for _ in range(CORRECTIONS):
+    numbers, shapes, logits = correct_shapes(pyramid, camera, starts[:, :5], CORRECTIONS)
+    return Corrected(shapes, logits, starts[numbers, 5])
+
+
+def correct_shapes(
+    pyramid: list[Picture], camera: Camera, shapes: Array, times: int
+) -> tuple[NDArray[np.intp], Array, Array]:
+    """Correct shapes (N, 5) so many times; those that may be no bases by their size are left out.
+
+    Return the numbers (K,) of the others, these (K, 5), and their log odds (K,) at the last look.
+    """
+    numbers, logits = np.arange(len(shapes)), np.empty(len(shapes))
+    for _ in range(times):
         answers = look_at_shapes(pyramid, camera, shapes)
         shapes = corrected_shapes(camera, shapes, answers)
-        logits = likelier_logits(answers)
         usual = may_be_bases(shapes)
-        shapes, logits, from_above = shapes[usual], logits[usual], from_above[usual]
-    return Corrected(shapes, logits, from_above)
+        numbers, shapes = numbers[usual], shapes[usual]
+        logits = likelier_logits(answers)[usual]
+    return numbers, shapes, logits
 
 
 def _unit_mates(faint: Array, seen: Corrected) -> Array:

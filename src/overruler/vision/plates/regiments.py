@@ -31,11 +31,11 @@ from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.print_net import CORNERED_MODEL, rectangle_circles
 from overruler.vision.learned.rectangles_in_play import (
     OVAL_TO_RECTANGLE,
-    corrected_rectangles,
     look_at_rectangles,
     rectangle_ovals,
 )
 from overruler.vision.learned.shape_net import ShapeCandidate
+from overruler.vision.learned.shapes_in_play import correct_shapes
 from overruler.vision.plates.coarse_grid import PosePosterior
 from overruler.vision.plates.lattice import settle_places, settle_turns
 from overruler.vision.plates.neighbours import Places, settled_scores
@@ -69,6 +69,8 @@ PROBED_GUESSES = 12
 """So many of the likeliest guesses are looked at first, ..."""
 PROMISING_SCORE = 0.5
 """... and the others only if one of those is a base of this probability."""
+CORRECTIONS = 3
+"""Times that the network in play corrects a guess."""
 GROWTH_SCORE = 0.5
 """A base of this probability is tried again beside itself, ..."""
 GROWTH_ROUNDS = 2
@@ -258,7 +260,7 @@ def _poses_in_play(
     sizes = np.array([[one.length_mm, one.width_mm] for one in guesses])
     turns = np.array([one.turn_rad for one in guesses])
     ovals = rectangle_ovals(np.array([one.xy_mm for one in guesses]), sizes, turns)
-    numbers, corrected = corrected_rectangles(photo_pyramid(frame), camera, ovals)
+    numbers, corrected, _ = correct_shapes(photo_pyramid(frame), camera, ovals, CORRECTIONS)
     tried: list[BasePose | RectangleHypothesis] = [one.hypothesis for one in found]
     for k, oval in zip(numbers.tolist(), corrected, strict=True):
         guess, (length, width) = guesses[k], (2 * OVAL_TO_RECTANGLE * oval[2:4]).tolist()

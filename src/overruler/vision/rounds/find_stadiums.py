@@ -21,7 +21,7 @@ from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import Discs
 from overruler.vision.learned.ellipse_net import average_augmented_scores
-from overruler.vision.learned.in_play_net import LOGIT, PLACE, RECTANGLE_LOGIT, SIZE
+from overruler.vision.learned.in_play_net import LOGIT, LOGITS, RECTANGLE_LOGIT, wanted_changes
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
 from overruler.vision.learned.patches import Picture, photo_pyramid
 from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
@@ -50,10 +50,6 @@ LEAST_OUTLINE_LOGIT = -8.0
 LOGIT_WEIGHTS = np.array(list(load_coefficients("stadium_score").values()))
 """Weights of the log odds: constant, the log odds by the outline, those of a base by the network in play, and by how
 much it would change the size and the place."""
-NETWORK_LOGITS = (-8.0, 4.0)
-"""Limits of the network's log odds."""
-MAX_SIZE_ERROR, MAX_PLACE_ERROR = 0.4, 0.5
-"""Limits of the changes: of the logarithm of the size, and of the place, in radii."""
 END_LOGITS = (-6.0, 2.0)
 """Limits of an end's log odds of being a round base, by the patch network: most ends have some, since
 half of them is one."""
@@ -178,9 +174,8 @@ def _features(
     places, turns = [one.xy_mm for one in fits], [one.turn_rad for one in fits]
     shapes = np.column_stack([places, _half_sizes(one.base for one in fits), turns])
     answers = answers_from_both_sides(pyramid, camera, shapes)
-    as_base = np.logaddexp(*answers[:, [LOGIT, RECTANGLE_LOGIT]].clip(*NETWORK_LOGITS).T)
-    resized = np.abs(answers[:, SIZE]).clip(max=MAX_SIZE_ERROR)
-    moved = np.hypot(*answers[:, PLACE].T).clip(max=MAX_PLACE_ERROR)
+    as_base = np.logaddexp(*answers[:, [LOGIT, RECTANGLE_LOGIT]].clip(*LOGITS).T)
+    resized, _, moved = wanted_changes(answers).T
     return np.column_stack([np.ones(len(fits)), outline_logits, as_base, resized, moved])
 
 

@@ -61,7 +61,7 @@ def complete_ranks(photos: Sequence[SeenPhoto], findings: Sequence[Decided]) -> 
     others = [one for one in findings if not is_in_ranks(one.base)]
     ranks = [one for one in findings if is_in_ranks(one.base)]
     done = ask_photos(photos, ranks)
-    if _expected_number(done) < REGIMENT - 0.5:
+    if _expected_number(done) < REGIMENT - 0.5:  # `REGIMENT`, rounded
         return [*others, *map(_among_few, done)]
     done = _settle_sizes(photos, done)
     return [*others, *_note_units(_grow_units(photos, done))]
