@@ -41,6 +41,10 @@ ROUNDS = 3
 """How often ovals beside new ones are tried: so far a unit reaches from one that was found."""
 LOOKS = 2
 """How often the network corrects a place before that."""
+SIDES = 8
+"""Sides of an oval at which others are tried: units stand in rows and staggered, ..."""
+GAPS = (1.0, 1.3)
+"""... in contact or a little apart: the distance of their centres, as a share of that in contact."""
 SAME_HALF_WIDTHS = 0.35
 """Trials of one size nearer than this share of its half width are one oval."""
 
@@ -59,7 +63,7 @@ def add_further_trials(
         if not len(new):
             break
         tried, standing = len(trials.size), trials.poses[likely]
-        placed = _beside(trials.size[new], trials.poses[new])
+        placed = beside(trials.size[new], trials.poses[new])
         if look == 0:
             placed = _joined(placed, _at_candidates(starts, sizes, standing))
         placed = _corrected(pyramid, camera, placed, standing)
@@ -93,22 +97,23 @@ def _joined(one: Placed, other: Placed) -> Placed:
     return Placed(*(np.concatenate(pair) for pair in zip(one, other, strict=True)))
 
 
-def _beside(size: NDArray[np.intp], ovals: Array) -> Placed:
-    """Return the places of ovals in contact with the four sides of ovals (N, 5) of their `size`."""
+def beside(size: NDArray[np.intp], ovals: Array) -> Placed:
+    """Return the places of ovals beside ovals (N, 5) of their `size`, all around and parallel to them."""
     along = np.column_stack([np.cos(ovals[:, 4]), np.sin(ovals[:, 4])])
     across = np.column_stack([-along[:, 1], along[:, 0]])
     steps = [
-        sign * 2 * half[:, None] * axis
-        for axis, half in ((along, ovals[:, 2]), (across, ovals[:, 3]))
-        for sign in (1, -1)
+        2 * gap * (np.cos(angle) * ovals[:, 2:3] * along + np.sin(angle) * ovals[:, 3:4] * across)
+        for angle in np.arange(SIDES) * 2 * np.pi / SIDES
+        for gap in GAPS
     ]
-    beside = [np.column_stack([ovals[:, :2] + step, ovals[:, 2:]]) for step in steps]
-    return Placed(np.tile(size, 4), np.concatenate(beside), np.zeros(4 * len(size)))
+    around = [np.column_stack([ovals[:, :2] + step, ovals[:, 2:]]) for step in steps]
+    number = len(steps) * len(size)
+    return Placed(np.tile(size, len(steps)), np.concatenate(around), np.zeros(number))
 
 
 def _at_candidates(starts: Array, sizes: Array, explained: Array) -> Placed:
     """Return ovals of half `sizes` (C, 2) at the candidates (M, 6) outside the ovals (N, 5) that stand."""
-    free = starts[~_are_inside(starts[:, :2], explained).any(1)]
+    free = starts[are_outside(starts[:, :2], explained)]
     growth = sizes / free[:, None, 2:4]
     which, size = np.nonzero(((growth > LEAST_GROWTH) & (growth < LARGEST_GROWTH)).all(2))
     row = np.repeat(np.arange(len(which)), len(TURNS))
@@ -126,7 +131,7 @@ def _corrected(pyramid: list[Picture], camera: Camera, placed: Placed, standing:
     size, ovals, from_above = placed
     score = np.empty(0)
     for _ in range(LOOKS):
-        kept = ~_are_inside(ovals[:, :2], standing).any(1)
+        kept = are_outside(ovals[:, :2], standing)
         size, ovals, from_above = size[kept], ovals[kept], from_above[kept]
         if not len(ovals):
             return Placed(size, ovals, from_above)
@@ -150,10 +155,10 @@ def _distinct(size: NDArray[np.intp], ovals: Array, score: Array) -> list[int]:
     return likeliest_of_each_place(score, are_one)
 
 
-def _are_inside(points: Array, ovals: Array) -> NDArray[np.bool_]:
-    """Tell which points (M, 2) lie in which of the ovals (N, 5): (M, N)."""
+def are_outside(points: Array, ovals: Array) -> NDArray[np.bool_]:
+    """Tell which points (M, 2) lie in none of the ovals (N, 5): (M,)."""
     offsets = points[:, None] - ovals[:, :2]
     cos, sin = np.cos(ovals[:, 4]), np.sin(ovals[:, 4])
     along = (offsets[..., 0] * cos + offsets[..., 1] * sin) / ovals[:, 2]
     across = (offsets[..., 1] * cos - offsets[..., 0] * sin) / ovals[:, 3]
-    return np.asarray(along**2 + across**2 < 1)
+    return np.asarray((along**2 + across**2 >= 1).all(1))

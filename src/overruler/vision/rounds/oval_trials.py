@@ -120,6 +120,9 @@ class Placed(NamedTuple):
     from_above: Array
     """(N,): probability of an oval by the whole-table network."""
 
+    def among(self, rows: NDArray[np.bool_]) -> "Placed":
+        return Placed(self.size[rows], self.ovals[rows], self.from_above[rows])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SizeTrials:
@@ -144,6 +147,11 @@ class SizeTrials:
         """Return these with log odds (N,) that count beside the features."""
         features = np.column_stack([self.features, log_odds])
         return replace(self, features=features, weights=np.append(self.weights, 1.0))
+
+    def among(self, rows: NDArray[np.bool_]) -> "SizeTrials":
+        return SizeTrials(
+            self.size[rows], self.poses[rows], self.sigmas[rows], self.features[rows], self.weights
+        )
 
     def joined(self, others: "SizeTrials") -> "SizeTrials":
         """Return these and others that are weighed alike."""

@@ -4,6 +4,8 @@ Figures hide much of a rim there, and rings of gradients hold to them. The netwo
 such tables. It says where the base lies, how large and long it is, and how sure it is of each.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,7 @@ from overruler.vision.learned.in_play_net import (
     corrected_shapes,
     look_at_shapes,
 )
-from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
+from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit
 from overruler.vision.learned.patches import Picture, equal_area_radius_mm
 from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
 from overruler.vision.learned.shapes_in_play import (
@@ -31,6 +33,7 @@ from overruler.vision.learned.shapes_in_play import (
     answers_from_both_sides,
     may_be_bases,
 )
+from overruler.vision.rounds.further_ovals import ROUNDS, are_outside, beside
 from overruler.vision.rounds.oval_trials import MIN_FROM_ABOVE, TURNS, Placed, SizeTrials
 from overruler.vision.rounds.scoring import (
     MAX_OVERVIEW_PROBABILITY,
@@ -47,6 +50,8 @@ SIZE_SIGMA, STRETCH_SIGMA = 0.05, 0.05
 LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score_in_play").values()))
 """Weights of constant, the network's log odds at the size and at the candidate's own, the overview's,
 the size error in χ², and the logarithm of the company of its size."""
+ALONE_WEIGHTS = LOGIT_WEIGHTS[:-1]
+"""The same without company."""
 MIN_SCORE_IN_PLAY = 0.5
 """Smallest probability of an oval."""
 
@@ -54,18 +59,42 @@ MIN_SCORE_IN_PLAY = 0.5
 def trials_in_play(
     pyramid: list[Picture], camera: Camera, seen: SeenShapes, sizes: Array
 ) -> SizeTrials:
-    """Try the half `sizes` (C, 2) on the shapes that the network sees."""
+    """Try the half `sizes` (C, 2) on the shapes that the network sees, and beside likely ovals."""
     which, size, ovals = _of_catalogue_size(seen.shapes, sizes)
-    free = seen.answers[which, LOGIT]
-    trials = _judge(pyramid, camera, size, ovals, seen.from_above[which], free)
-    return trials.with_offset(log_shares(sizes)[trials.size])
+    placed = Placed(size, ovals, seen.from_above[which])
+    alone = _judge_alone(pyramid, camera, placed, seen.answers[which, LOGIT])
+    trials, tried = _among_others(alone, sizes), 0
+    for _ in range(ROUNDS):
+        likely = np.flatnonzero(trials.probabilities() > MIN_SCORE_IN_PLAY)
+        new = likely[likely >= tried]
+        tried, standing = len(trials.size), trials.poses[likely]
+        further = _judge_free(
+            pyramid, camera, beside(trials.size[new], trials.poses[new]), standing
+        )
+        if not len(further.size):
+            break
+        alone = alone.joined(further)
+        trials = _among_others(alone, sizes)
+    return trials
 
 
 def judge_trials_in_play(pyramid: list[Picture], camera: Camera, placed: Placed) -> SizeTrials:
     """Correct place and heading of ovals of known sizes, and score them there."""
-    size, ovals, from_above = placed
-    free = answers_from_both_sides(pyramid, camera, ovals)[:, LOGIT]
-    return _judge(pyramid, camera, size, ovals, from_above, free)
+    return _with_company(_judge_alone(pyramid, camera, placed))
+
+
+def _among_others(alone: SizeTrials, sizes: Array) -> SizeTrials:
+    """Weigh trials of the half `sizes` (C, 2) by their company and by how common they are, too."""
+    return _with_company(alone).with_offset(log_shares(sizes)[alone.size])
+
+
+def _judge_free(
+    pyramid: list[Picture], camera: Camera, placed: Placed, standing: Array
+) -> SizeTrials:
+    """Judge those whose middles lie in no oval of `standing` (N, 5), neither before nor after."""
+    free = placed.among(are_outside(placed.ovals[:, :2], standing))
+    judged = _judge_alone(pyramid, camera, free)
+    return judged.among(are_outside(judged.poses[:, :2], standing))
 
 
 def log_shares(sizes: Array) -> Array:
@@ -98,38 +127,44 @@ def _of_catalogue_size(
     return which, size, np.column_stack([shapes[which, :2], sizes[size], heading])
 
 
-def _judge(
-    pyramid: list[Picture],
-    camera: Camera,
-    size: NDArray[np.intp],
-    ovals: Array,
-    from_above: Array,
-    free: Array,
+def _judge_alone(
+    pyramid: list[Picture], camera: Camera, placed: Placed, own_logits: Array | None = None
 ) -> SizeTrials:
-    """Correct place and heading of ovals (N, 5) of known `size`, and score them there.
+    """Correct place and heading of ovals of known size, and score each without its company.
 
-    `free` (N,) are the log odds of what they come from, whatever its size.
+    `own_logits` (N,) are the log odds of what they come from, whatever its size. Where they are not
+    known, those count that the network has at the size that it sees.
     """
-    half = ovals[:, 2:4]
+    size, ovals, from_above = placed
+    number = np.arange(len(size))
     for _ in range(CORRECTIONS if len(ovals) else 0):
         answers = look_at_shapes(pyramid, camera, ovals)
         corrected = corrected_shapes(camera, ovals, answers)
         kept = (answers[:, 0] > MIN_LOGIT) & may_be_bases(corrected)
-        size, half = size[kept], half[kept]
-        from_above, free = from_above[kept], free[kept]
-        ovals = corrected[kept]
-        ovals[:, 2:4] = half
+        number = number[kept]
+        ovals = np.column_stack([corrected[kept, :2], ovals[kept, 2:4], corrected[kept, 4]])
     if not len(ovals):
-        return SizeTrials(size, ovals, ovals, np.empty((0, len(LOGIT_WEIGHTS))), LOGIT_WEIGHTS)
+        return SizeTrials(size[:0], ovals, ovals, np.empty((0, len(ALONE_WEIGHTS))), ALONE_WEIGHTS)
     answers = answers_from_both_sides(pyramid, camera, ovals)
-    clipped = np.clip(from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
-    logits = np.array([answers[:, LOGIT], free]).clip(-MAX_LOGIT, MAX_LOGIT)
-    features = np.array(
+    at_size = answers[:, LOGIT]
+    if own_logits is None:
+        seen = corrected_shapes(camera, ovals, answers)
+        own = np.maximum(answers_from_both_sides(pyramid, camera, seen)[:, LOGIT], at_size)
+    else:
+        own = own_logits[number]
+    clipped = np.clip(from_above[number], MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
+    logits = np.array([at_size, own]).clip(-MAX_LOGIT, MAX_LOGIT)
+    features = np.column_stack(
         [np.ones(len(ovals)), *logits, probability_to_logit(clipped), _chi2(answers)]
     )
-    alone = sigmoid(features.T @ LOGIT_WEIGHTS[:-1])
-    features = np.vstack([features, _log_company(size, ovals, alone)])
-    return SizeTrials(size, ovals, _sigmas(ovals, answers), features.T, LOGIT_WEIGHTS)
+    return SizeTrials(size[number], ovals, _sigmas(ovals, answers), features, ALONE_WEIGHTS)
+
+
+def _with_company(alone: SizeTrials) -> SizeTrials:
+    """Weigh trials by the company of their sizes, too."""
+    company = _log_company(alone.size, alone.poses, alone.probabilities())
+    features = np.column_stack([alone.features, company])
+    return replace(alone, features=features, weights=LOGIT_WEIGHTS)
 
 
 def _log_company(size: NDArray[np.intp], ovals: Array, alone: Array) -> Array:

@@ -8,6 +8,7 @@ import { make } from "./svg.js";
 
 const find = (name) => document.getElementById(name);
 const DELETE = "Delete this photo and all of it";
+const DELETE_ALL = "Delete these photos and all of them";
 const ALONE = "Only this computer can open this page. Start it as “overruler serve --lan” to let phones in.";
 
 export class Menu {
@@ -35,7 +36,7 @@ export class Menu {
     };
     find("code").hidden = true;
     delete find("forget").dataset.sure; // who opens the menu again has not just been warned
-    find("forget").textContent = DELETE;
+    find("forget").textContent = this.table.found?.photos.length > 1 ? DELETE_ALL : DELETE;
     find("send-said").textContent = "";
     find("send").parentElement.hidden = !navigator.share || !this.table.found;
     for (const name of ["save-picture", "save-scene", "add-photo"]) find(name).parentElement.hidden = !this.table.found;
