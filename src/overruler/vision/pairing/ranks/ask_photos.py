@@ -65,7 +65,7 @@ def _with_looks(one: Decided, looks: Looks, photos: Sequence[SeenPhoto]) -> Deci
         _, base = looks.get(photo.index, (None, None))
         mine = own.get(photo.index)
         if base is not None and (mine is None or not one.is_measured_by(mine)):
-            own[photo.index] = Sighting(photo, base, again=True)
+            own[photo.index] = Sighting(photo, base, again=mine is None)
     said = {index: place for index, (place, _) in looks.items()}
     return replace(one, sightings=tuple(own.values()), ranks=RankEvidence(said))
 
