@@ -19,12 +19,18 @@ from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.shapes_in_play import NO_SHAPES, find_shapes
-from overruler.vision.rounds.find_ovals import find_ovals, find_ovals_at
-from overruler.vision.rounds.further_ovals import add_further_trials, weigh_company
+from overruler.vision.rounds.find_ovals import find_ovals, find_ovals_at, other_likely_sizes
+from overruler.vision.rounds.further_ovals import (
+    _at_candidates,
+    _of_other_sizes,
+    add_further_trials,
+    weigh_company,
+)
 from overruler.vision.rounds.oval_trials import (
     ALONE_WEIGHTS,
     MAX_SIZE_CHI2,
     MIN_SCORE,
+    OWN_FEATURES,
     Placed,
     SizeTrials,
     _grow_parts,
@@ -35,6 +41,8 @@ from overruler.vision.rounds.oval_trials import (
 from overruler.vision.rounds.ovals_in_play import _log_company, trials_in_play
 from overruler.vision.rounds.ring_filter import are_visible
 
+IN_PLAY = [OWN_FEATURES.index(name) for name in ("in_play_logit", "resized", "stretched", "moved")]
+"""Columns of what the network in play says of an oval."""
 SIZE_PX = (1000, 800)
 BOX_MM = (0.0, 0.0, 420.0, 380.0)
 OVALS = [Base.oval(*sides) for sides in OVAL_SIDES_MM[:4]]
@@ -225,7 +233,7 @@ def test_ovals_of_a_size_near_by_make_one_likelier() -> None:
     at = np.array([0.0, 40.0, 41.0, 80.0, 900.0])
     size = np.array([0, 0, 0, 1, 0])
     poses = np.column_stack([at, 0 * at, 0 * at + 30.0, 0 * at + 17.5, 0 * at])
-    features = np.tile([1.0, 4.0, 1.0, 0.5], (5, 1))
+    features = np.tile([1.0, 4.0, 1.0, 0.5, 3.0, 0.05, 0.05, 0.05], (5, 1))
     trials = weigh_company(SizeTrials(size, poses, poses, features, ALONE_WEIGHTS))
     alike = trials.features[:, -1]
     assert (
@@ -233,6 +241,69 @@ def test_ovals_of_a_size_near_by_make_one_likelier() -> None:
     )
     assert alike[3] == alike[4] == 0
     assert trials.probabilities()[0] > trials.probabilities()[4]
+
+
+@pytest.mark.parametrize("tilt_deg", [8.0, 30.0])
+def test_the_network_in_play_tells_an_oval_from_a_bare_mat_and_from_another_size(
+    tilt_deg: float,
+) -> None:
+    base, x, y, turn = PLACES[0]
+    camera = over(tilt_deg)
+    pyramid = photo_pyramid(table(camera, [PLACES[0]]))
+    half = np.array([base.length_mm, base.width_mm]) / 2
+    ovals = np.array([[x, y, *half, turn], [320.0, 300.0, *half, turn]])
+    placed = Placed(np.zeros(2, int), ovals, np.full(2, 0.5))
+    here, bare = judge_trials(pyramid, camera, placed).features[:, IN_PLAY]
+    assert here[0] > 2 > -2 > bare[0]
+    assert here[1:] == pytest.approx(0, abs=0.15)
+    features = np.tile([1.0, 4.0, 1.0, 0.5, 3.0, 0.05, 0.05, 0.05], (3, 1))
+    features[1, IN_PLAY[0]], features[2, IN_PLAY[1]] = -5.0, 0.3
+    sure, unlike, other_size = sigmoid(features @ ALONE_WEIGHTS)
+    assert sure > MIN_SCORE > max(unlike, other_size)
+
+
+SURE = [1.0, 6.0, 2.0, 0.0, 4.0, 0.0, 0.0, 0.0]
+"""Features of an oval that nobody doubts."""
+
+
+def test_a_likely_oval_is_tried_in_the_size_near_its_own_that_the_network_sees_there() -> None:
+    base, x, y, turn = PLACES[1]
+    camera = over(20.0)
+    pyramid = photo_pyramid(table(camera, [PLACES[1]]))
+    half = np.array([[one.length_mm, one.width_mm] for one in OVALS]) / 2
+    too_small = np.array([[x, y, *half[0], turn]])
+    told = SizeTrials(np.zeros(1, int), too_small, too_small, np.array([SURE]), ALONE_WEIGHTS)
+    rivals = _of_other_sizes(pyramid, camera, half, told)
+    assert [OVALS[size] for size in rivals.size] == [base]
+    assert rivals.ovals[0] == pytest.approx([x, y, *half[1], turn])
+    both = told.joined(judge_trials(pyramid, camera, rivals))
+    assert len(_of_other_sizes(pyramid, camera, half, both).size) == 0  # it was tried there
+
+
+def test_of_two_sizes_that_are_likely_in_one_place_the_other_is_named() -> None:
+    middles = np.array([0.0, 2.0, 3.0, 400.0])
+    size, half = np.array([0, 1, 2, 1]), np.array([[30.0, 17.5], [37.5, 21], [45, 26], [37.5, 21]])
+    poses = np.column_stack([middles, 0 * middles, half, 0 * middles])
+    odds = np.array([[3.0], [1.0], [-2.0], [3.0]])
+    trials = SizeTrials(size, poses, poses, odds, np.ones(1))
+    assert other_likely_sizes(trials, 0) == [1]  # the third is too unlikely, the fourth elsewhere
+    assert other_likely_sizes(trials, 1) == [0]
+    assert other_likely_sizes(trials, 3) == []
+
+
+def test_what_no_likely_oval_explains_is_tried_where_the_network_in_play_sees_it() -> None:
+    base, x, y, turn = PLACES[0]
+    camera = over(20.0)
+    pyramid = photo_pyramid(table(camera, PLACES[:2]))
+    half = np.array([[one.length_mm, one.width_mm] for one in OVALS]) / 2
+    starts = np.array(
+        [[*place[1:3] + np.array([5.0, -4.0]), 22.0, 22.0, 0.0, 0.4] for place in PLACES[:2]]
+    )
+    standing = np.array([[*PLACES[1][1:3], *half[1], PLACES[1][3]]])
+    tried = _at_candidates(pyramid, camera, starts, half, standing)
+    (here,) = np.flatnonzero(tried.size == 0)
+    assert np.hypot(*(tried.ovals[:, :2] - [x, y]).T).max() < base.width_mm / 4
+    assert abs((tried.ovals[here, 4] - turn + np.pi / 2) % np.pi - np.pi / 2) < 0.2
 
 
 def test_ovals_side_by_side_are_tried_beside_one_that_is_found() -> None:

@@ -6,6 +6,7 @@ coexist are the ovals.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,11 @@ from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import EVEN_SCORE
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.shapes_in_play import SeenShapes
-from overruler.vision.rounds.further_ovals import add_further_trials, weigh_company
+from overruler.vision.rounds.further_ovals import (
+    PLACE_HALF_WIDTHS,
+    add_further_trials,
+    weigh_company,
+)
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
 from overruler.vision.rounds.oval_trials import (
     MIN_SCORE,
@@ -35,7 +40,7 @@ from overruler.vision.rounds.ovals_in_play import (
     judge_trials_in_play,
     trials_in_play,
 )
-from overruler.vision.rounds.uncertainty import add_misfit_covariance
+from overruler.vision.rounds.uncertainty import MIN_REPORTED_PROBABILITY, add_misfit_covariance
 
 TRACE_SIGMA_INFLATION = load_coefficients("sigma_inflation")["traced_oval_pose"]
 """Inflation of a trace's σ where the size is known: counted on 305 rendered ovals, with their
@@ -66,10 +71,10 @@ def find_ovals(
         trials = weigh_company(add_further_trials(pyramid, camera, sizes, starts, first))
     least = MIN_SCORE if seen is None else MIN_SCORE_IN_PLAY
     fitted = _fit_catalogue_sizes(frame, camera, bases, trials, least)
-    fits = [fit for fit, _ in fitted]
-    scores = [score for _, score in fitted]
-    chosen = likeliest_compatible_set(fits, scores, least)
-    return [_make_detection(camera, fits[k], scores[k]) for k in chosen]
+    chosen = likeliest_compatible_set(
+        [one.fit for one in fitted], [one.score for one in fitted], least
+    )
+    return [_make_detection(camera, fitted[k]) for k in chosen]
 
 
 def find_ovals_at(
@@ -85,19 +90,30 @@ def find_ovals_at(
     placed = Placed(np.zeros(len(places), int), ovals, np.full(len(places), EVEN_SCORE))
     judge = judge_trials_in_play if is_played else judge_trials
     fitted = _fit_catalogue_sizes(frame, camera, [base], judge(pyramid, camera, placed), least)
-    return [_make_detection(camera, *one) for one in fitted]
+    return [_make_detection(camera, one) for one in fitted]
 
 
-def _make_detection(camera: Camera, fit: OvalFit, score: float) -> Detection:
+class _Fitted(NamedTuple):
+    """A trial that was fitted."""
+
+    fit: OvalFit
+    score: float
+    """Its probability."""
+    also: tuple[Base, ...]
+    """Other sizes that it likely has."""
+
+
+def _make_detection(camera: Camera, one: _Fitted) -> Detection:
+    fit, score, also = one
     visible = float(np.mean(fit.seen > MIN_RIM_WEIGHT))
-    made = make_detection(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, visible)
+    made = make_detection(camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, score, visible, also)
     return add_misfit_covariance(camera, made)
 
 
 def _fit_catalogue_sizes(
     frame: Frame, camera: Camera, bases: Sequence[Base], trials: SizeTrials, least: float
-) -> list[tuple[OvalFit, float]]:
-    """Fit the likely trials of sizes of `bases`; return fits and probabilities."""
+) -> list[_Fitted]:
+    """Fit the likely trials of sizes of `bases`."""
     scores = trials.probabilities()
     fitted = []
     for j in np.flatnonzero(scores > least).tolist():
@@ -105,5 +121,17 @@ def _fit_catalogue_sizes(
         prior = PosePrior(pose, TRACE_SIGMA_INFLATION * sigma)
         fit = fit_oval(frame.pixels, camera, prior, bases[trials.size[j]], 0.0)
         if fit is not None:
-            fitted.append((fit, float(scores[j])))
+            also = tuple(bases[size] for size in other_likely_sizes(trials, j))
+            fitted.append(_Fitted(fit, float(scores[j]), also))
     return fitted
+
+
+def other_likely_sizes(trials: SizeTrials, j: int) -> list[int]:
+    """Return the sizes of rivals for the place of a trial that may be right instead, the likeliest first."""
+    apart = np.hypot(*(trials.poses[:, :2] - trials.poses[j, :2]).T)
+    reach = PLACE_HALF_WIDTHS * np.minimum(trials.poses[:, 3], trials.poses[j, 3])
+    odds = np.exp(trials.features @ trials.weights)
+    rivals = np.flatnonzero((apart <= reach) & (trials.size != trials.size[j]))
+    first = rivals[np.argsort(-odds[rivals], kind="stable")]
+    likely = first[odds[first] / (odds[first] + odds[j]) > MIN_REPORTED_PROBABILITY]
+    return list(dict.fromkeys(trials.size[likely].tolist()))

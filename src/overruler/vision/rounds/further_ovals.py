@@ -1,7 +1,8 @@
 """Further trials of ovals on a table that has some: riders come in units, often in contact.
 
 Where one oval is likely, those of its size beside it are tried, and all sizes that fit at candidates
-that no oval explains: figures and neighbours mislead the free trace there, in size and heading.
+that no oval explains: figures and neighbours mislead the free trace there, in size and heading. The
+network in play sees these by the whole. Then sizes near those of the likely ones are tried.
 """
 
 from dataclasses import replace
@@ -12,21 +13,27 @@ from numpy.typing import NDArray
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.ellipse_net import score_ovals
+from overruler.vision.learned.in_play_net import LOGIT, wanted_changes
 from overruler.vision.learned.patches import Picture
 from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
+from overruler.vision.learned.shapes_in_play import (
+    CORRECTIONS,
+    MIN_LOGIT,
+    answers_from_both_sides,
+    correct_shapes,
+)
 from overruler.vision.rounds.oval_trials import (
     AMONG_WEIGHTS,
     MIN_SCORE,
-    TURNS,
     Placed,
     SizeTrials,
     judge_trials,
 )
 
-LEAST_GROWTH = 0.75
-"""Smallest ratio of a catalogue size's length, and width, to those of a candidate."""
-LARGEST_GROWTH = 1.8
-"""Largest such ratio: a figure may hide nearly half of a base."""
+LEAST_GROWTH = 0.8
+"""Smallest ratio of a catalogue size's length, and width, to those of a shape that the network sees."""
+LARGEST_GROWTH = 1.6
+"""Largest such ratio: a figure may hide a part of a base."""
 MIN_SIGHT_SCORE = 0.3
 """Smallest score at first sight of an oval that is traced."""
 PLACE_HALF_WIDTHS = 0.8
@@ -45,6 +52,10 @@ SIDES = 8
 """Sides of an oval at which others are tried: units stand in rows and staggered, ..."""
 GAPS = (1.0, 1.3)
 """... in contact or a little apart: the distance of their centres, as a share of that in contact."""
+NEAR_SIZE = 0.26
+"""Difference of the logarithms of lengths, and of widths, up to which one size may be taken for another."""
+MAX_RESIZED = 0.12
+"""Largest change of its logarithm by the network in play with which that other size is tried."""
 SAME_HALF_WIDTHS = 0.35
 """Trials of one size nearer than this share of its half width are one oval."""
 
@@ -65,12 +76,35 @@ def add_further_trials(
         tried, standing = len(trials.size), trials.poses[likely]
         placed = beside(trials.size[new], trials.poses[new])
         if look == 0:
-            placed = _joined(placed, _at_candidates(starts, sizes, standing))
+            others = _at_candidates(pyramid, camera, starts, sizes, standing)
+            placed = _joined(placed, others)
         placed = _corrected(pyramid, camera, placed, standing)
         if not len(placed.size):
             break
         trials = trials.joined(judge_trials(pyramid, camera, placed))
-    return trials
+    rivals = _of_other_sizes(pyramid, camera, sizes, trials)
+    return trials.joined(judge_trials(pyramid, camera, rivals))
+
+
+def _of_other_sizes(
+    pyramid: list[Picture], camera: Camera, sizes: Array, trials: SizeTrials
+) -> Placed:
+    """Return the likely ovals in sizes near their own that were not tried in their places.
+
+    The network in play leaves those that it would resize.
+    """
+    likely = np.flatnonzero(trials.probabilities() > MIN_SCORE)
+    growth = np.abs(np.log(sizes / trials.poses[likely, None, 2:4])).max(2)
+    which, size = np.nonzero((growth > 0) & (growth < NEAR_SIZE))
+    row = likely[which]
+    middles, heading = trials.poses[row, :2], trials.poses[row, 4]
+    ovals = np.column_stack([middles, sizes[size], heading])
+    apart = np.hypot(*(middles[:, None] - trials.poses[:, :2]).transpose(2, 0, 1))
+    tried = (apart < PLACE_HALF_WIDTHS * ovals[:, 3:4]) & (size[:, None] == trials.size)
+    placed = Placed(size, ovals, trials.from_above[row]).among(~tried.any(1))
+    answers = answers_from_both_sides(pyramid, camera, placed.ovals)
+    fits = (answers[:, LOGIT] > MIN_LOGIT) & (wanted_changes(answers)[:, 0] < MAX_RESIZED)
+    return placed.among(fits)
 
 
 def weigh_company(trials: SizeTrials) -> SizeTrials:
@@ -111,16 +145,21 @@ def beside(size: NDArray[np.intp], ovals: Array) -> Placed:
     return Placed(np.tile(size, len(steps)), np.concatenate(around), np.zeros(number))
 
 
-def _at_candidates(starts: Array, sizes: Array, explained: Array) -> Placed:
-    """Return ovals of half `sizes` (C, 2) at the candidates (M, 6) outside the ovals (N, 5) that stand."""
-    free = starts[are_outside(starts[:, :2], explained)]
-    growth = sizes / free[:, None, 2:4]
+def _at_candidates(
+    pyramid: list[Picture], camera: Camera, starts: Array, sizes: Array, standing: Array
+) -> Placed:
+    """Return ovals of half `sizes` (C, 2) at the shapes that the network in play sees where `starts` (M, 6) are.
+
+    None has its middle in an oval of `standing` (N, 5).
+    """
+    free = starts[are_outside(starts[:, :2], standing)]
+    number, shapes, logits = correct_shapes(pyramid, camera, free[:, :5], CORRECTIONS)
+    kept = (logits > MIN_LOGIT) & are_outside(shapes[:, :2], standing)
+    number, shapes = number[kept], shapes[kept]
+    growth = sizes / shapes[:, None, 2:4]
     which, size = np.nonzero(((growth > LEAST_GROWTH) & (growth < LARGEST_GROWTH)).all(2))
-    row = np.repeat(np.arange(len(which)), len(TURNS))
-    which, size = which[row], size[row]
-    headings = free[which, 4] + np.tile(TURNS, len(row) // len(TURNS))
-    ovals = np.column_stack([free[which, :2], sizes[size], headings])
-    return Placed(size, ovals, free[which, 5])
+    ovals = np.column_stack([shapes[which, :2], sizes[size], shapes[which, 4]])
+    return Placed(size, ovals, free[number[which], 5])
 
 
 def _corrected(pyramid: list[Picture], camera: Camera, placed: Placed, standing: Array) -> Placed:

@@ -21,9 +21,11 @@ from overruler.vision.learned.ellipse_net import (
     trace_ovals,
     trace_ovals_of_known_size,
 )
+from overruler.vision.learned.in_play_net import LOGIT, LOGITS, wanted_changes
 from overruler.vision.learned.logits import probability_to_logit, sigmoid
 from overruler.vision.learned.patches import Picture, photo_pyramid
 from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
+from overruler.vision.learned.shapes_in_play import answers_from_both_sides
 from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY
 
 MIN_NET_SCORE = 0.01
@@ -58,14 +60,20 @@ MIN_FROM_ABOVE = 0.2
 """Overview probability that counts for any lower one: beside others it is low for true ovals."""
 MIN_SCORE = 0.6
 """Smallest score of an oval base. The rim of a mug on a sample photo has 0.57."""
-OWN_FEATURES = ("constant", "network_logit", "overview_logit", "size_chi2")
-"""What the probability of an oval alone depends on: the network's score at the oval of known size,
-the overview's, and the size error in χ². The fit adds nothing."""
+OWN_FEATURES = (
+    *("constant", "network_logit", "overview_logit", "size_chi2"),
+    *("in_play_logit", "resized", "stretched", "moved"),
+)
+"""What the probability of an oval alone depends on: the network's score at the oval of known size, the overview's,
+the size error in χ², and what the network in play says there: its log odds, and by how much it would change size,
+proportions and place. The fit adds nothing."""
 SCORE = load_coefficients("oval_score")
 ALONE_WEIGHTS = np.array([SCORE[f"alone_{name}"] for name in OWN_FEATURES])
 """Weights of the log odds of an oval alone."""
-AMONG_WEIGHTS = np.array([SCORE[name] for name in (*OWN_FEATURES, "log_length", "alike")])
-"""Weights of those of an oval among others: besides, its length, and how many of its size are near."""
+AMONG_FEATURES = (*OWN_FEATURES, "log_length", "alike")
+"""The same among others: besides, its length, and how many of its size are near."""
+AMONG_WEIGHTS = np.array([SCORE[name] for name in AMONG_FEATURES])
+"""Weights of those of an oval among others."""
 
 
 def trace_candidates(frame: Frame, camera: Camera, starts: Array, sizes: Array) -> TracedOvals:
@@ -139,6 +147,11 @@ class SizeTrials:
     weights: Array
     """(K,): their weights."""
 
+    @property
+    def from_above(self) -> Array:
+        """(N,): probability of an oval by the whole-table network, within its limits."""
+        return sigmoid(self.features[:, OWN_FEATURES.index("overview_logit")])
+
     def probabilities(self) -> Array:
         """Return the probability (N,) that each is a base."""
         return sigmoid(self.features @ self.weights)
@@ -200,7 +213,14 @@ def judge_trials(pyramid: list[Picture], camera: Camera, placed: Placed) -> Size
     chi2 = np.minimum(np.diagonal(_size_chi2(poses[:, 2:4], again)), MAX_SIZE_CHI2)
     from_above = np.clip(placed.from_above, MIN_FROM_ABOVE, MAX_OVERVIEW_PROBABILITY)
     logits = probability_to_logit([score, from_above])
-    features = np.column_stack([np.ones(len(score)), *logits, chi2])
+    in_play = answers_from_both_sides(pyramid, camera, poses)
+    features = np.column_stack(
+        [
+            *(np.ones(len(score)), *logits, chi2),
+            in_play[:, LOGIT].clip(*LOGITS),
+            wanted_changes(in_play),
+        ]
+    )
     return SizeTrials(placed.size, poses, sigmas, features, ALONE_WEIGHTS)
 
 
