@@ -80,6 +80,7 @@ def test_nothing_overlaps_and_nothing_is_too_small_on_any_screen(table: "Page") 
     faults += look(table, "rings")
     table.click("#more")
     faults += look(table, "the menu")
+    assert table.inner_text("#forget") == "Delete these photos and all that is kept of them"
     table.click("#menu [data-close]")
     table.click("#mode-list")
     faults += look(table, "the list")

@@ -8,7 +8,7 @@ import { make } from "./svg.js";
 
 const find = (name) => document.getElementById(name);
 const DELETE = "Delete this photo and all of it";
-const DELETE_ALL = "Delete these photos and all of them";
+const DELETE_ALL = "Delete these photos and all that is kept of them";
 const ALONE = "Only this computer can open this page. Start it as “overruler serve --lan” to let phones in.";
 
 export class Menu {
