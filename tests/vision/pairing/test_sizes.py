@@ -142,6 +142,22 @@ def test_coarse_photos_vote_less() -> None:
     assert _vote_weight(coarse) < 0.5 * _vote_weight(sharp) <= 0.5 * VOTE_SHARE
 
 
+def test_two_coarse_photos_do_not_outvote_a_sharp_one_about_an_oval() -> None:
+    cameras = camera_from(0.0), camera_from(120.0, 75.0), camera_from(240.0, 75.0)
+    photos = [see(k, camera, OTHERS) for k, camera in enumerate(cameras)]
+    small, large = Base.oval(35, 60), Base.oval(42, 75)
+    seen = [
+        Sighting(photo, replace(photo.detections[0], base=base, learned_radius_mm=None))
+        for photo, base in zip(photos, (large, small, small), strict=True)
+    ]
+    finding = Decided.of(associate(photos, BOARD_MM)[0], ())
+    (shares,) = weigh_sizes([replace(finding, base=small, sightings=tuple(seen))], RADII_MM)
+    assert next(iter(shares)) == large
+    blurred = tuple(Sighting(photos[1], one.detection) for one in seen)
+    (shares,) = weigh_sizes([replace(finding, base=small, sightings=blurred)], RADII_MM)
+    assert next(iter(shares)) == small
+
+
 def test_a_photo_that_shows_all_rims_too_small_is_allowed_for() -> None:
     bases = [(450.0, 350.0, 0.0, 32.0), *OTHERS]
     photos = []

@@ -59,7 +59,7 @@ SizeShares = dict[Base, float]
 
 def weigh_sizes(findings: Sequence[Decided], radii_mm: Array) -> list[SizeShares]:
     """The sizes of all findings; those of round bases out of `radii_mm` (C,)."""
-    shares = [_named_sizes([one.detection for one in each.sightings]) for each in findings]
+    shares = [_votes(each) for each in findings]
     rounds = [k for k, each in enumerate(findings) if _measured(each)]
     offsets_mm = _find_offsets_mm([findings[k] for k in rounds])
     low = [k for k in rounds if findings[k].xyz_mm[2] < ON_LEVEL_MM]
@@ -87,6 +87,12 @@ def size_misfits(findings: Sequence[Decided]) -> list[float]:
     return against
 
 
+def _votes(finding: Decided) -> SizeShares:
+    """The sizes that photos name; a coarse photo counts for less, unless it measured a rectangle along its sides."""
+    weights = [1.0 if one.is_rectangle else _sharpness(one) for one in finding.sightings]
+    return _named_sizes([one.detection for one in finding.sightings], weights)
+
+
 def _votes_at_height(finding: Decided) -> SizeShares:
     """The sizes that photos name at the base's height: taken to lie on the board it seems larger."""
     z_mm = float(finding.xyz_mm[2])
@@ -96,7 +102,12 @@ def _votes_at_height(finding: Decided) -> SizeShares:
 
 def _vote_weight(sighting: Sighting) -> float:
     """How much a photo's vote for a size counts beside the radius that it measured."""
-    return VOTE_SHARE * min(1.0, (SHARP_MM_PER_PX / sighting.mm_per_px) ** 2)
+    return VOTE_SHARE * _sharpness(sighting)
+
+
+def _sharpness(sighting: Sighting) -> float:
+    """How much a photo's vote counts by its resolution."""
+    return min(1.0, (SHARP_MM_PER_PX / sighting.mm_per_px) ** 2)
 
 
 def _combine(by_radius: SizeShares, by_votes: SizeShares) -> SizeShares:
