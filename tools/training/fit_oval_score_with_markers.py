@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.bases import catalogue
 from overruler.frame import Frame
@@ -18,7 +19,12 @@ from overruler.geometry.pose import Array
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.learned.patches import photo_pyramid
-from overruler.vision.rounds.further_ovals import add_further_trials, weigh_company
+from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
+from overruler.vision.rounds.further_ovals import (
+    PLACE_HALF_WIDTHS,
+    add_further_trials,
+    weigh_company,
+)
 from overruler.vision.rounds.oval_trials import (
     AMONG_FEATURES,
     MIN_SCORE,
@@ -35,6 +41,8 @@ from training.score_tables import cards_of, read_photo_options, rows_of_photos, 
 
 NAME = "oval_score"
 """The file of the weights."""
+CAUTION = 0.5
+"""What is taken off the log odds: most tables have fewer ovals than those that teach."""
 FOLDS = 5
 NUMBER, IS_BASE, SIZE = 0, 1, 2
 """Columns of a row: the photo's number, whether a base lies there (-1: counts neither way), which size."""
@@ -56,8 +64,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"{(told == 0).sum()} of {(truth == 0).sum()} others"
     )
     alone, among = fitted(rows)
+    among = calibrated(among, rows, odds)
     names = [*(f"alone_{name}" for name in OWN_FEATURES), *AMONG_FEATURES]
-    data = f"logistic regression on trials in {photos} rendered photos"
+    data = (
+        f"logistic regression on trials in {photos} rendered photos; log odds calibrated for the likeliest of each "
+        f"place, then lowered by {CAUTION:g}"
+    )
     program = "fit_oval_score_with_markers.py TABLES --write"
     text = weights_text(names, np.concatenate([alone, among]), data, program)
     print(text, end="")
@@ -71,6 +83,33 @@ def fitted(rows: Array) -> tuple[Array, Array]:
     truth = rows[counts, IS_BASE]
     alone = regression(rows[counts, POSE.stop :], truth)
     return alone, regression(_among_others(rows, alone)[counts], truth)
+
+
+def calibrated(among: Array, rows: Array, odds: Array) -> Array:
+    """Weights whose probabilities hold for the likeliest trial of each place, by `odds` (N,) of others' weights.
+
+    The regression counts rivals of one place, most of them of a wrong size, as if all could be told.
+    """
+    told = [k for number in np.unique(rows[:, NUMBER]) for k in _likeliest(rows, odds, number)]
+    told = [k for k in told if rows[k, IS_BASE] >= 0]
+    offset, slope = regression(
+        np.column_stack([np.ones(len(told)), odds[told]]), rows[told, IS_BASE]
+    )
+    weights: Array = slope * among
+    weights[0] += offset - CAUTION
+    return weights
+
+
+def _likeliest(rows: Array, odds: Array, number: float) -> list[int]:
+    """The likeliest trials of each place in one photo."""
+    here = np.flatnonzero(rows[:, NUMBER] == number)
+    ovals = rows[here, POSE]
+
+    def are_rivals(k: int, others: list[int]) -> NDArray[np.bool_]:
+        reach = PLACE_HALF_WIDTHS * np.minimum(ovals[others, 3], ovals[k, 3])
+        return np.asarray(np.hypot(*(ovals[others, :2] - ovals[k, :2]).T) <= reach)
+
+    return [int(here[k]) for k in likeliest_of_each_place(odds[here], are_rivals)]
 
 
 def _among_others(rows: Array, alone: Array) -> Array:
