@@ -24,6 +24,7 @@ from overruler.vision.rounds.further_ovals import (
     _at_candidates,
     _of_other_sizes,
     add_further_trials,
+    doubt_few,
     weigh_company,
 )
 from overruler.vision.rounds.oval_trials import (
@@ -278,6 +279,19 @@ def test_a_likely_oval_is_tried_in_the_size_near_its_own_that_the_network_sees_t
     assert rivals.ovals[0] == pytest.approx([x, y, *half[1], turn])
     both = told.joined(judge_trials(pyramid, camera, rivals))
     assert len(_of_other_sizes(pyramid, camera, half, both).size) == 0  # it was tried there
+
+
+@pytest.mark.parametrize(("number", "doubted"), [(1, True), (2, True), (3, False)])
+def test_a_table_with_few_ovals_makes_each_doubtful(number: int, doubted: bool) -> None:
+    middles = np.repeat(200.0 * np.arange(number), 2)  # two trials in each place
+    poses = np.column_stack(
+        [middles, 0 * middles, 0 * middles + 30.0, 0 * middles + 17.5, 0 * middles]
+    )
+    odds = np.full((2 * number, 1), 1.0)
+    trials = SizeTrials(np.zeros(2 * number, int), poses, poses, odds, np.ones(1))
+    told = doubt_few(trials).probabilities()
+    assert (told < trials.probabilities()).all() == doubted
+    assert (told > MIN_SCORE).all() != doubted
 
 
 def test_of_two_sizes_that_are_likely_in_one_place_the_other_is_named() -> None:

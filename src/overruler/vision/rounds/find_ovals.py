@@ -24,6 +24,7 @@ from overruler.vision.learned.shapes_in_play import SeenShapes
 from overruler.vision.rounds.further_ovals import (
     PLACE_HALF_WIDTHS,
     add_further_trials,
+    doubt_few,
     weigh_company,
 )
 from overruler.vision.rounds.oval_edge_fit import OvalFit, PosePrior, fit_oval
@@ -68,7 +69,8 @@ def find_ovals(
     else:
         traced = trace_candidates(frame, camera, starts, sizes)
         first = size_trials(pyramid, camera, sizes, traced)
-        trials = weigh_company(add_further_trials(pyramid, camera, sizes, starts, first))
+        further = add_further_trials(pyramid, camera, sizes, starts, first)
+        trials = doubt_few(weigh_company(further))
     least = MIN_SCORE if seen is None else MIN_SCORE_IN_PLAY
     fitted = _fit_catalogue_sizes(frame, camera, bases, trials, least)
     chosen = likeliest_compatible_set(

@@ -56,6 +56,10 @@ NEAR_SIZE = 0.26
 """Difference of the logarithms of lengths, and of widths, up to which one size may be taken for another."""
 MAX_RESIZED = 0.12
 """Largest change of its logarithm by the network in play with which that other size is tried."""
+FEWEST_TOGETHER = 3
+"""With fewer likely ovals on the table, ..."""
+FEW_LOGIT = 1.0
+"""... the log odds of each are lower by this: bushes and stones look like one now and then."""
 SAME_HALF_WIDTHS = 0.35
 """Trials of one size nearer than this share of its half width are one oval."""
 
@@ -113,11 +117,7 @@ def weigh_company(trials: SizeTrials) -> SizeTrials:
     apart = np.hypot(*(at[:, None] - at).transpose(2, 0, 1))
     half_width = trials.poses[:, 3]
 
-    def claim_one_place(k: int, others: list[int]) -> NDArray[np.bool_]:
-        reach = PLACE_HALF_WIDTHS * np.minimum(half_width[others], half_width[k])
-        return np.asarray(apart[k, others] <= reach)
-
-    first = likeliest_of_each_place(alone, claim_one_place)
+    first = _first_of_each_place(trials, alone)
     others = apart > PLACE_HALF_WIDTHS * half_width[:, None]
     near = others & (apart < NEAR_HALF_LENGTHS * trials.poses[:, 2:3])
     alike = near & (trials.size[:, None] == trials.size)
@@ -125,6 +125,25 @@ def weigh_company(trials: SizeTrials) -> SizeTrials:
     log_length = np.log(trials.poses[:, 2] / USUAL_HALF_LENGTH_MM)
     features = np.column_stack([trials.features, log_length, number])
     return replace(trials, features=features, weights=AMONG_WEIGHTS)
+
+
+def doubt_few(trials: SizeTrials) -> SizeTrials:
+    """Return the trials with lower log odds where few on the table are likely: most tables have no ovals."""
+    probability = trials.probabilities()
+    first = _first_of_each_place(trials, probability)
+    is_many = (probability[first] > MIN_SCORE).sum() >= FEWEST_TOGETHER
+    return trials if is_many else trials.with_offset(np.full(len(probability), -FEW_LOGIT))
+
+
+def _first_of_each_place(trials: SizeTrials, probability: Array) -> list[int]:
+    """Return the likeliest trial of each place."""
+    at, half_width = trials.poses[:, :2], trials.poses[:, 3]
+
+    def claim_one_place(k: int, others: list[int]) -> NDArray[np.bool_]:
+        reach = PLACE_HALF_WIDTHS * np.minimum(half_width[others], half_width[k])
+        return np.asarray(np.hypot(*(at[others] - at[k]).T) <= reach)
+
+    return likeliest_of_each_place(probability, claim_one_place)
 
 
 def _joined(one: Placed, other: Placed) -> Placed:
