@@ -10,19 +10,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from overruler.bases import catalogue
 from overruler.frame import Frame
-from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.learned.patches import photo_pyramid
-from overruler.vision.learned.rivals_for_a_place import likeliest_of_each_place
 from overruler.vision.rounds.further_ovals import (
-    PLACE_HALF_WIDTHS,
     add_further_trials,
+    first_of_each_place,
     weigh_company,
 )
 from overruler.vision.rounds.oval_trials import (
@@ -34,7 +31,7 @@ from overruler.vision.rounds.oval_trials import (
     trace_candidates,
 )
 from overruler.vision.rounds.ring_filter import are_visible
-from synthetic.from_above.sheet import Truth, lengthwise, on_board, read_truth, traced_view
+from synthetic.from_above.sheet import bases_of_shape, read_truth, traced_view
 from training.fit_oval_score import verdict
 from training.fit_regiment_score import regression
 from training.score_tables import cards_of, read_photo_options, rows_of_photos, weights_text
@@ -103,13 +100,7 @@ def calibrated(among: Array, rows: Array, odds: Array) -> Array:
 def _likeliest(rows: Array, odds: Array, number: float) -> list[int]:
     """The likeliest trials of each place in one photo."""
     here = np.flatnonzero(rows[:, NUMBER] == number)
-    ovals = rows[here, POSE]
-
-    def are_rivals(k: int, others: list[int]) -> NDArray[np.bool_]:
-        reach = PLACE_HALF_WIDTHS * np.minimum(ovals[others, 3], ovals[k, 3])
-        return np.asarray(np.hypot(*(ovals[others, :2] - ovals[k, :2]).T) <= reach)
-
-    return [int(here[k]) for k in likeliest_of_each_place(odds[here], are_rivals)]
+    return [int(here[k]) for k in first_of_each_place(rows[here, POSE], odds[here])]
 
 
 def _among_others(rows: Array, alone: Array) -> Array:
@@ -136,19 +127,12 @@ def _rows(seed: int, numbered: tuple[int, Path]) -> list[list[float]]:
     pyramid = photo_pyramid(frame)
     first = size_trials(pyramid, camera, half, trace_candidates(frame, camera, starts, half))
     trials = add_further_trials(pyramid, camera, half, starts, first)
-    bases = _ovals(truth, camera)
+    bases = bases_of_shape(truth, camera, "oval")
     rows = []
     for size, pose, own in zip(trials.size, trials.poses, trials.features, strict=True):
         said = verdict(pose, bases)
         rows.append([number, -1 if said is None else said, size, *pose, *own])
     return rows
-
-
-def _ovals(truth: Truth, camera: Camera) -> Array:
-    """The ovals (M, 7) of a truth, as `Sheet` has them: where they appear on the table."""
-    some = [piece for piece in truth["pieces"] if piece["shape"]["type"] == "oval"]
-    rows = [[*lengthwise(on_board(camera, one)), 1, one["visible_rim"]] for one in some]
-    return np.array(rows).reshape(-1, 7)
 
 
 if __name__ == "__main__":

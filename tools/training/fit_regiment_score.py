@@ -33,7 +33,7 @@ from overruler.vision.plates.regiments import measure_hypotheses
 from synthetic.arrays import Picture
 from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo
-from synthetic.from_above.sheet import REACH_MM, drawn_view, lengthwise, on_board
+from synthetic.from_above.sheet import REACH_MM, bases_of_shape, drawn_view
 from synthetic.painted.wardrobe import Wardrobe
 from training.score_tables import (
     Table,
@@ -96,10 +96,7 @@ def _painted_table(
 
 
 def _rectangles(truth: Any, camera: Camera) -> Array:
-    """The bases (M, 7) of a truth, as `Sheet` has them."""
-    standing = [one for one in truth["pieces"] if one["shape"]["type"] == "rectangle"]
-    bases = [[*lengthwise(on_board(camera, one)), 1, one["visible_rim"]] for one in standing]
-    return np.array(bases).reshape(-1, 7)
+    return bases_of_shape(truth, camera, "rectangle")
 
 
 def judged(table: Table) -> Iterator[list[float]]:

@@ -130,6 +130,13 @@ def lengthwise(base: Sequence[float]) -> list[float]:
     return [x, y, width, length, heading + np.pi / 2]
 
 
+def bases_of_shape(truth: Truth, camera: Camera, shape: str) -> Array:
+    """The bases (M, 7) of one shape, as `Sheet` has them: where they appear on the table."""
+    some = [piece for piece in truth["pieces"] if piece["shape"]["type"] == shape]
+    rows = [[*lengthwise(on_board(camera, one)), 1, one["visible_rim"]] for one in some]
+    return np.array(rows).reshape(-1, 7)
+
+
 # --- what is seen of a painted rim ---
 
 

@@ -22,8 +22,8 @@ from overruler.vision.learned.logits import EVEN_SCORE
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.shapes_in_play import SeenShapes
 from overruler.vision.rounds.further_ovals import (
-    PLACE_HALF_WIDTHS,
     add_further_trials,
+    claim_one_place,
     doubt_few,
     weigh_company,
 )
@@ -130,10 +130,9 @@ def _fit_catalogue_sizes(
 
 def other_likely_sizes(trials: SizeTrials, j: int) -> list[int]:
     """Return the sizes of rivals for the place of a trial that may be right instead, the likeliest first."""
-    apart = np.hypot(*(trials.poses[:, :2] - trials.poses[j, :2]).T)
-    reach = PLACE_HALF_WIDTHS * np.minimum(trials.poses[:, 3], trials.poses[j, 3])
     odds = np.exp(trials.features @ trials.weights)
-    rivals = np.flatnonzero((apart <= reach) & (trials.size != trials.size[j]))
+    is_here = claim_one_place(trials.poses[j], trials.poses)
+    rivals = np.flatnonzero(is_here & (trials.size != trials.size[j]))
     first = rivals[np.argsort(-odds[rivals], kind="stable")]
     likely = first[odds[first] / (odds[first] + odds[j]) > MIN_REPORTED_PROBABILITY]
     return list(dict.fromkeys(trials.size[likely].tolist()))

@@ -95,7 +95,7 @@ def _of_other_sizes(
 ) -> Placed:
     """Return the likely ovals in sizes near their own that were not tried in their places.
 
-    The network in play leaves those that it would resize.
+    Those that the network in play would resize are left out.
     """
     likely = np.flatnonzero(trials.probabilities() > MIN_SCORE)
     growth = np.abs(np.log(sizes / trials.poses[likely, None, 2:4])).max(2)
@@ -116,8 +116,7 @@ def weigh_company(trials: SizeTrials) -> SizeTrials:
     alone, at = trials.probabilities(), trials.poses[:, :2]
     apart = np.hypot(*(at[:, None] - at).transpose(2, 0, 1))
     half_width = trials.poses[:, 3]
-
-    first = _first_of_each_place(trials, alone)
+    first = first_of_each_place(trials.poses, alone)
     others = apart > PLACE_HALF_WIDTHS * half_width[:, None]
     near = others & (apart < NEAR_HALF_LENGTHS * trials.poses[:, 2:3])
     alike = near & (trials.size[:, None] == trials.size)
@@ -130,20 +129,22 @@ def weigh_company(trials: SizeTrials) -> SizeTrials:
 def doubt_few(trials: SizeTrials) -> SizeTrials:
     """Return the trials with lower log odds where few on the table are likely: most tables have no ovals."""
     probability = trials.probabilities()
-    first = _first_of_each_place(trials, probability)
+    first = first_of_each_place(trials.poses, probability)
     is_many = (probability[first] > MIN_SCORE).sum() >= FEWEST_TOGETHER
     return trials if is_many else trials.with_offset(np.full(len(probability), -FEW_LOGIT))
 
 
-def _first_of_each_place(trials: SizeTrials, probability: Array) -> list[int]:
-    """Return the likeliest trial of each place."""
-    at, half_width = trials.poses[:, :2], trials.poses[:, 3]
+def first_of_each_place(ovals: Array, likelihood: Array) -> list[int]:
+    """Return the likeliest of the trials (N, 5) of each place, by probabilities or log odds (N,)."""
+    return likeliest_of_each_place(
+        likelihood, lambda k, others: claim_one_place(ovals[k], ovals[others])
+    )
 
-    def claim_one_place(k: int, others: list[int]) -> NDArray[np.bool_]:
-        reach = PLACE_HALF_WIDTHS * np.minimum(half_width[others], half_width[k])
-        return np.asarray(np.hypot(*(at[others] - at[k]).T) <= reach)
 
-    return likeliest_of_each_place(probability, claim_one_place)
+def claim_one_place(oval: Array, others: Array) -> NDArray[np.bool_]:
+    """Tell which of the ovals (N, 5) cannot stand beside one (5,)."""
+    reach = PLACE_HALF_WIDTHS * np.minimum(others[:, 3], oval[3])
+    return np.asarray(np.hypot(*(others[:, :2] - oval[:2]).T) <= reach)
 
 
 def _joined(one: Placed, other: Placed) -> Placed:
@@ -186,21 +187,18 @@ def _corrected(pyramid: list[Picture], camera: Camera, placed: Placed, standing:
 
     None has its middle in an oval of `standing` (N, 5); of those of one place the likeliest stays.
     """
-    size, ovals, from_above = placed
     score = np.empty(0)
     for _ in range(LOOKS):
-        kept = are_outside(ovals[:, :2], standing)
-        size, ovals, from_above = size[kept], ovals[kept], from_above[kept]
-        if not len(ovals):
-            return Placed(size, ovals, from_above)
-        seen = score_ovals(pyramid, camera, ovals)
+        placed = placed.among(are_outside(placed.ovals[:, :2], standing))
+        if not len(placed.size):
+            return placed
+        seen = score_ovals(pyramid, camera, placed.ovals)
         likely = seen.score > MIN_SIGHT_SCORE
-        half = ovals[likely, 2:4]
-        size, from_above, score = size[likely], from_above[likely], seen.score[likely]
-        ovals = seen.ovals[likely]
-        ovals[:, 2:4] = half
-    first = _distinct(size, ovals, score)
-    return Placed(size[first], ovals[first], from_above[first])
+        placed, score = placed.among(likely), seen.score[likely]
+        moved = seen.ovals[likely]
+        moved[:, 2:4] = placed.ovals[:, 2:4]
+        placed = placed._replace(ovals=moved)
+    return placed.among(_distinct(placed.size, placed.ovals, score))
 
 
 def _distinct(size: NDArray[np.intp], ovals: Array, score: Array) -> list[int]:

@@ -128,7 +128,7 @@ class Placed(NamedTuple):
     from_above: Array
     """(N,): probability of an oval by the whole-table network."""
 
-    def among(self, rows: NDArray[np.bool_]) -> "Placed":
+    def among(self, rows: NDArray[np.bool_] | list[int]) -> "Placed":
         return Placed(self.size[rows], self.ovals[rows], self.from_above[rows])
 
 

@@ -33,7 +33,7 @@ from overruler.vision.plates.sides import crop_view, half_extents, rotate_left, 
 from synthetic.arrays import Array, Picture, Rng
 from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo, steepest_tilt
-from synthetic.from_above.sheet import MARGIN_MM, lengthwise, on_board, read_truth
+from synthetic.from_above.sheet import MARGIN_MM, bases_of_shape, read_truth
 from synthetic.painted.wardrobe import Wardrobe
 from synthetic.tiles import library
 from training.blocks import Arrays, Drawing
@@ -75,11 +75,9 @@ def drawn_block(seed: int, number: int, wardrobe: Wardrobe | None = None) -> Arr
 def traced_block(path: Path) -> Arrays:
     """Strips of a traced table."""
     rng, (truth, camera, photo) = np.random.default_rng(5), read_truth(path)
-    standing = [one for one in truth["pieces"] if one["shape"]["type"] == "rectangle"]
-    rows = [[*lengthwise(on_board(camera, one)), 1, one["visible_rim"]] for one in standing]
+    bases = bases_of_shape(truth, camera, "rectangle")
     width, height = truth["board"]["width_mm"], truth["board"]["height_mm"]
     box = (-MARGIN_MM, -MARGIN_MM, width + MARGIN_MM, height + MARGIN_MM)
-    bases = np.array(rows, float).reshape(-1, 7)
     return _joined(list(looks(rng, photo, camera, bases, box, TRACED_TIMES)))
 
 
