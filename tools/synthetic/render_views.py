@@ -15,7 +15,8 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from synthetic.traced.spec import BOARDS_MM
+from synthetic.printed_grids import FORMS
+from synthetic.traced.spec import BOARDS_MM, Spec
 from synthetic.traced.spec_of_views import KINDS, draw_views_spec
 
 
@@ -34,6 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         spec = draw_views_spec(seed, options.only)
         if options.layout:
             spec = replace(spec, layout=options.layout, markers=max(spec.markers, 6))
+        if options.grid:
+            spec = replace(spec, lines=(options.grid, options.cell_mm), mat=_cloth_of(spec))
         files = photograph_from_all_sides(
             f"v{seed:04d}", spec, options.kinds, options.scale, options.move
         )
@@ -54,9 +57,16 @@ def _parser() -> argparse.ArgumentParser:
         "--kinds", nargs="+", default=list(KINDS), help="the camera of each photo, in order"
     )
     parser.add_argument("--scale", type=float, default=0.5, help="below 1: rougher and quicker")
+    parser.add_argument("--grid", choices=FORMS, help="what is printed on the mat")
+    parser.add_argument("--cell-mm", type=float, default=25.4, help="how wide a cell of it is")
     parser.add_argument("--move", action="store_true", help="a piece moves before the last photo")
     parser.add_argument("--out", type=Path, default=Path("out/views"), help="folder")
     return parser
+
+
+def _cloth_of(spec: Spec) -> str:
+    """The mat, or another one where there is none, or one with a grid."""
+    return "grass" if spec.mat in ("none", "hex") else spec.mat
 
 
 def write(path: Path, data: bytes | str) -> None:

@@ -5,6 +5,7 @@ import numpy as np
 from overruler.pieces import Grid
 from synthetic.arrays import Array, Picture, Rng
 from synthetic.mats import WOODS, as_bytes, hexes, mat, planks
+from synthetic.printed_grids import print_grid
 from synthetic.things.materials import Material, Part, plain, printed
 from synthetic.things.mesh import Mesh, box, sheet
 from synthetic.traced.spec import Spec
@@ -55,6 +56,10 @@ def _floor(rng: Rng) -> Material:
 
 def _print(spec: Spec, grid: Grid | None, texel_mm: float, rng: Rng) -> Picture:
     image = mat(spec.mat, *spec.size_mm, texel_mm, rng)
+    if spec.lines is not None:
+        own = np.random.default_rng([spec.seed, 7])
+        drawn = print_grid(image.astype(np.float32) / np.float32(255), texel_mm, *spec.lines, own)
+        return as_bytes(drawn)
     if grid is None:
         return image
     lines = hexes(

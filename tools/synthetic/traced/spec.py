@@ -74,6 +74,8 @@ class Spec:
     """Of the terrain, this many hills and roofs that pieces stand on come first."""
     unmanned: bool = False
     """Whether bases carry no figures."""
+    lines: tuple[str, float] | None = None
+    """Of a grid printed on the mat: its form and how wide a cell is, in mm."""
 
     @property
     def difficulty(self) -> str:
