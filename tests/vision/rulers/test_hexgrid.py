@@ -9,6 +9,7 @@ import pytest
 from overruler.geometry.pose import Array
 from overruler.scene import Grid
 from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.rulers.hex_lines import side_contrast
 from overruler.vision.rulers.hexgrid import find_grid, grid_problems
 
 BOARD_MM = (800.0, 700.0)
@@ -110,3 +111,12 @@ def test_nothing_is_said_of_a_grid_that_lies_straight() -> None:
     assert (
         grid_problems(find_grid(view_of(hexes(Grid("flat", 28.0, (10.0, 10.0)))), BOARD_MM)) == ()
     )
+
+
+def test_hexes_with_lines_of_the_other_way_within_are_not_those_that_are_drawn() -> None:
+    """Sides that look dark because light lines run beside them: the grid is half as large."""
+    drawn = np.tile([1.8, 1.9, 1.7, -0.4, -0.5, -0.4, -0.6, -0.6, -0.5], (20, 1))
+    between = np.tile([1.8, 1.9, 1.7, -1.6, -2.0, -2.1, -3.5, -2.7, -3.6], (20, 1))
+    assert side_contrast(drawn) == pytest.approx(1.7)
+    assert side_contrast(-drawn) == pytest.approx(1.7)
+    assert side_contrast(between) == 0

@@ -69,16 +69,19 @@ def side_contrast(contrasts: Array) -> float:
     """Mean contrast of the faintest of three sides of hexes (N, 3), or (N, 9) with places within.
 
     0 where the sides differ, where too many hexes have no lines, or where there are lines within
-    the hexes as well.
+    the hexes as well: also such of the other way, light ones within dark sides.
     """
     if not len(contrasts):
         return 0.0
     signed = contrasts * np.sign(contrasts[:, :3].mean())
     sides = signed[:, :3].mean(0)
-    within = float(signed[:, 3:].mean(0).max(initial=0.0))
+    inner = signed[:, 3:].mean(0)
+    within = float(inner.max(initial=0.0))
     is_drawn = signed[:, :3].mean(1) > sides.mean() / 3
     if np.mean(is_drawn) <= MIN_DRAWN_SHARE:
         return 0.0
     faintest = sides.min()
-    alike = faintest > max(MIN_SIDE_RATIO * sides.max(), MIN_CONTRAST_RATIO * within)
+    alike = faintest > max(
+        MIN_SIDE_RATIO * sides.max(), MIN_CONTRAST_RATIO * within, -inner.min(initial=0.0)
+    )
     return float(faintest) if alike else 0.0
