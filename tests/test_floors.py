@@ -58,6 +58,7 @@ VISION_ROOMS = (
     "calibrators",
     "contours",
     "rounds",
+    "prints",
     "hexagons",
     "plates",
     "detection",

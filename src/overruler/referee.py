@@ -7,6 +7,7 @@ the camera by the bases; estimate the light; weigh the witnesses of the scale; b
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,6 +46,7 @@ from overruler.vision.detection.finders import Sizes, round_radii_mm
 from overruler.vision.detection.lazy_polygons import LazyPolygons
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.hill_net import HillMap, predict_hill_map
+from overruler.vision.prints.printed_grid import PrintedGrid
 from overruler.vision.refinement.base_scale import refine_by_bases
 from overruler.vision.refinement.lit_side import remeasure_by_lit_side
 from overruler.vision.refinement.marker_scale import flag_marker_size
@@ -150,13 +152,13 @@ class Referee:
         bases = self._known_bases()
         with ThreadPoolExecutor(1) as aside:  # in the order in which the results are needed
             finding_rulers = aside.submit(find_rulers, frame, calibration, view)
+            finding_print = aside.submit(PrintedGrid.of, view)
             finding_grid = aside.submit(find_grid, view, calibration.board_mm)
             mapping_hills = self._map_hills(aside, view, calibration)
             cards = [*self._card_squares_mm(calibration), *ground.cards_mm()]
             hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(finding_rulers.result())])
-            on_board = detect(
-                frame, calibration, bases, hidden, margin_mm, progress, least_score=least
-            )
+            known = (hidden, margin_mm, progress, None, least, finding_print.result)
+            on_board = detect(frame, calibration, bases, *known)
         on_board, doubtful = split_doubtful(on_board)
         rulers, seen_grid = finding_rulers.result(), finding_grid.result()
         on_ground = detect_on_ground(frame, calibration, bases, ground, progress)
@@ -232,7 +234,11 @@ class Referee:
         hidden = [*self._card_squares_mm(calibration), *ruler_footprints(report.rulers)]
         bases = self._known_bases() if bases is None else bases
         margin_mm = self._margin_mm(calibration)
-        found = detect(frame, calibration, bases, hidden, margin_mm, within_mm=within_mm)
+        printed = cache(
+            lambda: PrintedGrid.of(rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM))
+        )
+        known = (hidden, margin_mm)
+        found = detect(frame, calibration, bases, *known, within_mm=within_mm, printed=printed)
         radii_mm = round_radii_mm(bases)
         found = reassess_sizes(frame, calibration.camera, found, report.areas, radii_mm)
         return raise_pieces(frame, calibration, found, report.areas)

@@ -174,9 +174,14 @@ def settled(table: Judged, alone: Array, among: Array) -> Array:
     return odds
 
 
-def regression(features: Array, truth: Array, counts: Array | float = 1.0) -> Array:
-    """Weights by logistic regression, held to 0 but for the constant; `counts` (N,) is how much each row counts."""
-    held = RIDGE * np.diag([0.0] + [1.0] * (features.shape[1] - 1))
+def regression(
+    features: Array, truth: Array, counts: Array | float = 1.0, ridge: float = RIDGE
+) -> Array:
+    """Weights by logistic regression, held to 0 by a `ridge` but for the constant.
+
+    `counts` (N,) is how much each row counts.
+    """
+    held = ridge * np.diag([0.0] + [1.0] * (features.shape[1] - 1))
     weights = np.zeros(features.shape[1])
     for _ in range(STEPS):
         said = 1 / (1 + np.exp(-(features @ weights).clip(-30, 30)))

@@ -32,6 +32,7 @@ from overruler.vision.detection.finders import (
 from overruler.vision.hexagons.find import with_hexagons, with_named_hexagons
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
+from overruler.vision.prints.printed_grid import PrintOnMat, nothing_printed
 from overruler.vision.rounds.fit_rounds import MIN_SCORE, MIN_SCORE_IN_PLAY
 from overruler.vision.rounds.suppression import MAX_OVERLAP_SHARE
 
@@ -60,19 +61,22 @@ def detect(
     progress: Callable[[str], None] = lambda text: None,
     within_mm: Array | None = None,
     least_score: float = MIN_SCORE,
+    printed: PrintOnMat = nothing_printed,
 ) -> tuple[Detection, ...]:
     """Detect the given `bases` in a photo, the surest first.
 
     Nothing is searched for in `hidden` polygons (K, 2) in mm, such as the markers' cards. Bases may
     stand up to `margin_mm` beyond the board. `within_mm` (2, 2), lower left and upper right, limits
     the search to a part of a known table; round bases are then found by the whole-table network
-    only. Round bases and unnamed rectangles below `least_score` are left out.
+    only. Round bases and unnamed rectangles below `least_score` are left out. So are bare cells of the
+    grid that is `printed` on the mat.
     """
     progress("looking for bases")
     sizes = Sizes.of(bases)
     view = rectify_board(frame, calibration, margin_mm=margin_mm, within_mm=within_mm)
     rings = within_mm is None
-    search = Search.begin(frame, calibration, view, sizes, hidden, rings, progress, least_score)
+    known = (hidden, rings, progress, least_score, printed)
+    search = Search.begin(frame, calibration, view, sizes, *known)
     together = _choose(search, *_run_finders(search))
     camera = calibration.camera
     if least_score < MIN_SCORE:
@@ -147,7 +151,16 @@ def _run_finders(search: Search) -> tuple[list[Detection], list[Detection]]:
         results = [first.find(search), *(future.result() for future in running)]
     for finder, some in zip(needed, results, strict=True):
         (unnamed if finder.kind == UNNAMED else found).extend(some)
-    return found, unnamed
+    return _without_bare_cells(found, search), _without_bare_cells(unnamed, search)
+
+
+def _without_bare_cells(detections: Sequence[Detection], search: Search) -> list[Detection]:
+    """Remove what is just a cell of the grid on the mat."""
+    grid = search.printed() if detections else None
+    if grid is None:
+        return [*detections]
+    bare = grid.are_bare_cells([(one.base, one.xy_mm, one.turn_rad) for one in detections])
+    return [one for one, is_bare in zip(detections, bare, strict=True) if not is_bare]
 
 
 def _without_parts(

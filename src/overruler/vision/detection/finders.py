@@ -23,6 +23,7 @@ from overruler.vision.learned.in_play_net import look_in_play
 from overruler.vision.learned.rim_net import estimate_rims
 from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candidates
 from overruler.vision.learned.shapes_in_play import NO_SHAPES, SeenShapes
+from overruler.vision.prints.printed_grid import PrintOnMat, nothing_printed
 from overruler.vision.rounds.find_ovals import find_ovals
 from overruler.vision.rounds.fit_rounds import MIN_SCORE, fit_rounds, is_in_play
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
@@ -41,7 +42,6 @@ MANY_PLATES = 5
 
 On tables of ships the networks take at least 7 things for plates, on 68 other tables at most 3; but
 on printed rooms more."""
-
 REGIMENT = 5
 """From this number of rectangles on that are no plates, a table of ships is one of regiments.
 
@@ -117,6 +117,8 @@ class Search:
     network alone proposes round bases."""
     least_score: float = MIN_SCORE
     """Least score of a round base."""
+    printed: PrintOnMat = nothing_printed
+    """What is printed on the mat."""
 
     @classmethod
     def begin(
@@ -129,6 +131,7 @@ class Search:
         rings: bool,
         progress: Callable[[str], None],
         least_score: float = MIN_SCORE,
+        printed: PrintOnMat = nothing_printed,
     ) -> "Search":
         """Run the whole-table networks."""
         camera = calibration.camera
@@ -154,7 +157,7 @@ class Search:
         seen = None
         if in_play:
             seen = everywhere.among(are_visible(view, hidden, everywhere.shapes[:, :2]))
-        known = (discs, plates, unnamed, sizes_chosen, seen, is_fleet, least_score)
+        known = (discs, plates, unnamed, sizes_chosen, seen, is_fleet, least_score, printed)
         return cls(frame, calibration, view, sizes, hidden, rings, progress, *known)
 
 
@@ -211,11 +214,9 @@ def _find_rounds(search: Search) -> Iterable[Detection]:
 def _find_plates(search: Search) -> Iterable[Detection]:
     from overruler.vision.plates.find import find_plates  # not needed among many round bases
 
-    camera, sizes = search.calibration.camera, search.sizes
-    expected = search.is_fleet or not len(sizes.radii_mm)
-    return find_plates(
-        search.frame, camera, search.plate_candidates, sizes.plate_sides_mm, expected
-    )
+    camera, sides_mm = search.calibration.camera, search.sizes.plate_sides_mm
+    expected = search.is_fleet or not len(search.sizes.radii_mm)
+    return find_plates(search.frame, camera, search.plate_candidates, sides_mm, expected)
 
 
 def _find_rectangles(search: Search) -> Iterable[Detection]:
@@ -247,6 +248,7 @@ def _find_regiments(search: Search) -> Iterable[Detection]:
     cells = None if search.unnamed is None else search.unnamed.result()
     if cells is None:
         return ()
+    cells = cells.without_bare_cells(search.printed())
     search.progress(f"looking closer at {len(cells.guesses)} bases with corners")
     least = min(LEAST_TOLD, search.least_score)
     if search.is_fleet:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from overruler.bases import PLATE_SIDES_MM
+from overruler.bases import PLATE_SIDES_MM, Base
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
@@ -33,6 +33,7 @@ from overruler.vision.learned.shape_net import (
     decode_cell,
     infer_orthophoto,
 )
+from overruler.vision.prints.printed_grid import PrintedGrid
 
 MODEL = WEIGHTS / "regiments.onnx"
 """The network's weights."""
@@ -75,6 +76,18 @@ class SeenCells:
     def without_plates(self) -> "SeenCells":
         """Return the same without what may be the plate of a ship."""
         rest = [one for one in self.guesses if not _may_be_plate(one)]
+        return replace(self, guesses=rest)
+
+    def without_bare_cells(self, grid: PrintedGrid | None) -> "SeenCells":
+        """Return the same without guesses where just a cell of the mat's grid is."""
+        if grid is None:
+            return self
+        placed = [
+            (Base.rectangle(one.width_mm, one.length_mm), one.xy_mm, one.turn_rad)
+            for one in self.guesses
+        ]
+        pairs = zip(self.guesses, grid.are_bare_cells(placed), strict=True)
+        rest = [guess for guess, is_bare in pairs if not is_bare]
         return replace(self, guesses=rest)
 
     def guess_near(self, xy_mm: Array) -> ShapeCandidate:

@@ -1,0 +1,227 @@
+"""The cells of a grid that is printed on the mat: squares or hexes, found by how they repeat.
+
+The mat is cut into blocks. What repeats in most of them is printed all over the mat: bases in rank and
+file repeat in a few. The autocorrelation of a block has a peak at each step from cell to cell and none
+between. It needs neither the lines' colour nor their place. Prints of other forms are not looked for.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy import fft
+
+from overruler.geometry.pose import Array
+from overruler.vision.imaging.line_profiles import Floats
+
+WIDTHS_MM = np.geomspace(18.0, 65.0, 110)
+"""Widths of cells that are tried: about those of bases."""
+TURN_DEG = 1.5
+"""Step of the turns that are tried."""
+BLOCK_MM = 320.0
+"""Side of a block; blocks overlap by half."""
+MIN_SEEN_SHARE = 0.8
+"""Least share of a block that the photo shows."""
+MIN_BLOCKS = 4
+"""Least number of blocks."""
+SHARE_OF_BLOCKS = 0.2
+"""Share of the blocks in which cells repeat at least as much as is told: where markers lie anywhere, much of
+the picture is no mat."""
+MIN_LEAD = 0.1
+"""Least lead of the weakest peak over what lies between peaks. 53 rendered tables without a grid have 0.11 or less,
+mats with 15 grids that lines show well 0.12 to 0.6, paved ones 0.19 to 0.31."""
+MOST_GRIDS = 2
+"""A paved mat may have a grid, too."""
+SAME_WIDTH = 0.1
+"""Two grids differ in the logarithm of their width by more."""
+NEARLY = 0.75
+"""A smaller cell counts with this share of the largest lead."""
+WHOLE_STEP = 0.08
+"""Largest distance from a whole step."""
+REFINEMENTS = ((0.02, 1.5), (0.0025, 0.2))
+"""How far about the best cell its width, as a share, and its turn, in degrees, are tried: once, and again."""
+FINE_TRIALS = 15
+"""Widths, and turns, that are tried each time."""
+FINE_REACH_MM = 130.0
+"""Steps up to this one say how large cells are exactly."""
+SLANT = np.sqrt(3) / 2
+"""Distance of two rows of hexes, in widths; of squares more."""
+
+
+class _Form(NamedTuple):
+    """A form of cells, as steps (N, 2) in widths of a cell."""
+
+    basis: Array
+    """(2, 2): to two neighbours."""
+    peaks: Array
+    """Steps after which it repeats."""
+    between: Array
+    """Steps after which it looks otherwise."""
+    turns: Array
+    """(T,): the angles that are tried, in rad."""
+
+    @classmethod
+    def of(
+        cls, basis: Array, peaks: list[list[int]], between: list[list[float]], degrees: float
+    ) -> "_Form":
+        """Make a form from steps that count in those of its basis."""
+        turns = np.radians(np.arange(0, degrees, TURN_DEG))
+        return cls(basis, np.array(peaks) @ basis, np.array(between) @ basis, turns)
+
+
+FORMS = (
+    _Form.of(
+        np.eye(2),
+        [[1, 0], [0, 1], [1, 1], [1, -1], [2, 0], [0, 2]],
+        [[0.5, 0.5], [0.5, -0.5], [1.5, 0.5], [0.5, 1.5]],
+        90.0,
+    ),
+    _Form.of(
+        np.array([[1.0, 0.0], [0.5, SLANT]]),
+        [[1, 0], [0, 1], [-1, 1], [1, 1], [-1, 2], [2, -1]],
+        [[0.5, 0], [0, 0.5], [-0.5, 0.5], [1 / 3, 1 / 3], [-1 / 3, 2 / 3]],
+        60.0,
+    ),
+)
+"""Squares and hexes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """The cells of a printed grid."""
+
+    basis_mm: Array
+    """(2, 2): from the middle of a cell to those of two neighbours."""
+
+    @property
+    def width_mm(self) -> float:
+        """Distance of the middles of two neighbours."""
+        return float(np.hypot(*self.basis_mm[0]))
+
+    def is_every_so_many_of(self, other: "Cells") -> bool:
+        """Whether its steps are whole steps of another grid."""
+        steps = self.basis_mm @ np.linalg.inv(other.basis_mm)
+        return bool(np.abs(steps - np.rint(steps)).max() < WHOLE_STEP)
+
+    def nearest_steps(self, count: int) -> Array:
+        """Return the steps (N, 2) in mm to so many other cells."""
+        steps = _lattice(np.sqrt(count)) @ self.basis_mm
+        return np.asarray(steps[np.argsort(np.hypot(*steps.T))[:count]])
+
+
+def find_cells(relief: Floats, seen: NDArray[np.bool_], mm_per_px: float) -> list[Cells]:
+    """Find the cells of the grids that are printed on a mat seen from above, the clearest first.
+
+    `relief` (H, W) is its lightness against the surroundings, 0 where `seen` (H, W) is false.
+    """
+    repeated = _repeated_in_blocks(relief, seen, mm_per_px)
+    if repeated is None:
+        return []
+    tried = [(form, _leads(repeated, form, mm_per_px)) for form in FORMS]
+    found: list[Cells] = []
+    while len(found) < MOST_GRIDS:
+        form, lead = max(tried, key=lambda one: float(one[1].max()))
+        if lead.max() < MIN_LEAD:
+            break
+        i, j = _smallest_of_the_best(lead)
+        cells = _refined(repeated, form, float(WIDTHS_MM[i]), float(form.turns[j]), mm_per_px)
+        if not any(cells.is_every_so_many_of(other) for other in found):
+            found.append(cells)
+        is_same = np.abs(np.log(WIDTHS_MM / WIDTHS_MM[i])) < SAME_WIDTH
+        tried = [(one, np.where(is_same[:, None], 0.0, some)) for one, some in tried]
+    return found
+
+
+def _smallest_of_the_best(lead: Array) -> tuple[int, int]:
+    """Return the width and turn of the largest lead (S, T), or of a smaller cell with nearly as large a one.
+
+    Every fifth square of a grid lies on a grid, too.
+    """
+    smallest = int(np.flatnonzero((lead >= NEARLY * lead.max()).any(1))[0])
+    about = WIDTHS_MM / WIDTHS_MM[smallest]
+    among = np.where(((about >= 1) & (about < 1 + SAME_WIDTH))[:, None], lead, -np.inf)
+    i, j = np.unravel_index(np.argmax(among), lead.shape)
+    return int(i), int(j)
+
+
+def _repeated_in_blocks(relief: Floats, seen: NDArray[np.bool_], mm_per_px: float) -> Floats | None:
+    """Return the autocorrelation (M, M), step 0 in the middle, that enough blocks reach."""
+    side = round(BLOCK_MM / mm_per_px)
+    window = np.outer(np.hanning(side), np.hanning(side)).astype(np.float32)
+    hop = range(0, max(relief.shape), side // 2)
+    corners = [
+        (y, x)
+        for y in hop
+        for x in hop
+        if y + side <= relief.shape[0]
+        and x + side <= relief.shape[1]
+        and seen[y : y + side, x : x + side].mean() >= MIN_SEEN_SHARE
+    ]
+    if len(corners) < MIN_BLOCKS:
+        return None
+    blocks = np.stack([relief[y : y + side, x : x + side] for y, x in corners])
+    reach = round(2 * WIDTHS_MM[-1] / mm_per_px) + 2
+    own = _autocorrelation(window[None], reach)[0]
+    each = _autocorrelation((blocks - blocks.mean((1, 2), keepdims=True)) * window, reach) / own
+    each /= each[:, reach, reach][:, None, None]
+    return np.asarray(np.quantile(each, 1 - SHARE_OF_BLOCKS, axis=0), np.float32)
+
+
+def _autocorrelation(blocks: Floats, reach: int) -> Floats:
+    """Return sums of products (N, M, M) of blocks with themselves at steps up to `reach` either way."""
+    size = fft.next_fast_len(blocks.shape[1] + reach, real=True)
+    power = np.abs(fft.rfft2(blocks, (size, size))) ** 2
+    whole = fft.irfft2(power, (size, size))
+    steps = np.arange(-reach, reach + 1)
+    return np.asarray(whole[:, steps[:, None], steps])
+
+
+def _leads(repeated: Floats, form: _Form, mm_per_px: float) -> Array:
+    """Return the lead (S, T) of the weakest peak of cells, by widths and turns."""
+    tried = WIDTHS_MM, form.turns, mm_per_px
+    peaks = _at_steps(repeated, form.peaks, *tried).min(-1)
+    return np.asarray(peaks - _at_steps(repeated, form.between, *tried).max(-1), float)
+
+
+def _refined(
+    repeated: Floats, form: _Form, width_mm: float, turn_rad: float, mm_per_px: float
+) -> Cells:
+    """Return cells as wide and as turned as all steps near enough say together."""
+    steps = _lattice(FINE_REACH_MM / width_mm) @ form.basis
+    near = steps[np.hypot(*steps.T) * width_mm < FINE_REACH_MM]
+    for share, degrees in REFINEMENTS:
+        widths = width_mm * np.linspace(1 - share, 1 + share, FINE_TRIALS)
+        turns = turn_rad + np.radians(np.linspace(-degrees, degrees, FINE_TRIALS))
+        mean = _at_steps(repeated, near, widths, turns, mm_per_px).mean(-1)
+        i, j = np.unravel_index(np.argmax(mean), mean.shape)
+        width_mm, turn_rad = float(widths[i]), float(turns[j])
+    return Cells(width_mm * form.basis @ _rotations(np.array([turn_rad]))[0])
+
+
+def _at_steps(
+    repeated: Floats, steps: Array, widths: Array, turns: Array, mm_per_px: float
+) -> Floats:
+    """Return the autocorrelation (S, T, N) after steps (N, 2), by widths (S,) and turns (T,)."""
+    turned = steps @ _rotations(turns)
+    right, up = np.moveaxis(widths[:, None, None, None] * turned / mm_per_px, -1, 0)
+    middle = repeated.shape[0] // 2
+    x, y = (middle + right).astype(np.float32), (middle - up).astype(np.float32)
+    flat = cv2.remap(
+        repeated, x.reshape(len(widths), -1), y.reshape(len(widths), -1), cv2.INTER_LINEAR
+    )
+    return np.asarray(flat.reshape(x.shape), np.float32)
+
+
+def _rotations(turns: Array) -> Array:
+    """Return matrices (T, 2, 2) that turn rows counter-clockwise."""
+    cosine, sine = np.cos(turns), np.sin(turns)
+    return np.stack([np.stack([cosine, sine], -1), np.stack([-sine, cosine], -1)], -2)
+
+
+def _lattice(reach: float) -> Array:
+    """Return pairs (N, 2) of whole steps but (0, 0), with all that lead no farther than `reach`, in widths."""
+    far = int(np.ceil(reach / SLANT))
+    pairs = np.stack(np.meshgrid(*[np.arange(-far, far + 1)] * 2), -1).reshape(-1, 2)
+    return np.asarray(pairs[pairs.any(1)], float)

@@ -1,0 +1,114 @@
+"""Cells of a printed grid are found by how they repeat, whatever their size, turn and colour; nothing else is."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overruler.vision.prints.cells import find_cells
+from synthetic.noise import clouds
+
+MM_PER_PX = 2.0
+SHAPE = (460, 460)
+CORNERS = {"squares": 90.0, "hexes": 60.0}
+
+
+def ground(rng: np.random.Generator) -> np.ndarray:
+    """A mat with texture: clouds of some pixels, and noise of each."""
+    texture = clouds(SHAPE, 3.0, rng) + rng.normal(0, 0.5, SHAPE)
+    return np.asarray(texture / texture.std(), np.float32)
+
+
+def lines(form: str, width_mm: float, turn_deg: float, at_mm: tuple[float, float]) -> np.ndarray:
+    """How much the lines of a grid cover each pixel."""
+    y, x = (MM_PER_PX * grid for grid in np.mgrid[: SHAPE[0], : SHAPE[1]].astype(float))
+    x, y = x - at_mm[0], -y - at_mm[1]
+    c, s = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
+    x, y = c * x + s * y, c * y - s * x
+    if form == "squares":
+        apart = np.minimum(*(np.abs((axis / width_mm + 0.5) % 1 - 0.5) for axis in (x, y)))
+    else:
+        rows = np.sqrt(3) * width_mm
+        middles = []
+        for shift in (0.0, 0.5):
+            across = (x / width_mm - shift + 0.5) % 1 - 0.5
+            up = (y / rows - shift + 0.5) % 1 - 0.5
+            middles.append(np.hypot(across * width_mm, up * rows))
+        apart = np.abs(middles[0] - middles[1]) / 2 / width_mm
+        nearest = np.argmin(middles, 0)
+        in_row = [np.abs((x / width_mm - shift) % 1 - 0.5) for shift in (0.0, 0.5)]
+        apart = np.minimum(apart, np.choose(nearest, in_row))
+    return np.asarray(((0.9 - apart * width_mm) / MM_PER_PX + 0.5).clip(0, 1), np.float32)
+
+
+def relief(form: str, width_mm: float, turn_deg: float, ink: float, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    drawn = ground(rng) + ink * lines(form, width_mm, turn_deg, tuple(rng.uniform(0, 50, 2)))
+    return np.asarray(drawn - drawn.mean(), np.float32)
+
+
+@given(
+    form=st.sampled_from(sorted(CORNERS)),
+    width_mm=st.floats(22, 60),
+    turn_deg=st.floats(0, 90),
+    ink=st.sampled_from([-3.0, 3.0]),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=15, deadline=None)
+def test_cells_are_found_with_their_size_and_turn(
+    form: str, width_mm: float, turn_deg: float, ink: float, seed: int
+) -> None:
+    seen = np.ones(SHAPE, bool)
+    first = find_cells(relief(form, width_mm, turn_deg, ink, seed), seen, MM_PER_PX)[0]
+    assert first.width_mm == pytest.approx(width_mm, rel=0.01)
+    turn = np.degrees(np.arctan2(*first.basis_mm[0][::-1]))
+    corner = CORNERS[form]
+    assert abs((turn - turn_deg + corner / 2) % corner - corner / 2) < 0.7
+    step = np.degrees(np.arctan2(*first.basis_mm[1][::-1])) - turn
+    assert step == pytest.approx(corner, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_mat_without_a_grid_has_no_cells(seed: int) -> None:
+    assert not find_cells(ground(np.random.default_rng(seed)), np.ones(SHAPE, bool), MM_PER_PX)
+
+
+def test_what_repeats_in_one_place_alone_is_no_grid() -> None:
+    """A unit in rank and file covers a part of the mat."""
+    unit = ground(np.random.default_rng(1))
+    unit[40:140, 40:140] += 3 * lines("squares", 25.0, 0.0, (0.0, 0.0))[40:140, 40:140]
+    assert not find_cells(unit, np.ones(SHAPE, bool), MM_PER_PX)
+
+
+def test_a_grid_is_found_where_much_of_the_picture_is_beside_the_mat() -> None:
+    rng = np.random.default_rng(5)
+    wide = rng.normal(0, 1, (460, 1000)).astype(np.float32)
+    wide[:, :460] = relief("squares", 25.4, 10.0, 3.0, 2)
+    (first, *_) = find_cells(wide, np.ones(wide.shape, bool), MM_PER_PX)
+    assert first.width_mm == pytest.approx(25.4, rel=0.004)
+
+
+def test_two_grids_are_told_apart() -> None:
+    both = relief("squares", 24.0, 0.0, 2.0, 3) + 4 * lines("squares", 40.0, 0.0, (7.0, 9.0))
+    found = find_cells(np.asarray(both, np.float32), np.ones(SHAPE, bool), MM_PER_PX)
+    assert sorted(round(one.width_mm) for one in found) == [24, 40]
+
+
+def test_every_fifth_cell_is_no_other_grid() -> None:
+    """Its lattice is wider by the root of five, and turned."""
+    found = find_cells(relief("squares", 25.4, 10.0, 3.0, 2), np.ones(SHAPE, bool), MM_PER_PX)
+    assert [round(one.width_mm) for one in found] == [25]
+
+
+def test_too_little_of_the_mat_says_nothing() -> None:
+    seen = np.zeros(SHAPE, bool)
+    seen[:200, :200] = True
+    assert not find_cells(relief("squares", 25.0, 0.0, 3.0, 1), seen, MM_PER_PX)
+
+
+def test_the_nearest_cells_are_the_nearest() -> None:
+    (first, *_) = find_cells(relief("hexes", 30.0, 20.0, 3.0, 1), np.ones(SHAPE, bool), MM_PER_PX)
+    steps = np.hypot(*first.nearest_steps(18).T) / first.width_mm
+    assert steps[:6] == pytest.approx(1, abs=1e-6)
+    assert steps[6:12] == pytest.approx(np.sqrt(3), abs=1e-6)
+    assert steps[12:] == pytest.approx(2, abs=1e-6)

@@ -1,0 +1,119 @@
+"""Fit the weights by which a base is told from a bare cell of a printed grid: prints their file, or writes it.
+
+python tools/training/fit_printed_grid.py TABLES... [--write]
+
+TABLES are folders of rendered photos, each with its truth beside it. Some mats have grids (`render_views.py
+--grid`): all findings count there, as if no grid were known; what lies near no base is a cell, or something
+else. Those without get grids, each with a cell about the middle of a base: its rim looks most like lines there.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from evaluate.accuracy import board_of
+from overruler.bases import Base, catalogue
+from overruler.errors import CannotMeasure
+from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.referee import Referee
+from overruler.vision.detection.detect import detect, rectify_board
+from overruler.vision.learned.coefficients import load_coefficients
+from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
+from overruler.vision.prints.printed_grid import PrintedGrid
+from synthetic.arrays import Picture, Rng
+from synthetic.from_above.sheet import Truth, lengthwise, on_board, read_truth, traced_view
+from synthetic.printed_grids import FORMS, lay_grid
+from training.fit_regiment_score import regression
+from training.score_tables import cards_of, read_photo_options, rows_of_photos, weights_text
+
+NAME = "printed_grid"
+"""The file of the weights."""
+CAUTION = 1.0
+"""What is taken off the log odds of a bare cell: no base is to be lost to it."""
+RIDGE = 0.05
+"""What holds weights to 0: correlations differ by tenths."""
+NEAR_PX = 12.0
+"""A finding is the base whose middle is so near in the photo, ..."""
+FAR_PX = 25.0
+"""... and none where no middle is nearer than this."""
+BASES_OF_A_PHOTO = 4
+"""So many bases of a photo get a grid each."""
+CELL_RATIOS = (1.0, 1.05, 1.2, 1.35)
+"""Widths of its cells, in widths of the base."""
+SEEN_RIM = 0.3
+"""Least share of a base's rim that the photo shows."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_photo_options(__doc__, arguments)
+    rows, photos = rows_of_photos(options, _rows)
+    is_bare, features = rows[:, 0], rows[:, 1:]
+    weights = regression(features, is_bare, ridge=RIDGE)
+    weights[0] -= CAUTION
+    told = features @ weights > 0
+    print(
+        f"told: {(told & (is_bare > 0)).sum()} of {(is_bare > 0).sum()} findings that are no base, "
+        f"{(told & (is_bare == 0)).sum()} of {(is_bare == 0).sum()} bases"
+    )
+    data = f"logistic regression on findings in {photos} rendered photos, lowered by {CAUTION:g}"
+    names, program = list(load_coefficients(NAME)), "fit_printed_grid.py TABLES --write"
+    text = weights_text(names, weights, data, program)
+    print(text, end="")
+    if options.write:
+        (WEIGHTS / f"{NAME}.json").write_text(text, encoding="utf-8")
+
+
+def _rows(seed: int, numbered: tuple[int, Path]) -> list[list[float]]:
+    """A row a finding in a photo: whether it is none, and what the print says of it."""
+    number, path = numbered
+    truth, camera, photo = read_truth(path)
+    frame = Frame(photo, path.stem)
+    try:
+        calibration = Referee(board_of(path, truth)).look(frame).calibration
+    except CannotMeasure:
+        return []
+    grid = PrintedGrid.of(rectify_board(frame, calibration))
+    if grid is None:
+        rng = np.random.default_rng([seed, number])
+        return list(_rows_of_bases_in_cells(photo, camera, truth, rng))
+    rows = []
+    for one in detect(frame, calibration, catalogue(), cards_of(truth)):
+        features = grid.features(grid.cells[0], one.base, one.xy_mm, one.turn_rad)
+        at_px = calibration.camera.project(np.array([*one.xy_mm, 0.0]))
+        apart_px = _apart_px(truth, at_px)
+        if features is not None and not NEAR_PX < apart_px < FAR_PX:
+            rows.append([float(apart_px > FAR_PX), *features.tolist()])
+    return rows
+
+
+def _rows_of_bases_in_cells(
+    photo: Picture, camera: Camera, truth: Truth, rng: Rng
+) -> Iterator[list[float]]:
+    """A row a base that stands in the midst of a cell about as wide as it is."""
+    standing = [one for one in truth["pieces"] if not one["z_mm"] and one["visible_rim"] > SEEN_RIM]
+    for k in rng.permutation(len(standing))[:BASES_OF_A_PHOTO].tolist():
+        x, y, length, width, turn = lengthwise(on_board(camera, standing[k]))
+        make = Base.rectangle if standing[k]["shape"]["type"] == "rectangle" else Base.oval
+        form, cell_mm = str(rng.choice(FORMS)), width * float(rng.choice(CELL_RATIOS))
+        at = np.array([x, y])
+        printed = lay_grid(photo, camera, truth, form, cell_mm, rng, at)
+        grid = PrintedGrid.of(traced_view(printed, camera, truth, OVERVIEW_MM_PER_PX))
+        if grid is None:
+            continue
+        nearest = min(grid.cells, key=lambda cells: abs(cells.width_mm - cell_mm))
+        features = grid.features(nearest, make(width, length), at, turn)
+        if features is not None:
+            yield [0.0, *features.tolist()]
+
+
+def _apart_px(truth: Truth, at_px: Array) -> float:
+    """How far the middle of the nearest base lies in the photo."""
+    middles = np.array([piece["center_px"] for piece in truth["pieces"]])
+    return float(np.hypot(*(middles - at_px).T).min())
+
+
+if __name__ == "__main__":
+    main()
