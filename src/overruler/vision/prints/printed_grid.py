@@ -32,7 +32,7 @@ DARK = 8.0
 NEIGHBOURS = 80
 """So many cells about a place tell how the print looks: no unit covers half of them. Farther ones tell less
 where the mat has folds."""
-SAMPLES, REACH = 24, 1.15
+SAMPLES, REACH = 18, 1.15
 """Samples along and across a base, and how far they reach, in half lengths."""
 NEAREST = 18
 """So many say what colour the mat has about a place."""
