@@ -25,7 +25,7 @@ from overruler.geometry.pose import Array
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.sources.photo import load_photo
-from synthetic.from_above.sheet import Truth, camera_of
+from synthetic.from_above.sheet import Truth, apart_px, camera_of
 from synthetic.printed_grids import FORMS, lay_grid
 
 NEAR_RADII = 0.5
@@ -85,14 +85,8 @@ def _told(report: Report, truth: Truth) -> tuple[int, int]:
     """How many bases are found, and how many findings are none."""
     camera = report.calibration.camera
     places = np.array([[*one.xy_mm, one.z_mm] for one in report.detections]).reshape(-1, 3)
-    apart = _apart_px(camera.project(places), truth) < _reach_px(report, truth)
+    apart = apart_px(truth, camera.project(places)) < _reach_px(report, truth)
     return int(apart.any(0).sum()), int((~apart.any(1)).sum())
-
-
-def _apart_px(found_px: Array, truth: Truth) -> Array:
-    """Distances (N, M) of findings from the true middles in the photo."""
-    middles = np.array([piece["center_px"] for piece in truth["pieces"]])
-    return np.asarray(np.hypot(*np.moveaxis(found_px[:, None] - middles, -1, 0)))
 
 
 def _reach_px(report: Report, truth: Truth) -> Array:

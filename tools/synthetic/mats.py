@@ -209,14 +209,20 @@ def hexes(
     y = (height - 0.5 - np.arange(height, dtype=np.float32)[:, None]) * texel - origin_mm[1]
     if flat:  # pointy hexes have rows along x; flat ones are the same turned about the diagonal
         x, y = y, x
-    near = np.full((2, height, width), np.inf, np.float32)
+    line = rise(-to_hex_borders(x, y, size_mm), -0.9, -0.5)
+    return _over(picture, 0.8 * line, (0.1, 0.09, 0.07))
+
+
+def to_hex_borders(x: Floats, y: Floats, size_mm: float) -> Floats:
+    """Distances to the nearest border of hexes with rows along x: half the lead of the nearest middle."""
+    nearest = np.full((2, *np.broadcast_shapes(x.shape, y.shape)), np.inf, np.float32)
     across, up = np.sqrt(3) * size_mm, 3 * size_mm
     for dx, dy in ((0.0, 0.0), (across / 2, up / 2)):
         for sx, sy in ((0.0, 0.0), (0.0, up), (across, 0.0), (across, up)):
             d = np.hypot((x - dx) % across - sx, (y - dy) % up - sy).astype(np.float32)
-            near = np.sort(np.stack([*near, np.broadcast_to(d, (height, width))]), 0)[:2]
-    line = rise(-(near[1] - near[0]) / 2, -0.9, -0.5)
-    return _over(picture, 0.8 * line, (0.1, 0.09, 0.07))
+            nearest[1] = np.minimum(nearest[1], np.maximum(nearest[0], d))
+            nearest[0] = np.minimum(nearest[0], d)
+    return np.asarray((nearest[1] - nearest[0]) / 2, np.float32)
 
 
 def _hex(shape: Shape, texel: float, rng: Rng) -> Floats:

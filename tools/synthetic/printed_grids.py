@@ -7,6 +7,7 @@ from overruler.geometry.camera import Camera
 from overruler.marker_card import card_about
 from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.from_above.sheet import Truth, on_board
+from synthetic.mats import to_hex_borders
 
 FORMS = ("hexes", "squares")
 LINE_MM = (0.5, 1.6)
@@ -92,7 +93,11 @@ def _lines(
     y = (np.arange(height, dtype=np.float32)[:, None] + 0.5) * texel_mm - start[1]
     if rng.random() < 0.5:
         x, y = y, x
-    distance = _to_hexes(x, y, across_mm) if form == "hexes" else _to_squares(x, y, across_mm)
+    distance = (
+        to_hex_borders(x, y, across_mm / np.sqrt(3))
+        if form == "hexes"
+        else _to_squares(x, y, across_mm)
+    )
     half_mm = rng.uniform(*LINE_MM) / 2
     line = np.clip((half_mm - distance) / texel_mm + 0.5, 0, 1)
     colour = np.array(LINE_COLOURS[rng.integers(len(LINE_COLOURS))], np.float32)
@@ -107,16 +112,3 @@ def _to_squares(x: Array, y: Array, across_mm: float) -> Array:
 def _to_lines(x: Array, across_mm: float) -> Array:
     along = x % across_mm
     return np.asarray(np.minimum(along, across_mm - along))
-
-
-def _to_hexes(x: Array, y: Array, across_mm: float) -> Array:
-    """Distances to the nearest border of hexes with rows along x: half the lead of the nearest middle."""
-    up = np.sqrt(3) * across_mm
-    nearest = np.full((2, *np.broadcast_shapes(x.shape, y.shape)), np.inf, np.float32)
-    for dx, dy in ((0.0, 0.0), (across_mm / 2, up / 2)):
-        for sx, sy in ((0.0, 0.0), (0.0, up), (across_mm, 0.0), (across_mm, up)):
-            d = np.hypot((x - dx) % across_mm - sx, (y - dy) % up - sy).astype(np.float32)
-            farther = np.maximum(nearest[0], d)
-            nearest[1] = np.minimum(nearest[1], farther)
-            nearest[0] = np.minimum(nearest[0], d)
-    return np.asarray((nearest[1] - nearest[0]) / 2)

@@ -17,14 +17,20 @@ from overruler.bases import Base, catalogue
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Array
 from overruler.referee import Referee
 from overruler.vision.detection.detect import detect, rectify_board
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.prints.printed_grid import PrintedGrid
 from synthetic.arrays import Picture, Rng
-from synthetic.from_above.sheet import Truth, lengthwise, on_board, read_truth, traced_view
+from synthetic.from_above.sheet import (
+    Truth,
+    apart_px,
+    lengthwise,
+    on_board,
+    read_truth,
+    traced_view,
+)
 from synthetic.printed_grids import FORMS, lay_grid
 from training.fit_regiment_score import regression
 from training.score_tables import cards_of, read_photo_options, rows_of_photos, weights_text
@@ -83,9 +89,9 @@ def _rows(seed: int, numbered: tuple[int, Path]) -> list[list[float]]:
     for one in detect(frame, calibration, catalogue(), cards_of(truth)):
         features = grid.features(grid.cells[0], one.base, one.xy_mm, one.turn_rad)
         at_px = calibration.camera.project(np.array([*one.xy_mm, 0.0]))
-        apart_px = _apart_px(truth, at_px)
-        if features is not None and not NEAR_PX < apart_px < FAR_PX:
-            rows.append([float(apart_px > FAR_PX), *features.tolist()])
+        nearest_px = float(apart_px(truth, at_px[None]).min())
+        if features is not None and not NEAR_PX < nearest_px < FAR_PX:
+            rows.append([float(nearest_px > FAR_PX), *features.tolist()])
     return rows
 
 
@@ -107,12 +113,6 @@ def _rows_of_bases_in_cells(
         features = grid.features(nearest, make(width, length), at, turn)
         if features is not None:
             yield [0.0, *features.tolist()]
-
-
-def _apart_px(truth: Truth, at_px: Array) -> float:
-    """How far the middle of the nearest base lies in the photo."""
-    middles = np.array([piece["center_px"] for piece in truth["pieces"]])
-    return float(np.hypot(*(middles - at_px).T).min())
 
 
 if __name__ == "__main__":

@@ -137,6 +137,12 @@ def bases_of_shape(truth: Truth, camera: Camera, shape: str) -> Array:
     return np.array(rows).reshape(-1, 7)
 
 
+def apart_px(truth: Truth, places_px: Array) -> Array:
+    """Distances (N, M) of places (N, 2) from the middles of all bases, as the photo shows them."""
+    middles = np.array([piece["center_px"] for piece in truth["pieces"]])
+    return np.asarray(np.hypot(*np.moveaxis(places_px[:, None] - middles, -1, 0)))
+
+
 # --- what is seen of a painted rim ---
 
 

@@ -32,7 +32,11 @@ from overruler.vision.detection.finders import (
 from overruler.vision.hexagons.find import with_hexagons, with_named_hexagons
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
-from overruler.vision.prints.printed_grid import PrintOnMat, nothing_printed
+from overruler.vision.prints.printed_grid import (
+    PrintOnMat,
+    nothing_printed,
+    without_bare_cells,
+)
 from overruler.vision.rounds.fit_rounds import MIN_SCORE, MIN_SCORE_IN_PLAY
 from overruler.vision.rounds.suppression import MAX_OVERLAP_SHARE
 
@@ -157,10 +161,7 @@ def _run_finders(search: Search) -> tuple[list[Detection], list[Detection]]:
 def _without_bare_cells(detections: Sequence[Detection], search: Search) -> list[Detection]:
     """Remove what is just a cell of the grid on the mat."""
     grid = search.printed() if detections else None
-    if grid is None:
-        return [*detections]
-    bare = grid.are_bare_cells([(one.base, one.xy_mm, one.turn_rad) for one in detections])
-    return [one for one, is_bare in zip(detections, bare, strict=True) if not is_bare]
+    return without_bare_cells(grid, detections, lambda one: (one.base, one.xy_mm, one.turn_rad))
 
 
 def _without_parts(

@@ -33,7 +33,7 @@ from overruler.vision.learned.shape_net import (
     decode_cell,
     infer_orthophoto,
 )
-from overruler.vision.prints.printed_grid import PrintedGrid
+from overruler.vision.prints.printed_grid import PlacedBase, PrintedGrid, without_bare_cells
 
 MODEL = WEIGHTS / "regiments.onnx"
 """The network's weights."""
@@ -80,14 +80,7 @@ class SeenCells:
 
     def without_bare_cells(self, grid: PrintedGrid | None) -> "SeenCells":
         """Return the same without guesses where just a cell of the mat's grid is."""
-        if grid is None:
-            return self
-        placed = [
-            (Base.rectangle(one.width_mm, one.length_mm), one.xy_mm, one.turn_rad)
-            for one in self.guesses
-        ]
-        pairs = zip(self.guesses, grid.are_bare_cells(placed), strict=True)
-        rest = [guess for guess, is_bare in pairs if not is_bare]
+        rest = without_bare_cells(grid, self.guesses, _as_base)
         return replace(self, guesses=rest)
 
     def guess_near(self, xy_mm: Array) -> ShapeCandidate:
@@ -119,6 +112,10 @@ def look_for_bases(
     box = (left, top - height, left + width, top)
     seen = look_at(rectify_photo(frame.pixels, camera, box, MM_PER_PX), camera, hidden)
     return seen if seen.is_likely else None
+
+
+def _as_base(guess: ShapeCandidate) -> PlacedBase:
+    return Base.rectangle(guess.width_mm, guess.length_mm), guess.xy_mm, guess.turn_rad
 
 
 def _may_be_plate(one: ShapeCandidate) -> bool:

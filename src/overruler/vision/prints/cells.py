@@ -1,7 +1,7 @@
 """The cells of a grid that is printed on the mat: squares or hexes, found by how they repeat.
 
-The mat is cut into blocks. What repeats in most of them is printed all over the mat: bases in rank and
-file repeat in a few. The autocorrelation of a block has a peak at each step from cell to cell and none
+The mat is cut into blocks. What repeats in a fifth of them is printed on the mat: bases in rank and file
+repeat in fewer. The autocorrelation of a block has a peak at each step from cell to cell and none
 between. It needs neither the lines' colour nor their place. Prints of other forms are not looked for.
 """
 

@@ -6,6 +6,7 @@ like the cells around it, and a base covers its cell.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -52,6 +53,7 @@ WEIGHTS = np.array(list(load_coefficients("printed_grid").values()))
 """Weights of the log odds of a bare cell; the file names the features."""
 
 
+T = TypeVar("T")
 PlacedBase = tuple[Base, Array, float]
 """A base, its middle (2,) in mm, and its turn in rad."""
 
@@ -157,6 +159,16 @@ PrintOnMat = Callable[[], PrintedGrid | None]
 
 def nothing_printed() -> None:
     """Tell that the mat has no grid."""
+
+
+def without_bare_cells(
+    grid: PrintedGrid | None, things: Sequence[T], placed: Callable[[T], PlacedBase]
+) -> list[T]:
+    """Return the things but those that are just bare cells of the grid, if there is one."""
+    if grid is None:
+        return [*things]
+    bare = grid.are_bare_cells([placed(one) for one in things])
+    return [one for one, is_bare in zip(things, bare, strict=True) if not is_bare]
 
 
 def _relief(view: Orthophoto) -> Floats:
