@@ -152,7 +152,7 @@ class Referee:
         bases = self._known_bases()
         with ThreadPoolExecutor(1) as aside:  # in the order in which the results are needed
             finding_rulers = aside.submit(find_rulers, frame, calibration, view)
-            finding_print = aside.submit(PrintedGrid.of, view)
+            finding_print = aside.submit(PrintedGrid.of, view, calibration.board_mm)
             finding_grid = aside.submit(find_grid, view, calibration.board_mm)
             mapping_hills = self._map_hills(aside, view, calibration)
             cards = [*self._card_squares_mm(calibration), *ground.cards_mm()]
@@ -235,7 +235,9 @@ class Referee:
         bases = self._known_bases() if bases is None else bases
         margin_mm = self._margin_mm(calibration)
         printed = cache(
-            lambda: PrintedGrid.of(rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM))
+            lambda: PrintedGrid.of(
+                rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM), calibration.board_mm
+            )
         )
         known = (hidden, margin_mm)
         found = detect(frame, calibration, bases, *known, within_mm=within_mm, printed=printed)

@@ -1,4 +1,4 @@
-"""Grids printed on a mat: hexes and squares of any size, with lines of any width, dark or light."""
+"""Grids printed on a mat: hexes, squares, dots and rings of any size, in dark, light or coloured ink."""
 
 import cv2
 import numpy as np
@@ -9,12 +9,18 @@ from synthetic.arrays import Array, Floats, Picture, Rng
 from synthetic.from_above.sheet import Truth, on_board
 from synthetic.mats import to_hex_borders
 
-FORMS = ("hexes", "squares")
+FORMS = ("hexes", "squares", "dots", "rings")
+FORMS_OF_CELLS = FORMS[:2]
+"""Those of which lines are the borders of cells."""
 LINE_MM = (0.5, 1.6)
 """Widths of the lines."""
 OPACITY = (0.35, 0.85)
 LINE_COLOURS = ((0.1, 0.09, 0.07), (0.1, 0.09, 0.07), (0.85, 0.86, 0.84))
 """Most grids are dark, some light."""
+COLOURED_SHARE = 0.4
+"""So many dots and rings have any colour."""
+RADII = (0.2, 0.45)
+"""Radii of dots and rings, in widths of a cell."""
 TEXEL_MM = 0.5
 """Pixels of lines that are laid on the mat of a photo."""
 STEP_PX = 8
@@ -93,22 +99,47 @@ def _lines(
     y = (np.arange(height, dtype=np.float32)[:, None] + 0.5) * texel_mm - start[1]
     if rng.random() < 0.5:
         x, y = y, x
-    distance = (
-        to_hex_borders(x, y, across_mm / np.sqrt(3))
-        if form == "hexes"
-        else _to_squares(x, y, across_mm)
-    )
     half_mm = rng.uniform(*LINE_MM) / 2
-    line = np.clip((half_mm - distance) / texel_mm + 0.5, 0, 1)
-    colour = np.array(LINE_COLOURS[rng.integers(len(LINE_COLOURS))], np.float32)
-    return colour, np.asarray(rng.uniform(*OPACITY) * line, np.float32)
+    distance, colour = _to_print(x, y, form, across_mm, half_mm, rng), _any_ink(form, rng)
+    cover = np.clip(-distance / texel_mm + 0.5, 0, 1)
+    return colour, np.asarray(rng.uniform(*OPACITY) * cover, np.float32)
 
 
-def _to_squares(x: Array, y: Array, across_mm: float) -> Array:
+def _any_ink(form: str, rng: Rng) -> Floats:
+    """A colour (3,), RGB."""
+    colour = LINE_COLOURS[rng.integers(len(LINE_COLOURS))]
+    if form not in FORMS_OF_CELLS and rng.random() < COLOURED_SHARE:
+        return np.asarray(rng.random(3), np.float32)
+    return np.array(colour, np.float32)
+
+
+def _to_print(
+    x: Floats, y: Floats, form: str, across_mm: float, half_mm: float, rng: Rng
+) -> Floats:
+    """Distances to the edge of the print, negative inside, lines being twice `half_mm` wide."""
+    if form == "hexes":
+        return to_hex_borders(x, y, across_mm / np.sqrt(3)) - half_mm
+    if form == "squares":
+        return np.asarray(_to_squares(x, y, across_mm) - half_mm, np.float32)
+    to_edge = _to_middles(x, y, across_mm, rng.random() < 0.5) - rng.uniform(*RADII) * across_mm
+    return np.asarray(to_edge if form == "dots" else np.abs(to_edge) - half_mm, np.float32)
+
+
+def _to_middles(x: Floats, y: Floats, across_mm: float, in_hexes: bool) -> Array:
+    """Distances to the nearest middle of squares or hexes."""
+    step_mm = across_mm * (np.sqrt(3) / 2 if in_hexes else 1.0)
+    row = np.rint(y / step_mm)
+    shift = (row % 2) * across_mm / 2 if in_hexes else 0.0
+    return np.asarray(
+        np.hypot((x - shift + across_mm / 2) % across_mm - across_mm / 2, y - row * step_mm)
+    )
+
+
+def _to_squares(x: Floats, y: Floats, across_mm: float) -> Array:
     """Distances to the nearest line between squares."""
     return np.minimum(_to_lines(x, across_mm), _to_lines(y, across_mm))
 
 
-def _to_lines(x: Array, across_mm: float) -> Array:
+def _to_lines(x: Floats, across_mm: float) -> Array:
     along = x % across_mm
     return np.asarray(np.minimum(along, across_mm - along))

@@ -4,7 +4,8 @@ python tools/training/fit_printed_grid.py TABLES... [--write]
 
 TABLES are folders of rendered photos, each with its truth beside it. Some mats have grids (`render_views.py
 --grid`): all findings count there, as if no grid were known; what lies near no base is a cell, or something
-else. Those without get grids, each with a cell about the middle of a base: its rim looks most like lines there.
+else. Those without get dots or rings, and their findings count, too. And they get grids, each with a cell about
+the middle of a base: its rim looks most like lines there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,6 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.referee import Referee
 from overruler.vision.detection.detect import detect, rectify_board
-from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
 from overruler.vision.prints.printed_grid import PrintedGrid
 from synthetic.arrays import Picture, Rng
@@ -31,20 +31,26 @@ from synthetic.from_above.sheet import (
     read_truth,
     traced_view,
 )
-from synthetic.printed_grids import FORMS, lay_grid
+from synthetic.printed_grids import FORMS, FORMS_OF_CELLS, lay_grid
 from training.fit_regiment_score import regression
 from training.score_tables import cards_of, read_photo_options, rows_of_photos, weights_text
 
 NAME = "printed_grid"
 """The file of the weights."""
-CAUTION = 1.0
+FEATURES = ["constant", "correlation", "contrast"]
+CAUTION = 1.5
 """What is taken off the log odds of a bare cell: no base is to be lost to it."""
 RIDGE = 0.05
 """What holds weights to 0: correlations differ by tenths."""
-NEAR_PX = 12.0
-"""A finding is the base whose middle is so near in the photo, ..."""
+NEAR_PX = 4.0
+"""A finding is the base whose middle is so near in the photo: no dot beside it, ..."""
 FAR_PX = 25.0
 """... and none where no middle is nearer than this."""
+OTHER_FORMS = tuple(form for form in FORMS if form not in FORMS_OF_CELLS)
+CELLS_MM = (22.0, 64.0)
+"""Widths of the cells of dots and rings."""
+CELLS_OF_A_PHOTO = 60
+"""Of so many cells of a photo, at most, a finding counts."""
 BASES_OF_A_PHOTO = 4
 """So many bases of a photo get a grid each."""
 CELL_RATIOS = (1.0, 1.05, 1.2, 1.35)
@@ -65,8 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"{(told & (is_bare == 0)).sum()} of {(is_bare == 0).sum()} bases"
     )
     data = f"logistic regression on findings in {photos} rendered photos, lowered by {CAUTION:g}"
-    names, program = list(load_coefficients(NAME)), "fit_printed_grid.py TABLES --write"
-    text = weights_text(names, weights, data, program)
+    program = "fit_printed_grid.py TABLES --write"
+    text = weights_text(FEATURES, weights, data, program)
     print(text, end="")
     if options.write:
         (WEIGHTS / f"{NAME}.json").write_text(text, encoding="utf-8")
@@ -76,23 +82,44 @@ def _rows(seed: int, numbered: tuple[int, Path]) -> list[list[float]]:
     """A row a finding in a photo: whether it is none, and what the print says of it."""
     number, path = numbered
     truth, camera, photo = read_truth(path)
-    frame = Frame(photo, path.stem)
+    rng = np.random.default_rng([seed, number])
     try:
-        calibration = Referee(board_of(path, truth)).look(frame).calibration
+        if _grid_of(photo, path, truth) is not None:
+            return _rows_of_findings(photo, path, truth, rng)
+        form, cell_mm = OTHER_FORMS[number % len(OTHER_FORMS)], float(rng.uniform(*CELLS_MM))
+        printed = lay_grid(photo, camera, truth, form, cell_mm, rng)
+        rows = _rows_of_findings(printed, path, truth, rng)
     except CannotMeasure:
         return []
-    grid = PrintedGrid.of(rectify_board(frame, calibration))
+    return [*rows, *_rows_of_bases_in_cells(photo, camera, truth, rng)]
+
+
+def _grid_of(photo: Picture, path: Path, truth: Truth) -> PrintedGrid | None:
+    """The grid on the mat of a photo."""
+    frame = Frame(photo, path.stem)
+    calibration = Referee(board_of(path, truth)).look(frame).calibration
+    return PrintedGrid.of(rectify_board(frame, calibration), calibration.board_mm)
+
+
+def _rows_of_findings(photo: Picture, path: Path, truth: Truth, rng: Rng) -> list[list[float]]:
+    """A row each; of cells of a photo just some, since dots are hundreds."""
+    frame = Frame(photo, path.stem)
+    calibration = Referee(board_of(path, truth)).look(frame).calibration
+    grid = PrintedGrid.of(rectify_board(frame, calibration), calibration.board_mm)
+    rows: tuple[list[list[float]], list[list[float]]] = ([], [])
     if grid is None:
-        rng = np.random.default_rng([seed, number])
-        return list(_rows_of_bases_in_cells(photo, camera, truth, rng))
-    rows = []
+        return []
     for one in detect(frame, calibration, catalogue(), cards_of(truth)):
-        features = grid.features(grid.cells[0], one.base, one.xy_mm, one.turn_rad)
+        said = [grid.features(cells, one.base, one.xy_mm, one.turn_rad) for cells in grid.cells]
+        known = [some for some in said if some is not None]
         at_px = calibration.camera.project(np.array([*one.xy_mm, 0.0]))
         nearest_px = float(apart_px(truth, at_px[None]).min())
-        if features is not None and not NEAR_PX < nearest_px < FAR_PX:
-            rows.append([float(nearest_px > FAR_PX), *features.tolist()])
-    return rows
+        if known and not NEAR_PX < nearest_px < FAR_PX:
+            likest = max(known, key=lambda some: float(some[1]))
+            is_none = nearest_px > FAR_PX
+            rows[is_none].append([float(is_none), *likest.tolist()])
+    bases, cells = rows
+    return [*bases, *(cells[k] for k in rng.permutation(len(cells))[:CELLS_OF_A_PHOTO])]
 
 
 def _rows_of_bases_in_cells(
@@ -103,10 +130,12 @@ def _rows_of_bases_in_cells(
     for k in rng.permutation(len(standing))[:BASES_OF_A_PHOTO].tolist():
         x, y, length, width, turn = lengthwise(on_board(camera, standing[k]))
         make = Base.rectangle if standing[k]["shape"]["type"] == "rectangle" else Base.oval
-        form, cell_mm = str(rng.choice(FORMS)), width * float(rng.choice(CELL_RATIOS))
+        form, cell_mm = str(rng.choice(FORMS_OF_CELLS)), width * float(rng.choice(CELL_RATIOS))
         at = np.array([x, y])
         printed = lay_grid(photo, camera, truth, form, cell_mm, rng, at)
-        grid = PrintedGrid.of(traced_view(printed, camera, truth, OVERVIEW_MM_PER_PX))
+        board_mm = truth["board"]["width_mm"], truth["board"]["height_mm"]
+        view = traced_view(printed, camera, truth, OVERVIEW_MM_PER_PX)
+        grid = PrintedGrid.of(view, board_mm)
         if grid is None:
             continue
         nearest = min(grid.cells, key=lambda cells: abs(cells.width_mm - cell_mm))

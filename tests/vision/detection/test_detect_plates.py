@@ -128,17 +128,6 @@ def test_squares_as_large_as_plates_count_where_a_regiment_stands(
     assert len(list(finders._find_regiments(fleet))) == told
 
 
-def test_bare_cells_of_a_grid_are_left_out() -> None:
-    found = [found_at(100.0 * k, Base.circle(25), 0.9) for k in range(3)]
-    grid = SimpleNamespace(
-        are_bare_cells=lambda placed: np.array([x > 50 for _, (x, _), _ in placed])
-    )
-    with_grid, without_grid = (Mock(printed=Mock(return_value=one)) for one in (grid, None))
-    assert module._without_bare_cells(found, with_grid) == found[:1]
-    assert module._without_bare_cells(found, without_grid) == found
-    assert module._without_bare_cells([], with_grid) == []
-
-
 @pytest.mark.parametrize(("likely", "told"), [(5, 6), (4, 4)], ids=["a regiment", "a few"])
 def test_doubtful_rectangles_are_told_to_other_photos_where_a_regiment_stands(
     likely: int, told: int, monkeypatch: pytest.MonkeyPatch

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.vision.prints.cells import find_cells
+from overruler.vision.prints.cells import Cells, find_cells
 from synthetic.noise import clouds
 
 MM_PER_PX = 2.0
 SHAPE = (460, 460)
+WHOLE = np.array([[0.0, 0.0], [460.0, 460.0]])
+"""Where the mat lies."""
 CORNERS = {"squares": 90.0, "hexes": 60.0}
 
 
@@ -41,10 +43,11 @@ def lines(form: str, width_mm: float, turn_deg: float, at_mm: tuple[float, float
     return np.asarray(((0.9 - apart * width_mm) / MM_PER_PX + 0.5).clip(0, 1), np.float32)
 
 
-def relief(form: str, width_mm: float, turn_deg: float, ink: float, seed: int) -> np.ndarray:
+def reliefs(form: str, width_mm: float, turn_deg: float, ink: float, seed: int) -> np.ndarray:
+    """The only relief (1, H, W) of a mat with a grid."""
     rng = np.random.default_rng(seed)
     drawn = ground(rng) + ink * lines(form, width_mm, turn_deg, tuple(rng.uniform(0, 50, 2)))
-    return np.asarray(drawn - drawn.mean(), np.float32)
+    return np.asarray(drawn - drawn.mean(), np.float32)[None]
 
 
 @given(
@@ -59,7 +62,7 @@ def test_cells_are_found_with_their_size_and_turn(
     form: str, width_mm: float, turn_deg: float, ink: float, seed: int
 ) -> None:
     seen = np.ones(SHAPE, bool)
-    first = find_cells(relief(form, width_mm, turn_deg, ink, seed), seen, MM_PER_PX)[0]
+    first = find_cells(reliefs(form, width_mm, turn_deg, ink, seed), seen, MM_PER_PX, WHOLE)[0]
     assert first.width_mm == pytest.approx(width_mm, rel=0.01)
     turn = np.degrees(np.arctan2(*first.basis_mm[0][::-1]))
     corner = CORNERS[form]
@@ -70,44 +73,66 @@ def test_cells_are_found_with_their_size_and_turn(
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_mat_without_a_grid_has_no_cells(seed: int) -> None:
-    assert not find_cells(ground(np.random.default_rng(seed)), np.ones(SHAPE, bool), MM_PER_PX)
+    assert not find_cells(
+        ground(np.random.default_rng(seed))[None], np.ones(SHAPE, bool), MM_PER_PX, WHOLE
+    )
 
 
 def test_what_repeats_in_one_place_alone_is_no_grid() -> None:
     """A unit in rank and file covers a part of the mat."""
     unit = ground(np.random.default_rng(1))
     unit[40:140, 40:140] += 3 * lines("squares", 25.0, 0.0, (0.0, 0.0))[40:140, 40:140]
-    assert not find_cells(unit, np.ones(SHAPE, bool), MM_PER_PX)
+    assert not find_cells(unit[None], np.ones(SHAPE, bool), MM_PER_PX, WHOLE)
 
 
 def test_a_grid_is_found_where_much_of_the_picture_is_beside_the_mat() -> None:
+    """Around markers that lie anywhere the table may show more than the mat does."""
     rng = np.random.default_rng(5)
-    wide = rng.normal(0, 1, (460, 1000)).astype(np.float32)
-    wide[:, :460] = relief("squares", 25.4, 10.0, 3.0, 2)
-    (first, *_) = find_cells(wide, np.ones(wide.shape, bool), MM_PER_PX)
+    wide = rng.normal(0, 1, (1000, 1600)).astype(np.float32)
+    wide[300:760, 700:1160] = reliefs("squares", 25.4, 10.0, 3.0, 2)[0]
+    within = np.array([[680.0, 280.0], [1180.0, 780.0]])
+    (first, *_) = find_cells(wide[None], np.ones(wide.shape, bool), MM_PER_PX, within)
     assert first.width_mm == pytest.approx(25.4, rel=0.004)
 
 
 def test_two_grids_are_told_apart() -> None:
-    both = relief("squares", 24.0, 0.0, 2.0, 3) + 4 * lines("squares", 40.0, 0.0, (7.0, 9.0))
-    found = find_cells(np.asarray(both, np.float32), np.ones(SHAPE, bool), MM_PER_PX)
-    assert sorted(round(one.width_mm) for one in found) == [24, 40]
+    both = reliefs("squares", 24.0, 0.0, 2.0, 3) + 4 * lines("squares", 40.0, 0.0, (7.0, 9.0))
+    found = find_cells(np.asarray(both, np.float32), np.ones(SHAPE, bool), MM_PER_PX, WHOLE)
+    assert sorted(round(one.width_mm) for one in found if not one.is_faint) == [24, 40]
+
+
+def test_a_grid_is_found_in_the_relief_that_shows_it() -> None:
+    both = np.concatenate(
+        [ground(np.random.default_rng(4))[None], reliefs("hexes", 40.0, 5.0, 3.0, 7)]
+    )
+    found = find_cells(both, np.ones(SHAPE, bool), MM_PER_PX, WHOLE)
+    assert [(round(one.width_mm), one.relief) for one in found] == [(40, 1)]
+
+
+def test_how_far_ways_are_from_whole_steps() -> None:
+    cells = Cells(np.array([[30.0, 0.0], [0.0, 30.0]]))
+    ways = np.array([[60.0, -30.0], [61.0, 30.0], [27.0, 4.0], [15.0, 15.0]])
+    assert cells.off_whole_steps_mm(ways) == pytest.approx([0, 1, 5, np.hypot(15, 15)])
 
 
 def test_every_fifth_cell_is_no_other_grid() -> None:
     """Its lattice is wider by the root of five, and turned."""
-    found = find_cells(relief("squares", 25.4, 10.0, 3.0, 2), np.ones(SHAPE, bool), MM_PER_PX)
+    found = find_cells(
+        reliefs("squares", 25.4, 10.0, 3.0, 2), np.ones(SHAPE, bool), MM_PER_PX, WHOLE
+    )
     assert [round(one.width_mm) for one in found] == [25]
 
 
 def test_too_little_of_the_mat_says_nothing() -> None:
     seen = np.zeros(SHAPE, bool)
     seen[:200, :200] = True
-    assert not find_cells(relief("squares", 25.0, 0.0, 3.0, 1), seen, MM_PER_PX)
+    assert not find_cells(reliefs("squares", 25.0, 0.0, 3.0, 1), seen, MM_PER_PX, WHOLE)
 
 
 def test_the_nearest_cells_are_the_nearest() -> None:
-    (first, *_) = find_cells(relief("hexes", 30.0, 20.0, 3.0, 1), np.ones(SHAPE, bool), MM_PER_PX)
+    (first, *_) = find_cells(
+        reliefs("hexes", 30.0, 20.0, 3.0, 1), np.ones(SHAPE, bool), MM_PER_PX, WHOLE
+    )
     steps = np.hypot(*first.nearest_steps(18).T) / first.width_mm
     assert steps[:6] == pytest.approx(1, abs=1e-6)
     assert steps[6:12] == pytest.approx(np.sqrt(3), abs=1e-6)

@@ -15,13 +15,14 @@ from overruler.bases import Base
 from overruler.referee import Referee
 from overruler.sources.photo import load_photo
 from overruler.vision.imaging.orthophoto import Orthophoto
-from overruler.vision.prints.printed_grid import PrintedGrid
+from overruler.vision.prints.printed_grid import WEIGHTS, PrintedGrid
 from synthetic.from_above.sheet import read_truth
 from synthetic.mats import mat
-from synthetic.printed_grids import lay_grid, print_grid
+from synthetic.printed_grids import FORMS, lay_grid, print_grid
 
 TEXEL_MM, SIDE_MM, CELL_MM = 1.0, 900.0, 25.4
-CLEAR = [3, 6, 7, 9]
+BOARD_MM = (SIDE_MM, SIDE_MM)
+CLEAR = [3, 4, 6, 7]
 """Seeds of mats whose lines are clear."""
 SAMPLES = Path(__file__).parents[3] / "sample_images"
 
@@ -66,10 +67,10 @@ BASES = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize("form", ["hexes", "squares"])
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("seed", CLEAR)
 def test_bare_cells_are_told(form: str, seed: int) -> None:
-    grid = PrintedGrid.of(view_of(form, seed))
+    grid = PrintedGrid.of(view_of(form, seed), BOARD_MM)
     assert grid is not None
     placed = [(Base.circle(25.0), at, 0.0) for at in middles_of_cells(grid)]
     assert grid.are_bare_cells(placed).mean() > 0.95
@@ -84,30 +85,71 @@ def test_bare_cells_are_told(form: str, seed: int) -> None:
 @settings(max_examples=15, deadline=None)
 def test_a_base_is_no_bare_cell(form: str, seed: int, base: Base, at: tuple[float, float]) -> None:
     xy_mm = np.array(at)
-    grid = PrintedGrid.of(with_base(view_of(form, seed), base, xy_mm, seed))
+    grid = PrintedGrid.of(with_base(view_of(form, seed), base, xy_mm, seed), BOARD_MM)
     assert grid is not None
     assert not grid.are_bare_cells([(base, xy_mm, 0.0)])[0]
 
 
-def test_a_mat_without_a_grid_has_none() -> None:
-    rng = np.random.default_rng(3)
+@pytest.mark.parametrize("seed", range(3, 7))
+def test_a_mat_without_a_grid_has_no_sure_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
     pixels = mat("grass", SIDE_MM, SIDE_MM, TEXEL_MM, rng)
     view = Orthophoto(pixels, np.ones(pixels.shape[:2], bool), 0.0, SIDE_MM, TEXEL_MM)
-    assert PrintedGrid.of(view) is None
+    grid = PrintedGrid.of(view, BOARD_MM)
+    assert grid is None or all(cells.is_faint for cells in grid.cells)
+
+
+def told_as(grid: PrintedGrid, odds: list[float], places: np.ndarray) -> list[bool]:
+    """Which places are bare cells of a grid, had looks such log odds."""
+    base = Base.circle(25.0)
+    said = dict(zip(map(tuple, places.tolist()), odds, strict=True))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            PrintedGrid,
+            "features",
+            lambda self, cells, base, xy_mm, turn_rad: (
+                said[tuple(xy_mm)] * WEIGHTS / (WEIGHTS @ WEIGHTS)
+            ),
+        )
+        return [bool(one) for one in grid.are_bare_cells([(base, at, 0.0) for at in places])]
+
+
+def test_what_is_hard_to_tell_is_bare_where_others_are_whole_steps_away() -> None:
+    grid = PrintedGrid.of(view_of("squares", 4), BOARD_MM)
+    assert grid is not None
+    alone = replace(grid, cells=grid.cells[:1])
+    steps = alone.cells[0].basis_mm
+    middle = np.array([450.0, 450.0])
+    near = np.array([middle, middle + steps[0], middle + steps[1], middle - steps[0]])
+    aside = near + np.outer([1, 0, 0, 0], [6.0, 0.0])
+    assert told_as(alone, [-2.0, 3, 3, 3], near) == [True] * 4
+    assert told_as(alone, [-2.0, 3, 3, 3], aside) == [False, True, True, True]
+    assert told_as(alone, [-2.0, 3, 3, -6], near) == [False, True, True, False]
+    assert told_as(alone, [-3.0, 3, 3, 3], near) == [False, True, True, True]
+
+
+def test_of_a_faint_grid_one_cell_is_not_told_alone() -> None:
+    grid = PrintedGrid.of(view_of("squares", 4), BOARD_MM)
+    assert grid is not None
+    faint = replace(grid, cells=(replace(grid.cells[0], is_faint=True),))
+    middle = np.array([450.0, 450.0])
+    steps = np.concatenate([[[0, 0]], faint.cells[0].nearest_steps(8)])
+    assert told_as(faint, [2.0], middle[None]) == [False]
+    assert told_as(faint, [2.0] * 9, middle + steps) == [True] * 9
 
 
 def test_what_lies_beside_the_photo_is_not_told() -> None:
     view = view_of("squares", 4)
     seen = view.seen.copy()
     seen[:, 700:] = False
-    grid = PrintedGrid.of(Orthophoto(view.pixels, seen, 0.0, SIDE_MM, TEXEL_MM))
+    grid = PrintedGrid.of(Orthophoto(view.pixels, seen, 0.0, SIDE_MM, TEXEL_MM), BOARD_MM)
     assert grid is not None
     outside = (Base.circle(25.0), np.array([705.0, 450.0]), 0.0)
     assert not grid.are_bare_cells([outside])[0]
 
 
 def test_nothing_found_is_nothing_bare() -> None:
-    grid = PrintedGrid.of(view_of("squares", 4))
+    grid = PrintedGrid.of(view_of("squares", 4), BOARD_MM)
     assert grid is not None
     assert not len(grid.are_bare_cells([]))
 

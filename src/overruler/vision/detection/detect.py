@@ -19,6 +19,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.ends_of_ovals import oval_preferences
 from overruler.vision.contours.overlap_choice import bases_overlap
+from overruler.vision.detection.bare_cells import without_bare_detections
 from overruler.vision.detection.cards import without_cards
 from overruler.vision.detection.finders import (
     DOMINANCE_RATIO,
@@ -32,11 +33,7 @@ from overruler.vision.detection.finders import (
 from overruler.vision.hexagons.find import with_hexagons, with_named_hexagons
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
-from overruler.vision.prints.printed_grid import (
-    PrintOnMat,
-    nothing_printed,
-    without_bare_cells,
-)
+from overruler.vision.prints.printed_grid import PrintOnMat, nothing_printed
 from overruler.vision.rounds.fit_rounds import MIN_SCORE, MIN_SCORE_IN_PLAY
 from overruler.vision.rounds.suppression import MAX_OVERLAP_SHARE
 
@@ -155,13 +152,8 @@ def _run_finders(search: Search) -> tuple[list[Detection], list[Detection]]:
         results = [first.find(search), *(future.result() for future in running)]
     for finder, some in zip(needed, results, strict=True):
         (unnamed if finder.kind == UNNAMED else found).extend(some)
-    return _without_bare_cells(found, search), _without_bare_cells(unnamed, search)
-
-
-def _without_bare_cells(detections: Sequence[Detection], search: Search) -> list[Detection]:
-    """Remove what is just a cell of the grid on the mat."""
-    grid = search.printed() if detections else None
-    return without_bare_cells(grid, detections, lambda one: (one.base, one.xy_mm, one.turn_rad))
+    grid = search.printed() if found or unnamed else None
+    return without_bare_detections(grid, found), without_bare_detections(grid, unnamed)
 
 
 def _without_parts(

@@ -16,6 +16,7 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.detection.bare_cells import without_bare_rounds
 from overruler.vision.detection.seen_in_play import see_in_play
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import NO_DISCS, Discs, find_discs
@@ -206,6 +207,7 @@ def _find_rounds(search: Search) -> Iterable[Detection]:
     look = None if search.seen is None else look_in_play
     estimates = estimate_rims(search.frame, search.calibration.camera, circles, look)
     chosen = estimates[np.array(suppress_overlaps(estimates, radii), int)]
+    chosen = without_bare_rounds(search.printed(), chosen)
     search.progress(f"fitting {len(chosen.score)} bases")
     least = search.least_score
     return fit_rounds(search.frame, search.calibration, chosen, radii, least, from_above=known)

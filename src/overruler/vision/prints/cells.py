@@ -1,10 +1,13 @@
-"""The cells of a grid that is printed on the mat: squares or hexes, found by how they repeat.
+"""The cells of a grid that is printed on the mat, in squares or hexes, found by how they repeat.
 
 The mat is cut into blocks. What repeats in a fifth of them is printed on the mat: bases in rank and file
 repeat in fewer. The autocorrelation of a block has a peak at each step from cell to cell and none
-between. It needs neither the lines' colour nor their place. Prints of other forms are not looked for.
+between. It needs neither the lines' colour nor their place: dots and rings in rows repeat as well. Prints that
+repeat otherwise are not looked for.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,14 +33,14 @@ MIN_BLOCKS = 4
 SHARE_OF_BLOCKS = 0.2
 """Share of the blocks in which cells repeat at least as much as is told: where markers lie anywhere, much of
 the picture is no mat."""
-MIN_LEAD = 0.08
-"""Least lead of the weakest peak over what lies between peaks. 50 of 53 rendered tables without a grid have 0.07 or
-less, the others 0.11; mats with 16 grids that deceived have 0.09 to 0.6, paved ones 0.19 to 0.31."""
-MOST_GRIDS = 2
+SURE_LEAD, MIN_LEAD = 0.08, 0.05
+"""Lead of the weakest peak over what lies between peaks from which a grid is sure; and the least of a faint one. Of 49
+rendered tables 7 have 0.08 or more, all with paving or a grid; mats with 16 grids that deceived have 0.09 to 0.6."""
+MOST_GRIDS = 3
 """A paved mat may have a grid, too."""
-SAME_WIDTH = 0.1
+SAME_WIDTH = 0.15
 """Two grids differ in the logarithm of their width by more."""
-NEARLY = 0.75
+NEARLY = 0.9
 """A smaller cell counts with this share of the largest lead."""
 WHOLE_STEP = 0.08
 """Largest distance from a whole step."""
@@ -95,6 +98,10 @@ class Cells:
 
     basis_mm: Array
     """(2, 2): from the middle of a cell to those of two neighbours."""
+    relief: int = 0
+    """Which relief shows them most clearly."""
+    is_faint: bool = False
+    """Whether chance may have made them."""
 
     @property
     def width_mm(self) -> float:
@@ -106,32 +113,45 @@ class Cells:
         steps = self.basis_mm @ np.linalg.inv(other.basis_mm)
         return bool(np.abs(steps - np.rint(steps)).max() < WHOLE_STEP)
 
+    def off_whole_steps_mm(self, ways_mm: Array) -> Array:
+        """Return how far (...) ways (..., 2) are from the nearest whole steps."""
+        steps = ways_mm @ np.linalg.inv(self.basis_mm)
+        return np.asarray(np.linalg.norm((steps - np.rint(steps)) @ self.basis_mm, axis=-1))
+
     def nearest_steps(self, count: int) -> Array:
         """Return the steps (N, 2) in mm to so many other cells."""
         steps = _lattice(np.sqrt(count)) @ self.basis_mm
         return np.asarray(steps[np.argsort(np.hypot(*steps.T))[:count]])
 
 
-def find_cells(relief: Floats, seen: NDArray[np.bool_], mm_per_px: float) -> list[Cells]:
+def find_cells(
+    reliefs: Floats, seen: NDArray[np.bool_], mm_per_px: float, within_px: Array
+) -> list[Cells]:
     """Find the cells of the grids that are printed on a mat seen from above, the clearest first.
 
-    `relief` (H, W) is its lightness against the surroundings, 0 where `seen` (H, W) is false.
+    `reliefs` (K, H, W) are its lightness, or a colour, against the surroundings, 0 where `seen` (H, W) is
+    false. The mat lies at least `within_px` (2, 2), upper left and lower right.
     """
-    repeated = _repeated_in_blocks(relief, seen, mm_per_px)
-    if repeated is None:
+    corners = _corners_of_blocks(seen, mm_per_px, within_px)
+    if len(corners) < MIN_BLOCKS:
         return []
-    tried = [(form, _leads(repeated, form, mm_per_px)) for form in FORMS]
+    repeated = [_repeated_in_blocks(relief, corners, mm_per_px) for relief in reliefs]
+    tried = [
+        (k, form, _leads(one, form, mm_per_px)) for k, one in enumerate(repeated) for form in FORMS
+    ]
     found: list[Cells] = []
     while len(found) < MOST_GRIDS:
-        form, lead = max(tried, key=lambda one: float(one[1].max()))
+        k, form, lead = max(tried, key=lambda one: float(one[2].max()))
         if lead.max() < MIN_LEAD:
             break
         i, j = _smallest_of_the_best(lead)
-        cells = _refined(repeated, form, float(WIDTHS_MM[i]), float(form.turns[j]), mm_per_px)
+        about = float(WIDTHS_MM[i]), float(form.turns[j])
+        basis_mm = _refined_basis_mm(repeated[k], form, *about, mm_per_px)
+        cells = Cells(basis_mm, k, is_faint=bool(lead.max() < SURE_LEAD))
         if not any(cells.is_every_so_many_of(other) for other in found):
             found.append(cells)
         is_same = np.abs(np.log(WIDTHS_MM / WIDTHS_MM[i])) < SAME_WIDTH
-        tried = [(one, np.where(is_same[:, None], 0.0, some)) for one, some in tried]
+        tried = [(k, form, np.where(is_same[:, None], 0.0, some)) for k, form, some in tried]
     return found
 
 
@@ -147,21 +167,32 @@ def _smallest_of_the_best(lead: Array) -> tuple[int, int]:
     return int(i), int(j)
 
 
-def _repeated_in_blocks(relief: Floats, seen: NDArray[np.bool_], mm_per_px: float) -> Floats | None:
+def _corners_of_blocks(
+    seen: NDArray[np.bool_], mm_per_px: float, within_px: Array
+) -> list[tuple[int, int]]:
+    """Return the upper left corners (y, x) of blocks that the photo shows, with their middles on the mat."""
+    side = round(BLOCK_MM / mm_per_px)
+
+    def starts(size: int, low: float, high: float) -> range:
+        first = max(0, math.ceil(low - side / 2))
+        return range(first, min(size - side, math.floor(high - side / 2)) + 1, round(HOP * side))
+
+    (left, top), (right, bottom) = within_px
+    rows, columns = starts(seen.shape[0], top, bottom), starts(seen.shape[1], left, right)
+    return [
+        (y, x)
+        for y in rows
+        for x in columns
+        if seen[y : y + side, x : x + side].mean() >= MIN_SEEN_SHARE
+    ]
+
+
+def _repeated_in_blocks(
+    relief: Floats, corners: Sequence[tuple[int, int]], mm_per_px: float
+) -> Floats:
     """Return the autocorrelation (M, M), step 0 in the middle, that enough blocks reach."""
     side = round(BLOCK_MM / mm_per_px)
     window = np.outer(np.hanning(side), np.hanning(side)).astype(np.float32)
-    hop = range(0, max(relief.shape), round(HOP * side))
-    corners = [
-        (y, x)
-        for y in hop
-        for x in hop
-        if y + side <= relief.shape[0]
-        and x + side <= relief.shape[1]
-        and seen[y : y + side, x : x + side].mean() >= MIN_SEEN_SHARE
-    ]
-    if len(corners) < MIN_BLOCKS:
-        return None
     blocks = np.stack([relief[y : y + side, x : x + side] for y, x in corners])
     reach = round(2 * WIDTHS_MM[-1] / mm_per_px) + 2
     own = _autocorrelation(window[None], reach)[0]
@@ -186,10 +217,10 @@ def _leads(repeated: Floats, form: _Form, mm_per_px: float) -> Array:
     return np.asarray(peaks - _at_steps(repeated, form.between, *tried).max(-1), float)
 
 
-def _refined(
+def _refined_basis_mm(
     repeated: Floats, form: _Form, width_mm: float, turn_rad: float, mm_per_px: float
-) -> Cells:
-    """Return cells as wide and as turned as all steps near enough say together."""
+) -> Array:
+    """Return the basis (2, 2) of cells as wide and as turned as all steps near enough say together."""
     steps = _lattice(FINE_REACH_MM / width_mm) @ form.basis
     near = steps[np.hypot(*steps.T) * width_mm < FINE_REACH_MM]
     for share, degrees in REFINEMENTS:
@@ -198,7 +229,7 @@ def _refined(
         mean = _at_steps(repeated, near, widths, turns, mm_per_px).mean(-1)
         i, j = np.unravel_index(np.argmax(mean), mean.shape)
         width_mm, turn_rad = float(widths[i]), float(turns[j])
-    return Cells(width_mm * form.basis @ _rotations(np.array([turn_rad]))[0])
+    return np.asarray(width_mm * form.basis @ _rotations(np.array([turn_rad]))[0])
 
 
 def _at_steps(
@@ -210,7 +241,7 @@ def _at_steps(
     middle = repeated.shape[0] // 2
     x, y = (middle + right).astype(np.float32), (middle - up).astype(np.float32)
     flat = cv2.remap(
-        repeated, x.reshape(len(widths), -1), y.reshape(len(widths), -1), cv2.INTER_LINEAR
+        repeated, x.reshape(len(widths), -1), y.reshape(len(widths), -1), cv2.INTER_CUBIC
     )
     return np.asarray(flat.reshape(x.shape), np.float32)
 
