@@ -283,9 +283,8 @@ def _may_have_stadiums(search: Search) -> bool:
 def _find_stadiums(search: Search) -> Iterable[Detection]:
     from overruler.vision.rounds.find_stadiums import find_stadiums  # few tables have any
 
-    rounds, ovals = (_visible(search, some) for some in (search.discs.rounds, search.discs.ovals))
-    camera, discs = search.calibration.camera, Discs(rounds, ovals)
-    return find_stadiums(search.frame, camera, search.sizes.stadiums, discs)
+    discs = Discs(*(_visible(search, some) for some in (search.discs.rounds, search.discs.ovals)))
+    return find_stadiums(search.frame, search.calibration.camera, search.sizes.stadiums, discs)
 
 
 UNNAMED = "rectangles that nobody named"
