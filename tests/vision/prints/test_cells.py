@@ -109,6 +109,13 @@ def test_a_grid_is_found_in_the_relief_that_shows_it() -> None:
     assert [(round(one.width_mm), one.relief) for one in found] == [(40, 1)]
 
 
+def test_a_grey_picture_has_no_grid_in_its_colour() -> None:
+    assert not find_cells(np.zeros((1, *SHAPE), np.float32), np.ones(SHAPE, bool), MM_PER_PX, WHOLE)
+    both = np.concatenate([np.zeros((1, *SHAPE)), reliefs("squares", 30.0, 5.0, 3.0, 7)])
+    found = find_cells(both.astype(np.float32), np.ones(SHAPE, bool), MM_PER_PX, WHOLE)
+    assert [(round(one.width_mm), one.relief) for one in found if not one.is_faint] == [(30, 1)]
+
+
 def test_how_far_ways_are_from_whole_steps() -> None:
     cells = Cells(np.array([[30.0, 0.0], [0.0, 30.0]]))
     ways = np.array([[60.0, -30.0], [61.0, 30.0], [27.0, 4.0], [15.0, 15.0]])

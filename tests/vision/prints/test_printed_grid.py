@@ -148,6 +148,16 @@ def test_what_lies_beside_the_photo_is_not_told() -> None:
     assert not grid.are_bare_cells([outside])[0]
 
 
+def test_a_burnt_out_part_is_no_bare_cell() -> None:
+    view = view_of("squares", 4)
+    pixels = view.pixels.copy()
+    pixels[300:600, 300:600] = 255
+    grid = PrintedGrid.of(replace(view, pixels=pixels), BOARD_MM)
+    assert grid is not None
+    burnt = [(Base.circle(25.0), np.array([x, 450.0]), 0.0) for x in (420.0, 450.0, 480.0)]
+    assert not grid.are_bare_cells(burnt).any()
+
+
 def test_nothing_found_is_nothing_bare() -> None:
     grid = PrintedGrid.of(view_of("squares", 4), BOARD_MM)
     assert grid is not None

@@ -36,6 +36,8 @@ the picture is no mat."""
 SURE_LEAD, MIN_LEAD = 0.08, 0.05
 """Lead of the weakest peak over what lies between peaks from which a grid is sure; and the least of a faint one. Of 49
 rendered tables 7 have 0.08 or more, all with paving or a grid; mats with 16 grids that deceived have 0.09 to 0.6."""
+MIN_VARIANCE = 1e-6
+"""A block's at least: grey pictures have no colour."""
 MOST_GRIDS = 3
 """A paved mat may have a grid, too."""
 SAME_WIDTH = 0.15
@@ -197,7 +199,7 @@ def _repeated_in_blocks(
     reach = round(2 * WIDTHS_MM[-1] / mm_per_px) + 2
     own = _autocorrelation(window[None], reach)[0]
     each = _autocorrelation((blocks - blocks.mean((1, 2), keepdims=True)) * window, reach) / own
-    each /= each[:, reach, reach][:, None, None]
+    each /= np.maximum(each[:, reach, reach], MIN_VARIANCE)[:, None, None]
     return np.asarray(np.quantile(each, 1 - SHARE_OF_BLOCKS, axis=0), np.float32)
 
 

@@ -48,6 +48,8 @@ MIN_NEIGHBOURS = 20
 """So many of them must be seen, at least."""
 MIN_PRINT = 0.2
 """Least standard deviation of the print: what does not repeat has less."""
+MIN_SPREAD = 1e-6
+"""Least product of two standard deviations that a correlation is divided by."""
 ALIKE = 3
 """So many bare cells that are alike say that another is one, too."""
 ALIKE_ODDS = 2.5
@@ -134,7 +136,7 @@ class PrintedGrid:
         usual = np.median(_likest_half(others), 0)
         if usual.std() < MIN_PRINT:
             return None
-        correlation = float(np.corrcoef(own, usual)[0, 1])
+        correlation = float(_correlations(own[None], usual)[0])
         inside = xy_mm + offsets[is_in_outline(base, offsets, turn_rad, INSIDE)]
         contrast = self._contrast(inside, around[:NEAREST])
         return np.array([1.0, correlation, contrast])
@@ -175,8 +177,14 @@ def _have_many_alike(
 def _likest_half(looks: Floats) -> Floats:
     """Return the half of the looks (N, K) that are most like all: bases, and what lies beside the mat, are not."""
     usual = np.median(looks, 0)
-    alike = (looks - looks.mean(1, keepdims=True)) @ (usual - usual.mean()) / looks.std(1)
+    alike = _correlations(looks, usual)
     return np.asarray(looks[np.argsort(-alike)[: (len(looks) + 1) // 2]])
+
+
+def _correlations(looks: Floats, usual: Floats) -> Floats:
+    """Return the correlation (N,) of looks (N, K) with another (K,); 0 where one is plain, as burnt-out parts are."""
+    products = (looks - looks.mean(1, keepdims=True)) @ (usual - usual.mean()) / len(usual)
+    return np.asarray(products / np.maximum(looks.std(1) * usual.std(), MIN_SPREAD), np.float32)
 
 
 PrintOnMat = Callable[[], PrintedGrid | None]
