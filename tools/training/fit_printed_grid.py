@@ -10,11 +10,13 @@ the middle of a base: its rim looks most like lines there.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from evaluate.accuracy import board_of
 from overruler.bases import Base, catalogue
+from overruler.calibration import Calibration
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
@@ -84,31 +86,38 @@ def _rows(seed: int, numbered: tuple[int, Path]) -> list[list[float]]:
     truth, camera, photo = read_truth(path)
     rng = np.random.default_rng([seed, number])
     try:
-        if _grid_of(photo, path, truth) is not None:
-            return _rows_of_findings(photo, path, truth, rng)
+        seen = _see(photo, path, truth)
+        if seen.grid is not None:
+            return _rows_of_findings(seen, truth, rng)
         form, cell_mm = OTHER_FORMS[number % len(OTHER_FORMS)], float(rng.uniform(*CELLS_MM))
         printed = lay_grid(photo, camera, truth, form, cell_mm, rng)
-        rows = _rows_of_findings(printed, path, truth, rng)
+        rows = _rows_of_findings(_see(printed, path, truth), truth, rng)
     except CannotMeasure:
         return []
     return [*rows, *_rows_of_bases_in_cells(photo, camera, truth, rng)]
 
 
-def _grid_of(photo: Picture, path: Path, truth: Truth) -> PrintedGrid | None:
-    """The grid on the mat of a photo."""
+class _Seen(NamedTuple):
+    """A photo, its calibration, and the grid on its mat."""
+
+    frame: Frame
+    calibration: Calibration
+    grid: PrintedGrid | None
+
+
+def _see(photo: Picture, path: Path, truth: Truth) -> _Seen:
     frame = Frame(photo, path.stem)
     calibration = Referee(board_of(path, truth)).look(frame).calibration
-    return PrintedGrid.of(rectify_board(frame, calibration), calibration.board_mm)
+    view = rectify_board(frame, calibration)
+    return _Seen(frame, calibration, PrintedGrid.of(view, calibration.board_mm))
 
 
-def _rows_of_findings(photo: Picture, path: Path, truth: Truth, rng: Rng) -> list[list[float]]:
+def _rows_of_findings(seen: _Seen, truth: Truth, rng: Rng) -> list[list[float]]:
     """A row each; of cells of a photo just some, since dots are hundreds."""
-    frame = Frame(photo, path.stem)
-    calibration = Referee(board_of(path, truth)).look(frame).calibration
-    grid = PrintedGrid.of(rectify_board(frame, calibration), calibration.board_mm)
-    rows: tuple[list[list[float]], list[list[float]]] = ([], [])
+    frame, calibration, grid = seen
     if grid is None:
         return []
+    rows: tuple[list[list[float]], list[list[float]]] = ([], [])
     for one in detect(frame, calibration, catalogue(), cards_of(truth)):
         said = [grid.features(cells, one.base, one.xy_mm, one.turn_rad) for cells in grid.cells]
         known = [some for some in said if some is not None]

@@ -112,13 +112,16 @@ class Cells:
 
     def is_every_so_many_of(self, other: "Cells") -> bool:
         """Whether its steps are whole steps of another grid."""
-        steps = self.basis_mm @ np.linalg.inv(other.basis_mm)
-        return bool(np.abs(steps - np.rint(steps)).max() < WHOLE_STEP)
+        return bool(np.abs(other._off_whole_steps(self.basis_mm)).max() < WHOLE_STEP)
 
     def off_whole_steps_mm(self, ways_mm: Array) -> Array:
         """Return how far (...) ways (..., 2) are from the nearest whole steps."""
+        return np.asarray(np.linalg.norm(self._off_whole_steps(ways_mm) @ self.basis_mm, axis=-1))
+
+    def _off_whole_steps(self, ways_mm: Array) -> Array:
+        """Return what ways (..., 2) are beyond the nearest whole steps, in steps."""
         steps = ways_mm @ np.linalg.inv(self.basis_mm)
-        return np.asarray(np.linalg.norm((steps - np.rint(steps)) @ self.basis_mm, axis=-1))
+        return np.asarray(steps - np.rint(steps))
 
     def nearest_steps(self, count: int) -> Array:
         """Return the steps (N, 2) in mm to so many other cells."""
