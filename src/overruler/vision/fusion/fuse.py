@@ -22,6 +22,7 @@ from overruler.vision.hexagons.wanted import NO_HEXAGONS, WantedHexagons
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.evidence import piece_probability
 from overruler.vision.pairing.finding import Finding
+from overruler.vision.pairing.ground.bare_cells import without_bare_findings
 from overruler.vision.pairing.levels import LEVEL_SIGMA_MM, Level
 from overruler.vision.pairing.merge import do_overlap, merge_repeated
 from overruler.vision.pairing.moves.moved import Move, find_moves
@@ -106,7 +107,8 @@ def fuse_photos(
     """
     photos = without_parts_of_rulers(photos)
     findings, levels = gather_findings(photos, radii_mm)
-    findings = merge_repeated(complete_ranks(photos, findings))
+    findings = without_bare_findings(complete_ranks(photos, findings), photos)
+    findings = merge_repeated(findings)
     plain = [one.as_finding() for one in findings]
     moves = find_moves(plain, photos)
     findings = leave_old_places(findings, moves)

@@ -1,7 +1,7 @@
 """What several photos find of one table's bases.
 
-associate the photos' bases → heights of what one photo finds → shapes → tops and their heights → sizes
-→ look again where others see one
+associate the photos' bases → heights of what one photo finds → shapes → tops and their heights → leave out
+bare cells of the mat's grid → sizes → look again where others see one
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from dataclasses import replace
 from overruler.geometry.pose import Array
 from overruler.vision.pairing.association import associate
 from overruler.vision.pairing.decided import Decided
+from overruler.vision.pairing.ground.bare_cells import without_bare_findings
 from overruler.vision.pairing.ground.plane_sweep import raise_lone
 from overruler.vision.pairing.levels import (
     SAME_LEVEL_MM,
@@ -36,7 +37,7 @@ def gather_findings(
     hypotheses = raise_lone(associate(photos, board_mm), photos, guessed)
     levels = measure_levels(guessed, hypotheses)
     hypotheses = without_floating(settle_shapes(hypotheses), levels)
-    findings = [Decided.of(one, levels) for one in hypotheses]
+    findings = without_bare_findings([Decided.of(one, levels) for one in hypotheses], photos)
     findings = merge_repeated(_decide_sizes(findings, radii_mm, photos))
     return _look_again_everywhere(photos, findings), levels
 

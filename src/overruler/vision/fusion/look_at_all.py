@@ -31,6 +31,7 @@ from overruler.vision.fusion.same_table import (
 from overruler.vision.fusion.table_errors import share_table_doubt
 from overruler.vision.fusion.to_scene import report_fused
 from overruler.vision.hanging.hang import Hung
+from overruler.vision.pairing.ground.bare_cells import with_prints
 from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto
 from overruler.vision.refinement.marker_scale import flag_marker_size_of_all
 
@@ -120,7 +121,7 @@ def see_all(
     ]
     photos, repeated = _drop_repeated_views(seen)
     problems += repeated
-    photos = _doubt_marker_size(photos, known.radii_mm)
+    photos = with_prints(_doubt_marker_size(photos, known.radii_mm))
     on_map = any(one.board is not None and one.board.covariance is not None for one in shown)
     grids = [one.scene.grid for one in reports.values() if one.scene.grid is not None]
     return SeenTable(photos, problems, next(iter(grids), None), on_map)

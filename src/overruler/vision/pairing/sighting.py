@@ -23,6 +23,7 @@ from overruler.vision.contours.shading import (
 )
 from overruler.vision.hanging.lean import Lean
 from overruler.vision.imaging.line_profiles import Floats
+from overruler.vision.prints.printed_grid import PrintedGrid
 from overruler.vision.rounds.uncertainty import misfit_covariances
 
 PHOTOS_AT_A_TIME = 2
@@ -75,6 +76,8 @@ class SeenPhoto:
     """The rulers that lie in it."""
     leans: tuple[Lean, ...] = ()
     """How its camera follows those of the photos that it hangs on; none where markers tell it."""
+    printed: PrintedGrid | None = None
+    """The grid on the mat that it shows, if it was sought."""
     usual_lab: Floats = field(init=False)
     """(3,): the board's usual colour, L*a*b*: it takes the photo's exposure and white balance off."""
 

@@ -8,7 +8,7 @@ repeat otherwise are not looked for.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import cv2
@@ -114,6 +114,10 @@ class Cells:
         """Whether its steps are whole steps of another grid."""
         return bool(np.abs(other._off_whole_steps(self.basis_mm)).max() < WHOLE_STEP)
 
+    def is_same_as(self, other: "Cells") -> bool:
+        """Whether both repeat alike."""
+        return self.is_every_so_many_of(other) and other.is_every_so_many_of(self)
+
     def off_whole_steps_mm(self, ways_mm: Array) -> Array:
         """Return how far (...) ways (..., 2) are from the nearest whole steps."""
         return np.asarray(np.linalg.norm(self._off_whole_steps(ways_mm) @ self.basis_mm, axis=-1))
@@ -158,6 +162,22 @@ def find_cells(
         is_same = np.abs(np.log(WIDTHS_MM / WIDTHS_MM[i])) < SAME_WIDTH
         tried = [(k, form, np.where(is_same[:, None], 0.0, some)) for k, form, some in tried]
     return found
+
+
+def common_cells(of_each: Sequence[Sequence[Cells]]) -> list[Cells]:
+    """Return the cells of one mat by what each photo of it shows: those that most of them show, none of them faint.
+
+    Chance does not make the same faint cells twice.
+    """
+    every = [cells for found in of_each for cells in found]
+    seen = [[one for one in every if one.is_same_as(cells)] for cells in every]
+    clear = [sum(not one.is_faint for one in same) for same in seen]
+    told: list[Cells] = []
+    for k in sorted(range(len(every)), key=lambda k: (clear[k], len(seen[k])), reverse=True):
+        is_told = any(every[k].is_same_as(one) for one in told)
+        if not is_told and (clear[k] or len(seen[k]) > 1):
+            told.append(replace(every[k], is_faint=False))
+    return told[:MOST_GRIDS]
 
 
 def _smallest_of_the_best(lead: Array) -> tuple[int, int]:

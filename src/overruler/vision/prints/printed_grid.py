@@ -18,7 +18,6 @@ from overruler.vision.contours.outlines import is_in_outline
 from overruler.vision.imaging.line_profiles import Floats, log_colours
 from overruler.vision.imaging.orthophoto import Orthophoto, resample_orthophoto
 from overruler.vision.learned.coefficients import load_coefficients
-from overruler.vision.learned.logits import MAX_LOGIT
 from overruler.vision.prints.cells import Cells, find_cells
 
 MM_PER_PX = 2.0
@@ -87,34 +86,41 @@ class PrintedGrid:
     @classmethod
     def of(cls, view: Orthophoto, board_mm: tuple[float, float]) -> "PrintedGrid | None":
         """Find the grid on a mat that is seen from above, `board_mm` wide and high; None where there is none."""
+        found = cls.seen_on(view, board_mm)
+        return found if found.cells else None
+
+    @classmethod
+    def seen_on(cls, view: Orthophoto, board_mm: tuple[float, float]) -> "PrintedGrid":
+        """Find the same; without cells where there is none: other photos of the mat may show them."""
         coarse = view if view.mm_per_px >= MM_PER_PX else resample_orthophoto(view, MM_PER_PX)
-        reliefs = _reliefs(coarse)
+        reliefs, colours = _reliefs(coarse), log_colours(coarse.pixels)
         corners = coarse.to_px(np.array([(0.0, board_mm[1]), (board_mm[0], 0.0)]))
         cells = find_cells(reliefs, coarse.seen, coarse.mm_per_px, corners)
-        if not cells:
-            return None
-        colours = log_colours(coarse.pixels)
         reliefs[:, ~coarse.seen], colours[~coarse.seen] = np.nan, np.nan
         return cls(coarse, reliefs, colours, tuple(cells))
 
     def are_bare_cells(self, placed: Sequence[PlacedBase]) -> NDArray[np.bool_]:
-        """Tell which places (N,) show the print of a grid as other cells do, and no base.
+        """Tell which places (N,) show the print of a grid as other cells do, and no base."""
+        return self.log_odds(placed) > 0
+
+    def log_odds(self, placed: Sequence[PlacedBase]) -> Array:
+        """Return the log odds (N,) of a bare cell; NaN where no print is seen.
 
         One that is hard to tell is bare where others of its size are, whole steps away. On a faint grid all are
         hard to tell.
         """
-        told = [self._are_bare_cells_of(cells, placed) for cells in self.cells]
-        return np.asarray(np.any(told, 0), bool)
+        of_each = [self._log_odds_of(cells, placed) for cells in self.cells]
+        return np.fmax.reduce(of_each)
 
-    def _are_bare_cells_of(self, cells: Cells, placed: Sequence[PlacedBase]) -> NDArray[np.bool_]:
-        odds = np.array([self._log_odds(cells, *one) for one in placed])
+    def _log_odds_of(self, cells: Cells, placed: Sequence[PlacedBase]) -> Array:
+        odds = np.array([self._own_log_odds(cells, *one) for one in placed], float)
         many = _have_many_alike(cells, placed, odds > 0)
-        return np.asarray(odds + ALIKE_ODDS * (many - float(cells.is_faint)) > 0, bool)
+        return np.asarray(odds + ALIKE_ODDS * (many - float(cells.is_faint)))
 
-    def _log_odds(self, cells: Cells, base: Base, xy_mm: Array, turn_rad: float) -> float:
-        """Return the log odds of a bare cell."""
+    def _own_log_odds(self, cells: Cells, base: Base, xy_mm: Array, turn_rad: float) -> float:
+        """Return the log odds of a bare cell by how the place looks."""
         features = self.features(cells, base, xy_mm, turn_rad)
-        return -MAX_LOGIT if features is None else float(features @ WEIGHTS)
+        return np.nan if features is None else float(features @ WEIGHTS)
 
     def features(self, cells: Cells, base: Base, xy_mm: Array, turn_rad: float) -> Array | None:
         """Return what tells a bare cell of a grid from a base (3,); None where no print is seen.
