@@ -18,6 +18,10 @@ from overruler.vision.pairing.sighting import PHOTOS_AT_A_TIME, SeenPhoto
 from overruler.vision.prints.cells import common_cells
 from overruler.vision.prints.printed_grid import MM_PER_PX, PrintedGrid
 
+BARE_NATS = 1.0
+"""Log odds by all photos together from which a finding is a bare cell: what deceives one of them may deceive the others.
+On 11 rendered tables 22 of 55 false findings had more, 24 had more than 0; of 300 bases one had, against two."""
+
 
 def with_prints(photos: Sequence[SeenPhoto]) -> list[SeenPhoto]:
     """The photos with the grid on the mat, if there is one: one photo may show clearly what is faint in others."""
@@ -36,7 +40,7 @@ def without_bare_findings(
     """Leave out what all photos together take for a bare cell of the grid on the mat."""
     low = [one for one in findings if one.xyz_mm[2] < SAME_LEVEL_MM]
     odds = sum((_log_odds(low, photo.printed) for photo in photos), np.zeros(len(low)))
-    bare = {id(one) for one, total in zip(low, odds, strict=True) if total > 0}
+    bare = {id(one) for one, total in zip(low, odds, strict=True) if total > BARE_NATS}
     return [one for one in findings if id(one) not in bare]
 
 
