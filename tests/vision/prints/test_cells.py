@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.vision.prints.cells import Cells, find_cells
+from overruler.vision.prints.cells import MOST_GRIDS, Cells, common_cells, find_cells
 from synthetic.noise import clouds
 
 MM_PER_PX = 2.0
@@ -128,6 +128,40 @@ def test_every_fifth_cell_is_no_other_grid() -> None:
         reliefs("squares", 25.4, 10.0, 3.0, 2), np.ones(SHAPE, bool), MM_PER_PX, WHOLE
     )
     assert [round(one.width_mm) for one in found] == [25]
+
+
+@pytest.mark.parametrize("width_mm", [28.0, 36.0, 45.0])
+def test_the_slope_of_a_broad_peak_is_no_other_grid(width_mm: float) -> None:
+    """Dots half as wide as their cell repeat nearly as well after a step that is a seventh longer or shorter."""
+    y, x = (MM_PER_PX * grid for grid in np.mgrid[: SHAPE[0], : SHAPE[1]].astype(float))
+    off = [(axis / width_mm + 0.5) % 1 - 0.5 for axis in (x, y)]
+    dots = np.hypot(*off) < 0.3
+    mat = ground(np.random.default_rng(5)) + 3 * (dots - dots.mean())
+    found = find_cells(mat[None].astype(np.float32), np.ones(SHAPE, bool), MM_PER_PX, WHOLE)
+    assert [round(one.width_mm) for one in found if not one.is_faint] == [width_mm]
+
+
+def squares(width_mm: float, is_faint: bool = False, turn_deg: float = 0.0) -> Cells:
+    c, s = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
+    return Cells(width_mm * np.array([[c, s], [-s, c]]), is_faint=is_faint)
+
+
+def test_photos_of_one_mat_tell_its_grid_together() -> None:
+    clear, faint = squares(30.0), squares(40.0, is_faint=True)
+    assert common_cells([[], []]) == []
+    assert [one.width_mm for one in common_cells([[clear], [], []])] == [30]
+    assert common_cells([[faint], [], []]) == []  # chance may have made it
+    (twice,) = common_cells([[faint], [squares(40.3, is_faint=True)], []])
+    assert (twice.width_mm, twice.is_faint) == (40, False)
+    together = common_cells([[faint], [squares(40.3), clear], [clear]])
+    assert [one.width_mm for one in together] == [30, 40.3]
+
+
+def test_a_grid_whose_steps_are_whole_steps_of_another_is_the_same_print() -> None:
+    wider = squares(30.0 * np.sqrt(2), turn_deg=45.0)
+    assert [one.width_mm for one in common_cells([[squares(30.0), wider], [squares(30.0)]])] == [30]
+    many = [squares(20.0 * 1.31**k) for k in range(MOST_GRIDS + 1)]
+    assert len(common_cells([many])) == MOST_GRIDS
 
 
 def test_too_little_of_the_mat_says_nothing() -> None:

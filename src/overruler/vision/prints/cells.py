@@ -114,6 +114,10 @@ class Cells:
         """Whether its steps are whole steps of another grid."""
         return bool(np.abs(other._off_whole_steps(self.basis_mm)).max() < WHOLE_STEP)
 
+    def repeats_within(self, other: "Cells") -> bool:
+        """Whether the steps of one of the two are whole steps of the other: both tell of one print."""
+        return self.is_every_so_many_of(other) or other.is_every_so_many_of(self)
+
     def is_same_as(self, other: "Cells") -> bool:
         """Whether both repeat alike."""
         return self.is_every_so_many_of(other) and other.is_every_so_many_of(self)
@@ -146,7 +150,9 @@ def find_cells(
         return []
     repeated = [_repeated_in_blocks(relief, corners, mm_per_px) for relief in reliefs]
     tried = [
-        (k, form, _leads(one, form, mm_per_px)) for k, one in enumerate(repeated) for form in FORMS
+        (k, form, _peaks(_leads(one, form, mm_per_px)))
+        for k, one in enumerate(repeated)
+        for form in FORMS
     ]
     found: list[Cells] = []
     while len(found) < MOST_GRIDS:
@@ -157,7 +163,7 @@ def find_cells(
         about = float(WIDTHS_MM[i]), float(form.turns[j])
         basis_mm = _refined_basis_mm(repeated[k], form, *about, mm_per_px)
         cells = Cells(basis_mm, k, is_faint=bool(lead.max() < SURE_LEAD))
-        if not any(cells.is_every_so_many_of(other) for other in found):
+        if not any(cells.repeats_within(other) for other in found):
             found.append(cells)
         is_same = np.abs(np.log(WIDTHS_MM / WIDTHS_MM[i])) < SAME_WIDTH
         tried = [(k, form, np.where(is_same[:, None], 0.0, some)) for k, form, some in tried]
@@ -173,8 +179,12 @@ def common_cells(of_each: Sequence[Sequence[Cells]]) -> list[Cells]:
     seen = [[one for one in every if one.is_same_as(cells)] for cells in every]
     clear = [sum(not one.is_faint for one in same) for same in seen]
     told: list[Cells] = []
-    for k in sorted(range(len(every)), key=lambda k: (clear[k], len(seen[k])), reverse=True):
-        is_told = any(every[k].is_same_as(one) for one in told)
+    for k in sorted(
+        range(len(every)),
+        key=lambda k: (clear[k], len(seen[k]), not every[k].is_faint),
+        reverse=True,
+    ):
+        is_told = any(every[k].repeats_within(one) for one in told)
         if not is_told and (clear[k] or len(seen[k]) > 1):
             told.append(replace(every[k], is_faint=False))
     return told[:MOST_GRIDS]
@@ -240,6 +250,12 @@ def _leads(repeated: Floats, form: _Form, mm_per_px: float) -> Array:
     tried = WIDTHS_MM, form.turns, mm_per_px
     peaks = _at_steps(repeated, form.peaks, *tried).min(-1)
     return np.asarray(peaks - _at_steps(repeated, form.between, *tried).max(-1), float)
+
+
+def _peaks(lead: Array) -> Array:
+    """Return leads (S, T), 0 where a cell a little wider or narrower has a larger one: its slope is no other grid."""
+    padded = np.pad(lead, ((1, 1), (0, 0)), constant_values=-np.inf)
+    return np.where((lead >= padded[:-2]) & (lead >= padded[2:]), lead, 0.0)
 
 
 def _refined_basis_mm(

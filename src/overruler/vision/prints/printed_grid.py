@@ -110,7 +110,7 @@ class PrintedGrid:
         hard to tell.
         """
         of_each = [self._log_odds_of(cells, placed) for cells in self.cells]
-        return np.fmax.reduce(of_each)
+        return np.asarray(np.fmax.reduce(of_each))
 
     def _log_odds_of(self, cells: Cells, placed: Sequence[PlacedBase]) -> Array:
         odds = np.array([self._own_log_odds(cells, *one) for one in placed], float)

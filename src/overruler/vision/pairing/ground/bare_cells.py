@@ -19,8 +19,7 @@ from overruler.vision.prints.cells import common_cells
 from overruler.vision.prints.printed_grid import MM_PER_PX, PrintedGrid
 
 BARE_NATS = 1.0
-"""Log odds by all photos together from which a finding is a bare cell: what deceives one of them may deceive the others.
-On 11 rendered tables 22 of 55 false findings had more, 24 had more than 0; of 300 bases one had, against two."""
+"""Log odds by all photos together from which a finding is a bare cell: what deceives one may deceive all."""
 
 
 def with_prints(photos: Sequence[SeenPhoto]) -> list[SeenPhoto]:
