@@ -1,11 +1,13 @@
 """Cells of a printed grid are found by how they repeat, whatever their size, turn and colour; nothing else is."""
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overruler.vision.prints.cells import MOST_GRIDS, Cells, common_cells, find_cells
+from overruler.vision.prints.cells import MOST_GRIDS, Cells, common_cells
+from overruler.vision.prints.find_cells import find_cells
 from synthetic.noise import clouds
 
 MM_PER_PX = 2.0
@@ -139,6 +141,16 @@ def test_the_slope_of_a_broad_peak_is_no_other_grid(width_mm: float) -> None:
     mat = ground(np.random.default_rng(5)) + 3 * (dots - dots.mean())
     found = find_cells(mat[None].astype(np.float32), np.ones(SHAPE, bool), MM_PER_PX, WHOLE)
     assert [round(one.width_mm) for one in found if not one.is_faint] == [width_mm]
+
+
+def test_what_repeats_after_the_nearest_steps_alone_is_no_grid() -> None:
+    """Threes of dots in threes of rows, strewn over the mat: farther dots lie anywhere."""
+    rng = np.random.default_rng(2)
+    drawn, spacing = np.zeros(SHAPE), 12
+    for y, x in rng.integers(0, SHAPE[0] - 3 * spacing, (220, 2)):
+        drawn[y : y + 3 * spacing : spacing, x : x + 3 * spacing : spacing] += 1
+    mat = 0.2 * ground(rng) + 9 * cv2.GaussianBlur(drawn - drawn.mean(), (0, 0), 1.2)
+    assert not find_cells(mat[None].astype(np.float32), np.ones(SHAPE, bool), MM_PER_PX, WHOLE)
 
 
 def squares(width_mm: float, is_faint: bool = False, turn_deg: float = 0.0) -> Cells:

@@ -18,7 +18,8 @@ from overruler.vision.contours.outlines import is_in_outline
 from overruler.vision.imaging.line_profiles import Floats, log_colours
 from overruler.vision.imaging.orthophoto import Orthophoto, resample_orthophoto
 from overruler.vision.learned.coefficients import load_coefficients
-from overruler.vision.prints.cells import Cells, find_cells
+from overruler.vision.prints.cells import Cells
+from overruler.vision.prints.find_cells import find_cells
 
 MM_PER_PX = 2.0
 """Resolution at which cells are compared; a coarser photo's own."""
