@@ -43,7 +43,8 @@ def told(odds: dict[float, float]) -> Any:
     [
         ([-0.5, 3.0, 2.0], False),  # one photo hardly took it for a base
         ([-3.0, 0.5, -4.0], True),  # one photo hardly took it for a cell
-        ([-1.0, 3.0, None], False),  # one shows no print there
+        ([-1.0, 4.0, None], False),  # one shows no print there
+        ([-1.9, 3.2, None], True),  # it moved before the second one, and left a bare cell
         ([None, None, None], True),
     ],
 )
