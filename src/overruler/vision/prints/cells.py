@@ -59,7 +59,7 @@ class Cells:
 
 
 def common_cells(of_each: Sequence[Sequence[Cells]]) -> list[Cells]:
-    """Return the cells of one mat by what each photo of it shows: those that most of them show, none of them faint.
+    """Return the cells of one mat by what each photo of it shows, those that most of them show first, none faint.
 
     Chance does not make the same faint cells twice.
     """

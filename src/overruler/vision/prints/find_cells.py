@@ -49,8 +49,8 @@ FINE_TRIALS = 15
 FINE_REACH_MM = 130.0
 """Steps up to this one say how large cells are exactly."""
 MIN_LEAST_SHARE = 0.3
-"""Least autocorrelation after any of these steps, against the mean of all. On 57 rendered mats with a grid the true one
-has 0.34 to 0.98; what else leads has less than 0.1 in 30 of 42 cases, and 0.2 to 0.34 in most others."""
+"""Least autocorrelation after any of these steps, against the mean of all. On 57 rendered mats the first grid that is
+found has 0.34 or more on 52; of 31 others found beside it 19 have less than 0.1: there is no such grid."""
 
 
 class _Form(NamedTuple):
@@ -118,7 +118,7 @@ def find_cells(
         basis_mm = _refined_basis_mm(repeated[k], form, *about, mm_per_px)
         cells = Cells(basis_mm, k, is_faint=bool(lead.max() < SURE_LEAD))
         is_new = not any(cells.repeats_within(other) for other in found)
-        if is_new and _least_share(repeated[k], cells, mm_per_px) >= MIN_LEAST_SHARE:
+        if is_new and _repeat_after_all_steps(repeated[k], cells, mm_per_px):
             found.append(cells)
         is_same = np.abs(np.log(WIDTHS_MM / WIDTHS_MM[i])) < SAME_WIDTH
         tried = [(k, form, np.where(is_same[:, None], 0.0, some)) for k, form, some in tried]
@@ -207,11 +207,11 @@ def _refined_basis_mm(
     return np.asarray(width_mm * form.basis @ _rotations(np.array([turn_rad]))[0])
 
 
-def _least_share(repeated: Floats, cells: Cells, mm_per_px: float) -> float:
-    """Return the least autocorrelation after steps of cells that are near enough, against the mean of all."""
+def _repeat_after_all_steps(repeated: Floats, cells: Cells, mm_per_px: float) -> bool:
+    """Return whether the mat repeats after each step of cells that is near enough."""
     once, unturned = np.ones(1), np.zeros(1)
     after = _at_steps(repeated, _near_steps(cells.basis_mm), once, unturned, mm_per_px)
-    return float(after.min() / after.mean())
+    return bool(after.min() >= MIN_LEAST_SHARE * after.mean())
 
 
 def _near_steps(basis_mm: Array) -> Array:

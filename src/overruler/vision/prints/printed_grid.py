@@ -87,18 +87,19 @@ class PrintedGrid:
     @classmethod
     def of(cls, view: Orthophoto, board_mm: tuple[float, float]) -> "PrintedGrid | None":
         """Find the grid on a mat that is seen from above, `board_mm` wide and high; None where there is none."""
-        found = cls.seen_on(view, board_mm)
-        return found if found.cells else None
+        looked = _look_for_cells(view, board_mm)
+        return cls._of(*looked) if looked[-1] else None
 
     @classmethod
     def seen_on(cls, view: Orthophoto, board_mm: tuple[float, float]) -> "PrintedGrid":
         """Find the same; without cells where there is none: other photos of the mat may show them."""
-        coarse = view if view.mm_per_px >= MM_PER_PX else resample_orthophoto(view, MM_PER_PX)
-        reliefs, colours = _reliefs(coarse), log_colours(coarse.pixels)
-        corners = coarse.to_px(np.array([(0.0, board_mm[1]), (board_mm[0], 0.0)]))
-        cells = find_cells(reliefs, coarse.seen, coarse.mm_per_px, corners)
-        reliefs[:, ~coarse.seen], colours[~coarse.seen] = np.nan, np.nan
-        return cls(coarse, reliefs, colours, tuple(cells))
+        return cls._of(*_look_for_cells(view, board_mm))
+
+    @classmethod
+    def _of(cls, view: Orthophoto, reliefs: Floats, cells: Sequence[Cells]) -> "PrintedGrid":
+        colours = log_colours(view.pixels)
+        reliefs[:, ~view.seen], colours[~view.seen] = np.nan, np.nan
+        return cls(view, reliefs, colours, tuple(cells))
 
     def are_bare_cells(self, placed: Sequence[PlacedBase]) -> NDArray[np.bool_]:
         """Tell which places (N,) show the print of a grid as other cells do, and no base."""
@@ -210,6 +211,16 @@ def without_bare_cells(
         return [*things]
     bare = grid.are_bare_cells([placed(one) for one in things])
     return [one for one, is_bare in zip(things, bare, strict=True) if not is_bare]
+
+
+def _look_for_cells(
+    view: Orthophoto, board_mm: tuple[float, float]
+) -> tuple[Orthophoto, Floats, list[Cells]]:
+    """Return a mat as coarsely as it is compared, its reliefs, and the cells of its grids."""
+    coarse = view if view.mm_per_px >= MM_PER_PX else resample_orthophoto(view, MM_PER_PX)
+    reliefs = _reliefs(coarse)
+    corners = coarse.to_px(np.array([(0.0, board_mm[1]), (board_mm[0], 0.0)]))
+    return coarse, reliefs, find_cells(reliefs, coarse.seen, coarse.mm_per_px, corners)
 
 
 def _reliefs(view: Orthophoto) -> Floats:
