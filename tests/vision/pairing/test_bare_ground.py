@@ -62,3 +62,14 @@ def test_only_the_place_of_the_base_itself_need_be_bare() -> None:
     assert along is not None
     assert across is not None
     assert along > 0.85 > 0.7 > across
+
+
+def test_only_bases_that_reach_the_ground_around_a_place_cover_it() -> None:
+    ground, beside = seen_from(0), seen_from(1)
+    x_mm, y_mm = HERE
+    far = np.array([[x_mm + step, y_mm + 400.0, 100.0] for step in np.linspace(-2000, 2000, 500)])
+    wide = np.array([[x_mm, y_mm + 400.0, 600.0]])  # its middle lies as far, but it covers all
+    share = bare_share(ground, WIDE, PLACE, beside)
+    assert share is not None
+    assert bare_share(ground, WIDE, PLACE, beside, others_mm=far) == share
+    assert bare_share(ground, WIDE, PLACE, beside, others_mm=wide) is None

@@ -162,9 +162,17 @@ def _is_free(places_mm: Array, elsewhere_mm: Array | None, radius_mm: float) -> 
 def _is_beside(places_mm: Array, others_mm: Array | None) -> NDArray[np.bool_]:
     """Which places (..., 2) lie off other bases (N, 3)."""
     is_beside = np.ones(places_mm.shape[:-1], np.bool_)
-    for x, y, radius_mm in [] if others_mm is None else others_mm:
+    for x, y, radius_mm in [] if others_mm is None else _near(others_mm, places_mm):
         is_beside &= np.linalg.norm(places_mm - [x, y], axis=-1) > radius_mm
     return is_beside
+
+
+def _near(discs_mm: Array, places_mm: Array) -> Array:
+    """Those of the discs (N, 3) that reach into the box about places (..., 2): a table has hundreds."""
+    low, high = places_mm.min((0, 1)), places_mm.max((0, 1))
+    middles, radii_mm = discs_mm[:, :2], discs_mm[:, 2:]
+    reaches = (middles >= low - radii_mm) & (middles <= high + radii_mm)
+    return np.asarray(discs_mm[reaches.all(1)])
 
 
 def _apart(here: Floats, there: Floats) -> Array | None:

@@ -150,10 +150,13 @@ class _Change:
         seen = stray.sighting
         if self.apart_mm(seen) > MAX_MOVE_MM or not self._may_be_same(stray):
             return None
+        is_misread = _is_misread(seen.detection.base, self.here.base)
+        if not is_misread and not self._may_be_move(seen):
+            return None  # the ground takes longer to compare
         share = self._bare_share_here(seen)
         if not self._may_have_left(share):
             return None
-        if _is_misread(seen.detection.base, self.here.base):
+        if is_misread:
             again = self._measure_again(seen)
             if again is None:
                 return None
@@ -190,18 +193,25 @@ class _Change:
 
     def _is_move(self, seen: Sighting, bare_share: float) -> bool:
         """Whether it moved; its old place is bare in the photo by a share."""
-        apart_mm, score = self.apart_mm(seen), seen.detection.score
-        is_sure, has_left = score >= MIN_MOVED_SCORE, bare_share >= MIN_BARE_SHARE
-        least = MIN_NEAR_SCORE if self.scatter == 1 else MIN_MOVED_SCORE
-        if score < least or not self._is_surely_apart(seen):
+        if not self._may_be_move(seen):
             return False
-        if apart_mm > MAX_NEAR_MOVE_MM and not (is_sure and has_left):
+        is_sure, has_left = seen.detection.score >= MIN_MOVED_SCORE, bare_share >= MIN_BARE_SHARE
+        if self._is_far(seen) and not has_left:
             return False
         if is_sure and self._is_replaced(seen, bare_share):
             return True
         if not has_left:
             return self._did_appear(seen)
         return any(self._is_there_bare(seen, photo) for photo in self.agreeing)
+
+    def _may_be_move(self, seen: Sighting) -> bool:
+        """Whether the photo is sure enough of the base where it shows it, by how far off that is."""
+        is_near = self.scatter == 1 and not self._is_far(seen)
+        least = MIN_NEAR_SCORE if is_near else MIN_MOVED_SCORE
+        return seen.detection.score >= least and self._is_surely_apart(seen)
+
+    def _is_far(self, seen: Sighting) -> bool:
+        return self.apart_mm(seen) > MAX_NEAR_MOVE_MM
 
     def _is_replaced(self, seen: Sighting, bare_share: float) -> bool:
         """Whether what the photo shows overlaps the old place: two bases cannot, so it is the same one."""
