@@ -160,6 +160,7 @@ def test_lengths_are_told_in_the_unit_that_somebody_chose(table: "Page") -> None
     table.select_option("#unit", "in")
     table.click("#menu [data-close]")
     table.wait_for_selector("#ruling >> text= in (95 %)")
+    table.wait_for_selector("#advice >> text=/ in becomes ± [.0-9]+ in/")
     table.reload()
     table.wait_for_selector("#modes:not([hidden])")
     rule(table)

@@ -358,6 +358,29 @@ def test_a_ruling_without_a_line_is_read_from_above_and_once(
     assert headline[3] <= detail[1] + 1
 
 
+def test_no_line_ends_between_a_number_its_doubt_and_its_unit(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    words = {
+        "headline": "Range 5",
+        "detail": "likely, 60.0 mm inside the line · 669.6 ± 15.3 mm (95 %)",
+    }
+    told = {"answer": {}, "words": {**words, "between": [], "names": []}}
+    script = "told => import('/static/ruling.js').then(({ ruled }) => ruled(document.getElementById('ruling'), told))"
+    page.evaluate(script, told)
+    assert page.inner_text("#ruling .detail").replace("\n", " ") == words["detail"]
+    measure = """width => {
+        const detail = document.querySelector("#ruling .detail");
+        detail.style.width = `${width}px`;
+        const whole = [...detail.querySelectorAll(".measure")].map((one) => one.getClientRects().length);
+        return [detail.clientHeight, whole];
+    }"""
+    told_at = [page.evaluate(measure, width) for width in range(120, 400, 4)]
+    assert all(whole == [1, 1, 1] for _, whole in told_at)
+    assert len({height for height, _ in told_at}) > 1  # the words do break
+
+
 def test_a_base_that_the_photo_does_not_confirm_says_so_where_it_is_corrected(
     page: "Page", home: str, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ const IN_INCHES = /(\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))? in\b/g;
 const CM2_PER_SQUARE_INCH = 6.4516;
 const IN_CM2 = /(\d+) cm²/g;
 const IN_SQUARE_INCHES = /(\d+(?:\.\d+)?) sq in\b/g;
+const MEASURE = /((?:± )?\d+(?:\.\d+)?(?: [±×] \d+(?:\.\d+)?)?(?: (?:mm|cm²|sq in|in\b|%))?)/;
 
 export const UNITS = [["", "the game's"], ["mm", "millimetres"], ["in", "inches"]];
 export const unit = () => remembered("unit") || "";
@@ -29,4 +30,10 @@ export function inUnit(text) {
 function spelled(length, doubt, times, digits, name) {
   const words = (value) => (Number(value) * times).toFixed(digits);
   return `${words(length)}${doubt === undefined ? "" : ` ± ${words(doubt)}`} ${name}`;
+}
+
+// The parts of a text; no line of the page ends within a measure, as after "±".
+export function parts(text) {
+  const whole = (measure) => Object.assign(document.createElement("span"), { className: "measure", textContent: measure });
+  return text.split(MEASURE).map((part, at) => (at % 2 && part.includes(" ") ? whole(part) : part));
 }

@@ -1,8 +1,9 @@
 // Several photos of one table: adding one from another side, changing between them, taking the last one out again.
 
 import * as api from "./api.js";
-import { button, element, hint } from "./forms.js";
+import { button, element } from "./forms.js";
 import { remembered } from "./kept.js";
+import { inUnit, parts } from "./lengths.js";
 
 const find = (name) => document.getElementById(name);
 const notAdded = (why) => `The photo was not added: ${why}`;
@@ -132,7 +133,7 @@ export class Photos {
     const found = await api.advice(this.table.id, question).catch(() => null);
     if (turn !== this.turn) return;
     const words = found ? advised(found) : "A photo from the other side of the table may settle it.";
-    box.replaceChildren(hint(words), element("div", { className: "row" }, button("Add a photo", () => find("add").click())));
+    box.replaceChildren(element("p", { className: "hint" }, ...parts(inUnit(words))), element("div", { className: "row" }, button("Add a photo", () => find("add").click())));
     box.hidden = Boolean(this.table.asked.points);
   }
 }

@@ -3,12 +3,12 @@
 import * as api from "./api.js";
 import { Corners } from "./corners.js";
 import { Correct } from "./correct.js";
-import { button, row } from "./forms.js";
+import { button, element, row } from "./forms.js";
 import { Fronts } from "./fronts.js";
 import { fill as listed } from "./list.js";
 import { CloseUp } from "./closeup.js";
 import { Labels } from "./labels.js";
-import { inUnit } from "./lengths.js";
+import { inUnit, parts } from "./lengths.js";
 import { remembered } from "./kept.js";
 import { Menu } from "./menu.js";
 import { Photos, samePlace } from "./photos.js";
@@ -349,7 +349,7 @@ export class Table {
 
   // What the photo's measuring complains of is read where the ruling is, a line each.
   #warn() {
-    const lines = [...this.stood, ...this.found.problems].map((text) => Object.assign(document.createElement("li"), { textContent: text }));
+    const lines = [...this.stood, ...this.found.problems].map((text) => element("li", {}, ...parts(text)));
     find("warnings").replaceChildren(...lines);
     find("warnings").hidden = !lines.length;
   }
