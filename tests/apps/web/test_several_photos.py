@@ -3,7 +3,12 @@
 from dataclasses import replace
 
 from overruler.apps.web.scene_paths import table_json
-from overruler.apps.web.several_photos import close_up_of, photo_number, photos_json
+from overruler.apps.web.several_photos import (
+    close_up_of,
+    photo_number,
+    photos_json,
+    with_photo_numbers,
+)
 from overruler.rules import ask
 from tests.apps.web.desk import seen_twice
 
@@ -36,3 +41,15 @@ def test_what_no_ruling_measures_has_no_gap() -> None:
     table = seen_twice()
     verdict = ask(table, {"question": "distance", "from": "p01", "to": "p02"})
     assert close_up_of(table, replace(verdict, from_point_mm=None)) == {}
+
+
+def test_problems_name_photos_by_their_numbers() -> None:
+    """The page has buttons 1, 2 and 3; the names of the server's files stand nowhere."""
+    said = "photo3.png hangs on photo.jpg and photo2.jpg by the ground"
+    assert with_photo_numbers(said) == "photo 3 hangs on photo 1 and photo 2 by the ground"
+    assert with_photo_numbers("a photo from the right") == "a photo from the right"
+    table = seen_twice("photo2.jpg")
+    problem = {"flag": "photo_left_out", "text": "photo2.jpg is left out: it is blurred"}
+    calibration = {**table.extra["calibration"], "problems": [problem]}
+    told = table_json(replace(table, extra={**table.extra, "calibration": calibration}))
+    assert told["problems"] == ["photo 2 is left out: it is blurred"]

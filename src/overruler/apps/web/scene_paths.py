@@ -13,6 +13,7 @@ import numpy as np
 
 from overruler.apps.web.close_up import measured_line_json, round_px
 from overruler.apps.web.ready_scenes import camera_view, names_in
+from overruler.apps.web.several_photos import with_photo_numbers
 from overruler.bases import catalogue
 from overruler.calibration import CalibrationRecord
 from overruler.geometry.covariance import REACH_SIGMAS
@@ -58,7 +59,7 @@ def table_json(scene: Scene, photo: int = 0) -> dict[str, Any]:
             for index, piece in enumerate(scene.pieces)
         ],
         "problems": [
-            *(problem.text for problem in record.problems),
+            *(with_photo_numbers(problem.text) for problem in record.problems),
             *taught_sentences(scene.extra),
         ],
         "bases": [base.to_json() | {"name": base.name} for base in catalogue(scene.game)],

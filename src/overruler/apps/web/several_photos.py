@@ -13,6 +13,8 @@ from overruler.verdict import Verdict
 
 PHOTO_NUMBER_PATTERN = re.compile(r"(\d*)\.\w+$")
 """The end of a photo's name as the server gives it: `photo.jpg`, `photo2.jpg`."""
+PHOTO_NAME_PATTERN = re.compile(r"\b(photo)(\d*)\.(?:jpg|png|webp)\b", re.IGNORECASE)
+"""Such a name in a sentence, which it may begin."""
 
 
 def count_photos(scene: Scene) -> int:
@@ -42,6 +44,11 @@ def photo_number(file: str) -> int:
     """The number of a photo among those that were sent, by its name."""
     found = PHOTO_NUMBER_PATTERN.search(file)
     return int(found[1] or 1) if found else 1
+
+
+def with_photo_numbers(text: str) -> str:
+    """A sentence that names photos by their numbers, as the page does, not by the server's files."""
+    return PHOTO_NAME_PATTERN.sub(lambda name: f"{name[1]} {name[2] or 1}", text)
 
 
 def close_up_of(scene: Scene, verdict: Verdict) -> dict[str, Any]:
