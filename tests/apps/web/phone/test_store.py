@@ -44,6 +44,12 @@ def test_what_is_added_is_found_again(store: Store, tmp_path: Path) -> None:
         assert again.find(one.id) == one
 
 
+def test_why_a_measurement_failed_names_photos_by_their_numbers(store: Store) -> None:
+    why = "photo2.jpg shows another table than the other photos"
+    failed = added(store).in_state(FAILED, why, {})
+    assert failed.to_json()["step"] == "photo 2 shows another table than the other photos"
+
+
 def test_the_arguments_that_an_older_server_stored_are_read(store: Store) -> None:
     found = added(store)
     recorded = json.dumps(["photo.jpg", "--marker-mm=42.5", "--bases=27,50", "--game", "legion"])

@@ -145,7 +145,7 @@ class MeasurementService:
 
     async def _measure(self, measurement: Measurement) -> None:
         def on_progress(step: str) -> None:
-            self.update_measurement(replace(measurement, state=MEASURING, step=step))
+            self.update_measurement(measurement.in_state(MEASURING, step, measurement.found))
 
         def run() -> Awaitable[Any]:
             return self.workers.run_task("measure", folder, [measurement.request], on_progress)
@@ -156,12 +156,10 @@ class MeasurementService:
         except (TaskFailed, ServerBusy) as error:
             hints = error.hints if isinstance(error, TaskFailed) else {"unmeasurable": False}
             found = {**measurement.found, **hints}
-            self.update_measurement(
-                replace(measurement, state=FAILED, step=str(error), found=found)
-            )
+            self.update_measurement(measurement.in_state(FAILED, str(error), found))
         else:
             found = {**measurement.found, **found}
-            done = replace(measurement, state=DONE, step="measured", found=found)
+            done = measurement.in_state(DONE, "measured", found)
             self.update_measurement(done)
             self.link_after(done)
 

@@ -14,6 +14,7 @@ from overruler.apps.measure.recorded_arguments import parse_arguments
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import StoreUnavailable
 from overruler.apps.web.phone.store_lock import OWNER_ALONE_MODE, SteadyClock, lock_folder
+from overruler.apps.web.several_photos import with_photo_numbers
 from overruler.errors import BadInput
 from overruler.writing import WriteFailed, make_folder, write_atomically
 
@@ -108,8 +109,8 @@ class Measurement:
         return [self.request.photo.name, *(path.name for path in self.request.more)]
 
     def in_state(self, state: str, step: str, found: Mapping[str, Any]) -> "Measurement":
-        """The same in another state."""
-        return replace(self, state=state, step=step, found=found)
+        """The same in another state; people know the photos by their numbers."""
+        return replace(self, state=state, step=with_photo_numbers(step), found=found)
 
     def to_json(self) -> dict[str, Any]:
         shown = {key: getattr(self, key) for key in PUBLIC_FIELDS}
@@ -295,6 +296,4 @@ def _measurement_of_row(row: tuple[Any, ...]) -> Measurement:
 
 def _request_of_json(value: Any) -> MeasureRequest:
     """Read a stored request; older servers stored the arguments of `overruler measure` instead."""
-    if isinstance(value, list):
-        return parse_arguments(value)
-    return MeasureRequest.from_json(value)
+    return parse_arguments(value) if isinstance(value, list) else MeasureRequest.from_json(value)
