@@ -1,6 +1,7 @@
 """Imports only go down, no files import each other in a circle, rooms stay small, and what is heavy is loaded late."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -138,6 +139,8 @@ def allowed(importer: str, wanted: str) -> bool:
 def test_the_document_names_every_room_in_order() -> None:
     page = (PACKAGE.parents[1] / "docs" / "house.md").read_text(encoding="utf-8")
     assert " → ".join(f"`{name}`" for name in NOUNS) in page
+    rooms = page.split("## The rooms of `vision/`")[1].split("## ")[0]
+    assert tuple(re.findall(r"^\| `(\w+)/` \|", rooms, re.MULTILINE)) == VISION_ROOMS
 
 
 @pytest.mark.parametrize(
