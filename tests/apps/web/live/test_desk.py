@@ -99,6 +99,14 @@ def test_a_unit_is_ruled_on_by_its_closest_piece_and_goes_with_any_of_them(
     until(lambda: call(f"{home}/api/live")["ruling"] is None)
 
 
+def test_a_piece_goes_by_its_new_name_before_the_next_picture(home: str) -> None:
+    for old, new in (("p03", "Vader"), ("Vader", "p03")):
+        told = fix(home, {"do": "name", "id": old, "new_id": new})
+        assert new in [one["id"] for one in told["pieces"]]
+        assert new in places(home)
+        call(f"{home}/api/live/do/pick?from={new}&to=p01", post=True)
+
+
 def test_an_attack_is_measured_from_the_units_leader(scene: Scene) -> None:
     labels: dict[str, Any] = {"p01": {"unit": "Guards", "leader": True}, "p02": {"unit": "Guards"}}
     pieces = tuple(replace(piece, **labels.get(piece.id, {})) for piece in scene.pieces)

@@ -101,6 +101,8 @@ class TableWatcher:
         default_factory=SimpleQueue
     )
     """Corrections that wait for the watcher's thread."""
+    _applied: list[Future[None]] = field(default_factory=list)
+    """Those that the next look tells: who corrected the table may use a new name then."""
     _stop_event: threading.Event = field(default_factory=threading.Event)
     _watch: Watch = field(init=False)
     _guard: CameraMotionGuard = field(init=False)
@@ -147,7 +149,9 @@ class TableWatcher:
             _log_news(told, self._status)
             told = self._status
             self.on_status(self._status)
+            self._answer_applied()
             self._apply_corrections()
+        self._answer_applied()
 
     def _handle_time_jump(self) -> None:
         """Measure anew after the source's clock has jumped: pieces that stand elsewhere have not moved."""
@@ -168,7 +172,12 @@ class TableWatcher:
             except Exception as error:  # the caller of `correct` gets it
                 done.set_exception(error)
             else:
-                done.set_result(None)
+                self._applied.append(done)
+
+    def _answer_applied(self) -> None:
+        for done in self._applied:
+            done.set_result(None)
+        self._applied.clear()
 
     def _apply_fixes(self, fixes: Sequence[Fix]) -> None:
         if self._guard.change is not None:
@@ -199,7 +208,7 @@ class TableWatcher:
     def _status_after_tick(self, shot: Shot, tick: Tick) -> TableStatus:
         report, number = self._status.report, self._status.number
         # a hand may stay beside a piece that it put down: a move without a rest
-        if tick.rest is not None or tick.moves:
+        if tick.rest is not None or tick.moves or self._applied:
             report = tick.rest or self._watch.current_report()
             number += 1
         if self._guard.marks is None:
