@@ -157,6 +157,9 @@ def test_a_long_name_pushes_nothing_out_of_the_window(named: str, browser: "Brow
     page.wait_for_selector("#headline:has-text('WWW')")
     assert boxes(page, "button, #air, #headline")[:, 2].max() <= 1366
     assert page.evaluate("document.documentElement.scrollWidth") <= 1366
+    lines = "[...document.querySelectorAll('#detail .measure')].map((one) => one.getClientRects().length)"
+    assert set(page.evaluate(lines)) == {1}  # no line ends between a number and its unit
+    assert "viewers read" in page.inner_text("#detail")
     page.context.close()
 
 

@@ -6,6 +6,7 @@ import { Correct } from "/static/control_correct.js";
 import { Pieces } from "/static/control_pieces.js";
 import { ShowPanel } from "/static/control_show.js";
 import { Units } from "/static/control_units.js";
+import { parts } from "/static/lengths.js";
 
 const at = (id) => document.getElementById(id);
 const PICTURE_MS = 250;
@@ -111,10 +112,10 @@ function words(state, onAir, linked) {
   at("source").textContent = why ? `No picture: ${why}` : state.calibrated ? "Watching" : "Measuring the table …";
   at("source").toggleAttribute("data-lost", Boolean(why));
   at("headline").textContent = (onAir && state.ruling && `${state.ruling.between.map(label(state)).join(" → ")}: ${state.ruling.headline}`) || "";
-  at("detail").textContent = (onAir && state.ruling?.detail) || "";
+  at("detail").replaceChildren(...parts((onAir && state.ruling?.detail) || ""));
   at("clip").hidden = !(onAir && state.ruling);
   const told = state.ruling?.names?.every(Boolean) ? ` · viewers read “${state.ruling.names.join(" → ")}”` : "";
-  if (at("detail").textContent) at("detail").textContent += told;
+  if (at("detail").textContent) at("detail").append(told);
   at("waiting").textContent = state.waiting.length ? `Off the air: ${state.waiting.join(", ")}` : "";
   at("notes").replaceChildren(...[...state.notes, ...state.problems].map((text) => Object.assign(document.createElement("li"), { textContent: text })));
   document.querySelector("[data-do=freeze]").setAttribute("aria-pressed", Boolean(state.frozen && !state.frozen.large && !state.frozen.replay));
