@@ -49,3 +49,16 @@ def test_what_a_person_says_counts_for_all_cameras() -> None:
     assert places["p04"] == (600, 100)
     assert found["p03"].base == Base.circle(32.0)
     assert np.isfinite([piece.heading_deg for piece in found.values()]).all()
+
+
+def test_a_piece_that_a_person_took_away_is_gone_from_a_report_before_the_next_joining() -> None:
+    """One camera comes to rest sooner than the other, say."""
+    watch = watch_of(StandIn())
+    assert list(looked(watch, range(6)))
+    for name, left in (("p02", ["p01", "p03"]), ("p01", ["p03"])):
+        watch.correct([Fix(do="remove", id=name)])
+        report = watch.current_report()
+        assert report is not None
+        assert [piece.id for piece in report.scene.pieces] == left
+    watch.correct([Fix(do="remove", id="p03")])
+    assert watch.current_report() is None

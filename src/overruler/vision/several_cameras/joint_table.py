@@ -73,7 +73,7 @@ class JointTable:
             self._drop_unlikely(known, news)
         settled = self._settle(fused, known, news, time_s)
         keep_what_was_seen(self.pieces, settled, photos, time_s)
-        self._place_all()
+        self.place_all()
         moves = [
             then.move(piece, own, time_s)
             for then, piece, own in zip(before, settled, seen, strict=True)
@@ -204,7 +204,7 @@ class JointTable:
                 self.levels.append(level)
         return numbers
 
-    def _place_all(self) -> None:
+    def place_all(self) -> None:
         """Fit the places of all pieces; those of which nothing is new stay where they are."""
         standing = self.standing
         if not standing:
