@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from overruler.apps.bundles import PHOTO_ENDINGS
 from overruler.apps.web.close_up import close_up_json
 from overruler.apps.web.ready_scenes import camera_view, names_in
 from overruler.picture.drawable_ruling import drawable_ruling
@@ -11,10 +12,8 @@ from overruler.records import MovedRecord
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 
-PHOTO_NUMBER_PATTERN = re.compile(r"(\d*)\.\w+$")
-"""The end of a photo's name as the server gives it: `photo.jpg`, `photo2.jpg`."""
-PHOTO_NAME_PATTERN = re.compile(r"\b(photo)(\d*)\.(?:jpg|png|webp)\b", re.IGNORECASE)
-"""Such a name in a sentence, which it may begin."""
+PHOTO_NAME_PATTERN = re.compile(rf"\b(photo)(\d*)\.(?:{'|'.join(PHOTO_ENDINGS)})\b", re.IGNORECASE)
+"""A photo's name as the server gives it, `photo.jpg` or `photo2.jpg`; it may begin a sentence."""
 
 
 def count_photos(scene: Scene) -> int:
@@ -42,8 +41,8 @@ def photos_json(scene: Scene, photo: int) -> dict[str, Any]:
 
 def photo_number(file: str) -> int:
     """The number of a photo among those that were sent, by its name."""
-    found = PHOTO_NUMBER_PATTERN.search(file)
-    return int(found[1] or 1) if found else 1
+    found = PHOTO_NAME_PATTERN.search(file)
+    return int(found[2] or 1) if found else 1
 
 
 def with_photo_numbers(text: str) -> str:

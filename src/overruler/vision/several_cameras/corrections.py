@@ -38,7 +38,8 @@ def correct_pieces(
                 piece.fused = replace(piece.fused, base=fix.base, other_bases=())
             if fix.do == "remove" and piece in table.pieces:
                 table.pieces.remove(piece)
-                table.place_all()  # a report may be asked for before the next joining
+    if any(fix.do == "remove" for fix in fixes):
+        table.place_all()  # a report may be asked for before the next joining
     first.has_news = True
 
 

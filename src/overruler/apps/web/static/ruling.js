@@ -1,13 +1,10 @@
 // A ruling in words: the answer, how sure it is, and what would change it.
 
+import { element as made } from "./forms.js";
 import { inUnit, parts } from "./lengths.js";
 import { icon } from "./svg.js";
 
-const element = (name, className = "", text = "") => {
-  const found = Object.assign(document.createElement(name), { className });
-  found.append(...parts(text));
-  return found;
-};
+const element = (name, className = "", text = "") => made(name, { className }, ...parts(text));
 
 // `told` is a hint (text), a refusal ({ error }) or a ruling; `letters` are those of the pins, by the pieces' ids,
 // and `named` puts the pieces' names in place of their ids.

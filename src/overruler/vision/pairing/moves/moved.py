@@ -158,7 +158,7 @@ class _Change:
             return None
         if is_misread:
             again = self._measure_again(seen)
-            if again is None:
+            if again is None or not self._may_be_move(again):
                 return None
             seen = again
         return seen if self._is_move(seen, share) else None
@@ -192,9 +192,7 @@ class _Change:
         return again.with_detection(replace(again.detection, score=score))
 
     def _is_move(self, seen: Sighting, bare_share: float) -> bool:
-        """Whether it moved; its old place is bare in the photo by a share."""
-        if not self._may_be_move(seen):
-            return False
+        """Whether what may be its move is one; its old place is bare in the photo by a share."""
         is_sure, has_left = seen.detection.score >= MIN_MOVED_SCORE, bare_share >= MIN_BARE_SHARE
         if self._is_far(seen) and not has_left:
             return False
