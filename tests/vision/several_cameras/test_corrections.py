@@ -60,5 +60,15 @@ def test_a_piece_that_a_person_took_away_is_gone_from_a_report_before_the_next_j
         report = watch.current_report()
         assert report is not None
         assert [piece.id for piece in report.scene.pieces] == left
-    watch.correct([Fix(do="remove", id="p03")])
+
+
+def test_a_table_is_told_as_empty_once_its_last_piece_was_taken_away() -> None:
+    watch = watch_of(StandIn())
     assert watch.current_report() is None
+    assert list(looked(watch, range(6)))
+    watch.correct([Fix(do="remove", id=name) for name in ("p01", "p02", "p03")])
+    report = watch.current_report()
+    assert report is not None
+    assert report.scene.pieces == ()
+    (told,) = looked(watch, range(6, 8))
+    assert told.scene.pieces == ()

@@ -211,3 +211,10 @@ def test_a_camera_whose_light_changed_says_so() -> None:
     assert (camera.trouble, camera.table is None) == (None, False)
     camera._guard.change = LIGHT_CHANGED_NOTE  # the stand-in's mat has no markers that tell it
     assert (camera.trouble, camera.table) == (LIGHT_CHANGED_NOTE, None)
+
+
+def test_an_empty_table_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StandIn, "found", lambda self, index: iter(()))
+    first, *_ = rests_of(watched()[0])
+    assert first.scene.pieces == ()
+    assert len(first.scene.extra["photos"]) == 2

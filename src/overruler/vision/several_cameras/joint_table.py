@@ -41,7 +41,7 @@ class JointTable:
     levels: list[Level] = field(default_factory=list)
     """The flat tops that pieces stand on."""
     fit: CheckedFit | None = None
-    """The fit of the standing pieces, in their order; None while there are none."""
+    """The fit of the standing pieces, in their order; None before the cameras' views were first joined."""
     named: set[tuple[int, str]] = field(default_factory=set)
     """Cameras' numbers and names by which they have followed some piece of the table."""
     notes: list[str] = field(default_factory=list)
@@ -207,9 +207,6 @@ class JointTable:
     def place_all(self) -> None:
         """Fit the places of all pieces; those of which nothing is new stay where they are."""
         standing = self.standing
-        if not standing:
-            self.fit = None
-            return
         fit = fit_and_check([piece.placed for piece in standing])
         xy_mm = fit.fit.xy_mm.copy()
         for k, piece in enumerate(standing):
