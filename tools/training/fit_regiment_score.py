@@ -19,11 +19,13 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, wrapped_turn
 from overruler.vision.contours.overlap_choice import PlacedBase
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS
+from overruler.vision.learned.products import names_with_products, with_products
 from overruler.vision.plates import regiment_net
 from overruler.vision.plates.neighbours import (
+    FEATURES,
     OWN_FEATURES,
     ROUNDS,
-    SHARED_FEATURES,
+    SCALES,
     Places,
     Relations,
 )
@@ -35,6 +37,7 @@ from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo
 from synthetic.from_above.sheet import REACH_MM, bases_of_shape, drawn_view
 from synthetic.painted.wardrobe import Wardrobe
+from training.rising_regression import rising_regression
 from training.score_tables import (
     Table,
     judged_rows,
@@ -55,8 +58,17 @@ LEAST_VISIBLE = 0.2
 GATE = 0.4
 """Tables count on which the network gives one candidate this score."""
 FOLDS = 3
-RIDGE = 0.5
-"""How firmly weights are held to 0, on features as they are."""
+RIDGE, RIDGE_OF_PRODUCTS = 0.5, 2.0
+"""How firmly weights are held to 0, on features as they are, and where products are among them."""
+DIRECTIONS = {
+    "network_logit": 1,
+    "side_nats": 1,
+    "size_chi2": -1,
+    "closer_look_logit": 1,
+    "in_play_logit": 1,
+    "contacts": 1,
+}
+"""What can only speak for a base, or only against it. A weak side may have a neighbour, so it can do both."""
 STEPS = 40
 """Of Newton's method."""
 
@@ -154,15 +166,14 @@ def fitted(tables: Sequence[Judged]) -> tuple[Array, Array]:
     truth = np.concatenate([one.truth for one in tables])
     counts = truth >= 0
 
-    def fit(features: Sequence[Array]) -> Array:
-        return regression(np.concatenate(features)[counts], truth[counts])
-
-    alone = fit([one.own for one in tables])
+    alone = regression(np.concatenate([one.own for one in tables])[counts], truth[counts])
     odds = [one.own @ alone for one in tables]
+    directions = [DIRECTIONS.get(name, 0) for name in FEATURES[1:]]
     for _ in range(ROUNDS):
         features = [one.shared(some) for one, some in zip(tables, odds, strict=True)]
-        among = fit(features)
-        odds = [some @ among for some in features]
+        said = np.concatenate(features)[counts], truth[counts]
+        among = rising_regression(*said, SCALES, directions, RIDGE_OF_PRODUCTS)
+        odds = [with_products(some, SCALES) @ among for some in features]
     return alone, among
 
 
@@ -170,7 +181,7 @@ def settled(table: Judged, alone: Array, among: Array) -> Array:
     """The log odds of each among the others."""
     odds = table.own @ alone
     for _ in range(ROUNDS):
-        odds = table.shared(odds) @ among
+        odds = with_products(table.shared(odds), SCALES) @ among
     return odds
 
 
@@ -203,7 +214,7 @@ def _calibration(odds: Array, truth: Array) -> str:
 
 def _record(options: argparse.Namespace, alone: Array, among: Array, tables: int) -> str:
     """The text of the weights' file, with their origin."""
-    names = [f"alone_{name}" for name in OWN_FEATURES] + [*OWN_FEATURES, *SHARED_FEATURES]
+    names = [f"alone_{name}" for name in OWN_FEATURES] + [*names_with_products(FEATURES)]
     data = (
         f"logistic regression on {tables} painted and traced tables that taught nothing, half of the "
         "traced ones with printed squares"

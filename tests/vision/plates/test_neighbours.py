@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from overruler.bases import RECTANGLE_SIDES_MM, Base
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import bases_overlap
-from overruler.vision.plates.neighbours import Places, Relations, settled_scores
+from overruler.vision.plates.neighbours import OWN_FEATURES, Places, Relations, settled_scores
 from overruler.vision.plates.rectangle_fit import BasePose
 from synthetic.painted.plates import spun
 
@@ -92,10 +92,29 @@ def test_a_unit_tells_the_size_of_a_member_that_looks_like_another() -> None:
     assert among[9] < among[4]
 
 
-@given(SIZES, st.floats(0.1, 4.0))
-def test_a_base_of_which_a_side_is_missing_is_less_likely(
-    sides: tuple[float, float], missing: float
+MORE = [
+    ("network_logit", -4.0, 4.0),
+    ("side_nats", -2.0, 12.0),
+    ("size_chi2", 20.0, 0.0),
+    ("closer_look_logit", -4.0, 4.0),
+    ("in_play_logit", -8.0, 4.0),
+]
+"""What tells bases, from what speaks against one to what speaks for it."""
+
+
+@given(st.sampled_from(MORE), st.integers(1, 3), SIZES, st.floats(0, 1), st.floats(0, 1))
+def test_more_evidence_never_counts_against_a_base(
+    feature: tuple[str, float, float],
+    columns: int,
+    sides: tuple[float, float],
+    some: float,
+    more: float,
 ) -> None:
-    lacking = [*FAIR[:3], FAIR[3] - missing, *FAIR[4:]]
-    (whole,), (part,) = (scores(block(1, 1, sides), [own]) for own in (FAIR, lacking))
-    assert part < whole
+    name, least, most = feature
+    chances = []
+    for share in sorted((some, more)):
+        own = np.tile(FAIR, (columns, 1))
+        own[:, OWN_FEATURES.index("log_side")] = np.log(np.sqrt(np.prod(sides)) / 30)
+        own[0, OWN_FEATURES.index(name)] = least + share * (most - least)
+        chances.append(float(settled_scores(own, block(columns, 1, sides))[0]))
+    assert chances[0] <= chances[1] + 0.01

@@ -108,16 +108,17 @@ def test_what_is_told_of_a_unit_is_right() -> None:
     assert found_on(frame, camera, [card]) == []
 
 
-def test_less_likely_ones_are_told_where_they_are_asked_for() -> None:
+def test_none_is_told_that_is_less_likely_than_is_asked_for() -> None:
     frame, camera, _ = unit()
     view = rectify_photo(frame.pixels, camera, BOX_MM, OVERVIEW_MM_PER_PX)
     cells = look_for_bases(frame, camera, view)
     assert cells is not None
-    usual, surest, all_of_them = (
-        regiments.find_regiments(frame, camera, cells, least) for least in (0.6, 1.0, 0.001)
-    )
-    assert not surest
-    assert len(all_of_them) > len(usual) == len([one for one in all_of_them if one.score >= 0.6])
+    none, found = (regiments.find_regiments(frame, camera, cells, least) for least in (1.0, 0.6))
+    assert none == []
+    scores = sorted(one.score for one in found)
+    assert scores[0] >= 0.6
+    likely = regiments.find_regiments(frame, camera, cells, scores[4])
+    assert sorted(one.score for one in likely) == scores[4:]
 
 
 def test_a_base_with_a_figure_looks_less_like_a_card_than_the_mat_beside_it() -> None:

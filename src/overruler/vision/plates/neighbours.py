@@ -2,7 +2,7 @@
 
 The bases of a unit share one size and one heading, and most stand side by side. So each hypothesis
 of a base speaks for or against those around it. They form a Markov random field: the log odds of
-one are a sum over its own evidence and over its likely neighbours. Mean field solves it: every
+one are a quadratic form of its own evidence and of its likely neighbours. Mean field solves it: every
 chance follows from those of the others, a few times over.
 """
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from overruler.geometry.pose import Array, wrapped_turn
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import sigmoid
+from overruler.vision.learned.products import names_with_products, with_products
 from overruler.vision.plates.sides import half_extents, side_normals
 
 OWN_FEATURES = (
@@ -32,11 +33,14 @@ OWN_FEATURES = (
 """What the chance of a base alone depends on."""
 SHARED_FEATURES = ("contacts", "alike", "others")
 """What it depends on besides, among others: expected numbers of neighbours."""
+SCALES = np.array([3.0, 6.0, 2.0, 8.0, 0.5, 3.0, 4.0, 0.2, 0.2, 0.2, 2.0, 2.0, 2.0])
+"""About how large each of these is, but for the constant: products are of features by these."""
+FEATURES = (*OWN_FEATURES, *SHARED_FEATURES)
 WEIGHTS = load_coefficients("regiment_score")
 ALONE_WEIGHTS = np.array([WEIGHTS[f"alone_{name}"] for name in OWN_FEATURES])
 """Weights of the log odds of a base alone."""
-AMONG_WEIGHTS = np.array([WEIGHTS[name] for name in (*OWN_FEATURES, *SHARED_FEATURES)])
-"""Weights of those of a base among others."""
+AMONG_WEIGHTS = np.array([WEIGHTS[name] for name in names_with_products(FEATURES)])
+"""Weights of those of a base among others, and of their products."""
 MAX_OVERLAP_SHARE = 0.2
 """Most overlap of two bases that may both stand, as a share of the smaller one's width."""
 CONTACT_GAP_MM = -1.5, 3.5
@@ -126,7 +130,7 @@ def settled_scores(own: Array, places: Places) -> Array:
     logits = own @ ALONE_WEIGHTS
     for _ in range(ROUNDS):
         shared = relations.features(relations.chances(logits))
-        logits = np.column_stack([own, shared]) @ AMONG_WEIGHTS
+        logits = with_products(np.column_stack([own, shared]), SCALES) @ AMONG_WEIGHTS
     return sigmoid(logits)
 
 

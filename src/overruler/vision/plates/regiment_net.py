@@ -15,6 +15,7 @@ from overruler.bases import PLATE_SIDES_MM, Base
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.imaging.line_profiles import Floats
 from overruler.vision.imaging.orthophoto import (
     Orthophoto,
     rectify_photo,
@@ -26,6 +27,7 @@ from overruler.vision.learned.inference import (
     WEIGHTS,
 )
 from overruler.vision.learned.logits import sigmoid
+from overruler.vision.learned.mirror_images import COLUMNS, ROWS, mean_with_mirror_images
 from overruler.vision.learned.shape_net import (
     RECTANGLE_CHANNEL,
     REFERENCE_SIZE_MM,
@@ -43,9 +45,11 @@ MAGNIFICATION = OVERVIEW_MM_PER_PX / MM_PER_PX
 """How much larger it sees the table than the other whole-table networks, whose cells it has."""
 COARSEST_MM_PER_PX = 2.5
 """Coarsest photo, in mm per px, in which bases are looked for: the seams of others are lost."""
+SIGNED_CHANNELS = {ROWS: (4, 8, 10, 12), COLUMNS: (3, 7, 10, 12)}
+"""Its answers that change their sign in the mirror: the offset, and the sine or cosine of the heading's multiples."""
 LIKELY_SCORE = 0.6
 """Score of the likeliest candidate of a table without which there is none."""
-MIN_SCORE = 0.25
+MIN_SCORE = 0.15
 """Smallest probability of a candidate."""
 MAX_PLATE_ASPECT = 1.25
 """Largest length in widths of what may be a plate."""
@@ -110,7 +114,11 @@ def look_for_bases(
     height, width = np.array(from_above.pixels.shape[:2]) * from_above.mm_per_px
     left, top = from_above.left_mm, from_above.top_mm
     box = (left, top - height, left + width, top)
-    seen = look_at(rectify_photo(frame.pixels, camera, box, MM_PER_PX), camera, hidden)
+    view = rectify_photo(frame.pixels, camera, box, MM_PER_PX)
+    first = infer_orthophoto(MODEL, view, camera)
+    if not _decoded(view, first, hidden).is_likely:  # as on most tables
+        return None
+    seen = _look_again(view, camera, first, hidden)
     return seen if seen.is_likely else None
 
 
@@ -127,8 +135,20 @@ def _may_be_plate(one: ShapeCandidate) -> bool:
 
 
 def look_at(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> SeenCells:
-    """Return what the network says of a view of `MM_PER_PX`."""
-    answer = infer_orthophoto(MODEL, view, camera).astype(float)
+    """Return what the network says of a view of `MM_PER_PX` and of its mirror images, in the mean."""
+    return _look_again(view, camera, infer_orthophoto(MODEL, view, camera), hidden)
+
+
+def _look_again(
+    view: Orthophoto, camera: Camera, first: Floats, hidden: Sequence[Array]
+) -> SeenCells:
+    """Return the same, where the network's answer about the view itself is known."""
+    answer = mean_with_mirror_images(MODEL, view, camera, first, SIGNED_CHANNELS)
+    return _decoded(view, answer, hidden)
+
+
+def _decoded(view: Orthophoto, said: Floats, hidden: Sequence[Array]) -> SeenCells:
+    answer: Array = said.astype(float)
     score = sigmoid(answer[RECTANGLE_CHANNEL])
     mask = visibility_mask(view, hidden, 0)
     score *= cv2.resize(mask, score.shape[::-1], interpolation=cv2.INTER_NEAREST)
