@@ -22,6 +22,13 @@ PREFERRED, PLAIN = OVAL_PREFERENCE, 1.0
         ([(OVAL, 0), (Base.circle(50), 60)], [0.9, 0.97], [PREFERRED, PLAIN]),  # apart
         ([(Base.stadium(25, 70), 0), (Base.circle(25), 20)], [0.7, 0.9], [PREFERRED, PLAIN]),
         ([(Base.rectangle(35, 60), 0), (Base.circle(25), 10)], [0.7, 0.9], [PLAIN, PLAIN]),
+        ([(Base.stadium(25, 70), 0), (Base.rectangle(30, 30), 15)], [0.98, 0.99], [PLAIN, PLAIN]),
+        ([(Base.stadium(25, 70), 0), (Base.rectangle(30, 30), 15)], [0.9, 0.8], [PREFERRED, PLAIN]),
+        (
+            [(Base.stadium(25, 70), 0), (Base.rectangle(30, 30), 90)],
+            [0.9, 0.99],
+            [PREFERRED, PLAIN],
+        ),
     ],
 )
 def test_an_oval_stands_against_what_fits_into_its_end(

@@ -25,6 +25,7 @@ def oval_preferences(
     """
     long = [k for k, base in enumerate(bases) if base.has_round_ends]
     rounds = [k for k, base in enumerate(bases) if base.shape == "circle"]
+    angular = [k for k, base in enumerate(bases) if base.shape == "rectangle"]
 
     def covers_wider_round(oval: int) -> bool:
         """Tell whether a surer round base that is no end of an oval, being wider, overlaps it.
@@ -38,5 +39,10 @@ def oval_preferences(
                 return True
         return False
 
-    preferred = {k for k in long if not covers_wider_round(k)}
+    def covers_surer_rectangle(oval: int) -> bool:
+        """Tell whether a surer rectangle overlaps it: none looks like an end, and a row of some like a stadium."""
+        surer = [k for k in angular if probabilities[k] > probabilities[oval]]
+        return any(do_overlap(oval, k) for k in surer)
+
+    preferred = {k for k in long if not covers_wider_round(k) and not covers_surer_rectangle(k)}
     return [OVAL_PREFERENCE if k in preferred else 1.0 for k in range(len(bases))]
