@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 pytestmark = needs_browser
 CORRECTED = "**/fixes"
+SLOW_PRESS_MS = 2500
+"""Longer than a correction takes."""
 FOCUSED = "() => document.activeElement.textContent || document.activeElement.tagName"
 
 
@@ -45,10 +47,10 @@ def test_a_name_is_typed_letter_by_letter(table: "Page", end: str) -> None:
     press = (
         (lambda: table.keyboard.press("Enter"))
         if end == "Enter"
-        else (lambda: table.click("#editing >> text=Done", delay=50))
+        else (lambda: table.click("#editing >> text=Done", delay=SLOW_PRESS_MS))
     )
     assert corrected(table, press)[-1]["new_id"] == "Ünit <b>7</b>"
-    if end == "Done":  # though the photo is looked at again while the button is down
+    if end == "Done":  # the panel is not filled anew while the button is down
         table.wait_for_selector("#editing >> text=Correct a base")
     else:
         assert table.evaluate("document.activeElement.labels[0].textContent") == "Name"

@@ -13,6 +13,8 @@ const AHEAD = { colour: "#f07c00", dash: [] };
 export class Correct {
   constructor(table) {
     Object.assign(this, { table, names: new Map() });
+    // A pressed button takes no focus from a name: telling it would fill the panel anew under the pointer, and no click would come.
+    document.getElementById("editing").onmousedown = (event) => { if (event.target.closest("button")) event.preventDefault(); };
   }
 
   get stage() {
@@ -124,6 +126,10 @@ export class Correct {
 
   #ofPiece() {
     const piece = this.piece;
+    const done = () => {
+      name.onchange();
+      this.#choose(null);
+    };
     const sizes = this.#sizes(piece.base);
     sizes.onchange = () => this.#send({ do: "resize", id: piece.id, base: sizes.value });
     const name = (this.name = text(piece.name === piece.id ? piece.id : "", { placeholder: piece.name }));
@@ -145,7 +151,7 @@ export class Correct {
       hint(`${piece.doubt?.by_hand ? BY_HAND : ""}Drag the ring to the middle of the base: it is measured again from there.${KEYS}${round ? "" : " The line points ahead."}`),
       row(labelled("Name", name), labelled("Size", sizes)),
       row(this.measure, ...confirms, ...turns, ...fronts, button("Remove", () => this.#send({ do: "remove", id: piece.id }))),
-      row(button("Done", () => this.#choose(null))),
+      row(button("Done", done)),
     ];
   }
 
