@@ -33,7 +33,7 @@ from overruler.vision.rounds.oval_trials import (
 from overruler.vision.rounds.ring_filter import are_visible
 from synthetic.from_above.sheet import bases_of_shape, read_truth, traced_view
 from training.fit_oval_score import verdict
-from training.fit_regiment_score import regression
+from training.regression import ridge_regression
 from training.score_tables import cards_of, read_photo_options, rows_of_photos, weights_text
 
 NAME = "oval_score"
@@ -78,8 +78,8 @@ def fitted(rows: Array) -> tuple[Array, Array]:
     """The weights of the log odds of an oval alone, and among others."""
     counts = rows[:, IS_BASE] >= 0
     truth = rows[counts, IS_BASE]
-    alone = regression(rows[counts, POSE.stop :], truth)
-    return alone, regression(_among_others(rows, alone)[counts], truth)
+    alone = ridge_regression(rows[counts, POSE.stop :], truth)
+    return alone, ridge_regression(_among_others(rows, alone)[counts], truth)
 
 
 def calibrated(among: Array, rows: Array, odds: Array) -> Array:
@@ -89,7 +89,7 @@ def calibrated(among: Array, rows: Array, odds: Array) -> Array:
     """
     told = [k for number in np.unique(rows[:, NUMBER]) for k in _likeliest(rows, odds, number)]
     told = [k for k in told if rows[k, IS_BASE] >= 0]
-    offset, slope = regression(
+    offset, slope = ridge_regression(
         np.column_stack([np.ones(len(told)), odds[told]]), rows[told, IS_BASE]
     )
     weights: Array = slope * among

@@ -24,6 +24,7 @@ from overruler.sources.photo import load_photo
 from overruler.vision.assembly.piece_probability import likely_score, score_features
 from overruler.vision.learned.inference import WEIGHTS
 from overruler.vision.learned.logits import sigmoid
+from training.regression import logistic_regression
 from training.score_tables import weights_text
 
 FILE = WEIGHTS / "piece_likelihood.json"
@@ -38,10 +39,6 @@ NEAR_SHARE = 0.5
 """A finding is a piece where its middle is as near to one's, in half widths of the outline."""
 EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.001)
 """Bounds of the bins that are counted."""
-STEPS = 60
-"""Newton steps of the fit."""
-MAX_STEP = 0.3
-"""Largest change of a weight in one step."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -93,15 +90,8 @@ def _is_any_at(one: Detection, there_px: Array) -> bool:
 def regression(
     features: Array, truth: Array, prior: Array = PRIOR, sigma: Array = PRIOR_SIGMA
 ) -> Array:
-    """Logistic regression with a Gaussian prior on each weight, by Newton's method."""
-    weights, information = prior.copy(), np.diag(sigma**-2)
-    for _ in range(STEPS):
-        said = sigmoid(features @ weights)
-        gradient = features.T @ (truth - said) - information @ (weights - prior)
-        curvature = features.T @ (features * (said * (1 - said))[:, None]) + information
-        step = np.linalg.solve(curvature, gradient)
-        weights = weights + step * min(1.0, MAX_STEP / np.abs(step).max())
-    return np.asarray(weights)
+    """Weights by logistic regression, near those that are likely in advance."""
+    return logistic_regression(features, truth, sigma**-2, prior)
 
 
 def balanced_regression(

@@ -22,6 +22,7 @@ from overruler.vision.learned.shape_net import find_plate_candidates
 from overruler.vision.plates import find
 from overruler.vision.plates.plate import LOGIT_WEIGHTS, Plate
 from synthetic.from_above.sheet import read_truth, traced_view
+from training.regression import ridge_regression
 from training.score_tables import weights_text
 
 SCORE = WEIGHTS / "plate_score.json"
@@ -113,16 +114,10 @@ def with_one(signs: Array) -> Array:
 
 
 def regression(signs: Array, truth: Array, weight: Array) -> Array:
-    """The log odds' constant and slopes, by Newton's method on scaled signs, slopes held back a little."""
+    """The log odds' constant and slopes, by regression on scaled signs, slopes held back a little."""
     middle, scale = signs.mean(0), signs.std(0)
     scaled = with_one((signs - middle) / scale)
-    held = np.diag([1e-6, *[RIDGE] * len(middle)])
-    slopes = np.zeros(scaled.shape[1])
-    for _ in range(80):
-        likely = 1 / (1 + np.exp(-scaled @ slopes))
-        uphill = scaled.T @ (weight * (likely - truth)) + held @ slopes
-        curved = (scaled.T * (weight * likely * (1 - likely))) @ scaled + held
-        slopes -= np.linalg.solve(curved, uphill)
+    slopes = ridge_regression(scaled, truth, RIDGE, weight)
     return np.array([slopes[0] - (slopes[1:] * middle / scale).sum(), *(slopes[1:] / scale)])
 
 

@@ -34,7 +34,7 @@ from synthetic.from_above.sheet import (
     traced_view,
 )
 from synthetic.printed_grids import FORMS, FORMS_OF_CELLS, lay_grid
-from training.fit_regiment_score import regression
+from training.regression import ridge_regression
 from training.score_tables import cards_of, read_photo_options, rows_of_photos, weights_text
 
 NAME = "printed_grid"
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = read_photo_options(__doc__, arguments)
     rows, photos = rows_of_photos(options, _rows)
     is_bare, features = rows[:, 0], rows[:, 1:]
-    weights = regression(features, is_bare, ridge=RIDGE)
+    weights = ridge_regression(features, is_bare, RIDGE)
     weights[0] -= CAUTION
     told = features @ weights > 0
     print(

@@ -37,7 +37,8 @@ from overruler.vision.pairing.ranks.rank_evidence import MIN_LOOKS
 from overruler.vision.pairing.sighting import SeenPhoto
 from overruler.vision.plates.rectangle_fit import BasePose
 from synthetic.from_above.sheet import lengthwise
-from training.fit_regiment_score import regression, verdict
+from training.fit_regiment_score import verdict
+from training.regression import ridge_regression
 from training.score_tables import folder_parser, kept_rows, weights_text
 
 NAME = "rank_evidence"
@@ -146,7 +147,7 @@ def _pose(piece: Truth) -> BasePose:
 
 
 def _fitted(rows: Array) -> Array:
-    return regression(rows[:, BY_ALL + 1 :], rows[:, IS_BASE], rows[:, COUNTS])
+    return ridge_regression(rows[:, BY_ALL + 1 :], rows[:, IS_BASE], counts=rows[:, COUNTS])
 
 
 def _counted(rows: Array) -> str:

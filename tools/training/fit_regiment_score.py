@@ -37,6 +37,7 @@ from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo
 from synthetic.from_above.sheet import REACH_MM, bases_of_shape, drawn_view
 from synthetic.painted.wardrobe import Wardrobe
+from training.regression import ridge_regression
 from training.rising_regression import rising_regression
 from training.score_tables import (
     Table,
@@ -58,8 +59,8 @@ LEAST_VISIBLE = 0.2
 GATE = 0.4
 """Tables count on which the network gives one candidate this score."""
 FOLDS = 3
-RIDGE, RIDGE_OF_PRODUCTS = 0.5, 2.0
-"""How firmly weights are held to 0, on features as they are, and where products are among them."""
+RIDGE_OF_PRODUCTS = 2.0
+"""How firmly weights are held to 0 where products are among the features."""
 DIRECTIONS = {
     "network_logit": 1,
     "side_nats": 1,
@@ -69,8 +70,6 @@ DIRECTIONS = {
     "contacts": 1,
 }
 """What can only speak for a base, or only against it. A weak side may have a neighbour, so it can do both."""
-STEPS = 40
-"""Of Newton's method."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -166,7 +165,7 @@ def fitted(tables: Sequence[Judged]) -> tuple[Array, Array]:
     truth = np.concatenate([one.truth for one in tables])
     counts = truth >= 0
 
-    alone = regression(np.concatenate([one.own for one in tables])[counts], truth[counts])
+    alone = ridge_regression(np.concatenate([one.own for one in tables])[counts], truth[counts])
     odds = [one.own @ alone for one in tables]
     directions = [DIRECTIONS.get(name, 0) for name in FEATURES[1:]]
     for _ in range(ROUNDS):
@@ -183,23 +182,6 @@ def settled(table: Judged, alone: Array, among: Array) -> Array:
     for _ in range(ROUNDS):
         odds = with_products(table.shared(odds), SCALES) @ among
     return odds
-
-
-def regression(
-    features: Array, truth: Array, counts: Array | float = 1.0, ridge: float = RIDGE
-) -> Array:
-    """Weights by logistic regression, held to 0 by a `ridge` but for the constant.
-
-    `counts` (N,) is how much each row counts.
-    """
-    held = ridge * np.diag([0.0] + [1.0] * (features.shape[1] - 1))
-    weights = np.zeros(features.shape[1])
-    for _ in range(STEPS):
-        said = 1 / (1 + np.exp(-(features @ weights).clip(-30, 30)))
-        slope = features.T @ (counts * (truth - said)) - held @ weights
-        curve = (features * (counts * said * (1 - said))[:, None]).T @ features + held
-        weights = weights + np.linalg.solve(curve + 1e-6 * np.eye(len(weights)), slope).clip(-2, 2)
-    return weights
 
 
 def _calibration(odds: Array, truth: Array) -> str:

@@ -36,6 +36,7 @@ from synthetic.from_above.sheet import Truth, read_truth, traced_view
 from synthetic.printed_mats import Lookalike, print_on_mat
 from training.fit_round_score import verdict
 from training.lessons.rims.photos import round_bases
+from training.regression import FREE, HELD, logistic_regression
 from training.score_tables import cards_of, read_photo_options, rows_of_photos, weights_text
 
 FILE = WEIGHTS / "round_score_of_two.json"
@@ -58,8 +59,8 @@ TOLD, SURE = 2 / 3, 0.97
 """Scores over these are told, and told surely."""
 EDGES = (0.1, 0.3, 0.5, 2 / 3, 0.8, 0.9, 0.97, 0.99, 1.001)
 """Bounds of the bins that are counted."""
-RIDGE, HELD, STEPS = 1.0, 1e9, 60
-"""How firmly weights are held to 0 on features of spread 1, what holds one where it is, and Newton steps."""
+RIDGE = 1.0
+"""How firmly weights are held to 0 on features of spread 1."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -113,18 +114,12 @@ def _judged(
 
 
 def _fitted(rows: Array) -> Array:
-    """Weights by weighted logistic regression, by Newton's method."""
+    """Weights by weighted logistic regression."""
     truth, counts, features = rows[:, IS_BASE], rows[:, COUNTS], rows[:, COUNTS + 1 :]
     stiff, before = RIDGE * features.var(0), np.zeros(features.shape[1])
     for place, weight in HELD_WEIGHTS.items():
         stiff[place], before[place] = HELD, weight
-    weights = before.copy()
-    for _ in range(STEPS):
-        likely = sigmoid(features @ weights)
-        uphill = features.T @ (counts * (likely - truth)) + stiff * (weights - before)
-        curved = (features.T * (counts * likely * (1 - likely))) @ features
-        weights = weights - np.linalg.solve(curved + np.diag(stiff), uphill)
-    return np.asarray(weights)
+    return logistic_regression(features, truth, stiff + FREE, before, counts)
 
 
 def _tell(rows: Array) -> None:

@@ -24,7 +24,7 @@ from overruler.vision.rounds.find_stadiums import fit_outlines, starts_of_sizes,
 from overruler.vision.rounds.ring_filter import are_visible
 from overruler.vision.rounds.stadium_trials import oval_starts, paired_starts
 from synthetic.from_above.sheet import Truth, on_board, read_truth, traced_view
-from training.fit_regiment_score import regression
+from training.regression import ridge_regression
 from training.score_tables import cards_of, read_photo_options, rows_of_photos, weights_text
 
 NAME = "stadium_score"
@@ -47,14 +47,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     odds = np.zeros(len(rows))
     for fold in range(FOLDS):
         here = rows[:, NUMBER] % FOLDS == fold
-        odds[here] = features[here] @ regression(features[~here], truth[~here]) - LOWERED
+        odds[here] = features[here] @ ridge_regression(features[~here], truth[~here]) - LOWERED
     for least in (0.0, LOWERED):
         told = odds > least
         print(
             f"log odds over {least:g}: {truth[told].sum():.0f} of {truth.sum():.0f} fits on a base, "
             f"{(1 - truth[told]).sum():.0f} of {(1 - truth).sum():.0f} others"
         )
-    weights = regression(features, truth)
+    weights = ridge_regression(features, truth)
     weights[0] -= LOWERED
     data = f"logistic regression on fits in {photos} rendered photos; the constant lowered by {LOWERED:g}"
     names = list(load_coefficients(NAME))
