@@ -105,7 +105,7 @@ def verdict(pose: Array, bases: Array) -> float | None:
 
 
 def _fitted(signs: Array, truth: Array, before: Array) -> Array:
-    return regression(signs, truth, before, np.zeros(len(before), bool))
+    return regression(signs, truth, before)
 
 
 if __name__ == "__main__":

@@ -26,10 +26,11 @@ from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.in_play_net import look_in_play
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.learned.patches import photo_pyramid
-from overruler.vision.learned.rim_net import RimEstimates, estimate_rims, rim_logits
+from overruler.vision.learned.rim_net import RimEstimates, estimate_rims
 from overruler.vision.learned.shapes_in_play import find_shapes
 from overruler.vision.rounds import scoring
 from overruler.vision.rounds.fit_rounds import _centre_sigma_mm
+from overruler.vision.rounds.further_networks import features_in_play
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
 from overruler.vision.rounds.size_likelihood import SizeHypothesis, fit_sizes
 from overruler.vision.rounds.suppression import suppress_overlaps
@@ -43,6 +44,7 @@ from synthetic.painted.paint import photo_of
 from synthetic.painted.scene import make_scene
 from synthetic.painted.wardrobe import Wardrobe
 from training.lessons.rims.photos import round_bases
+from training.regression import HELD, logistic_regression
 from training.score_tables import (
     Table,
     judged_rows,
@@ -63,14 +65,11 @@ CROWDED = 0.7
 LEAST_VISIBLE = 0.15
 """Bases of which less is in sight count neither way."""
 FOLDS = 3
-OVERVIEW_SHARE = 0.6
-"""How far the look from above is trusted, against what fits rendered tables: on photographs it gives bases a lower
-probability (0.62 in the median, 0.77 on rendered tables)."""
 RIDGE = 3.0
 """How firmly weights are held to those of before, on features of spread 1."""
-SAME_SIZE, ABOVE, HELD = 5, 6, 1e9
-"""The places of the same-size ratio and of the look from above among the weights, and what holds a weight where it
-is. The ratio keeps its weight: painted tables have too few bases to tell what company is worth."""
+IDLE = (4, 5)
+"""The places of the contrast and of the same-size ratio among the weights. They count for nothing: the look and the
+company that is near tell all that they do."""
 FILE = "round_score_in_play"
 """The file of the weights."""
 
@@ -144,12 +143,12 @@ def judged(table: Table) -> Iterator[list[float]]:
     fits = _fits(frame, table.camera, guesses, radii)
     contrasts, ratios = scoring.relative_contrast(guesses, fits), scoring.same_size_ratio(guesses)
     seen = scoring.probability_from_above(guesses, above)
-    logits = rim_logits(levels, table.camera, guesses)
+    further = features_in_play(frame, table.camera, guesses)
     for i, tried in enumerate(fits):
         said = verdict(guesses, i, table.bases)
         if tried and said is not None:
             more = contrasts[i], ratios[i], float(seen[i])
-            yield [said, *scoring.score_features(guesses, i, tried, *more), float(logits[i])]
+            yield [said, *scoring.score_features(guesses, i, tried, *more), *further[i].tolist()]
 
 
 def _fits(
@@ -200,11 +199,9 @@ def cross_validated(rows: Array, file: str, fit: Callable[[Array, Array, Array],
 
 
 def fitted(signs: Array, truth: Array, before: Array) -> Array:
-    """Weights by regression; the look from above is trusted less, and the others make up for it."""
-    places = np.arange(len(before))
-    weights = regression(signs, truth, before, places == SAME_SIZE)
-    weights[ABOVE] *= OVERVIEW_SHARE
-    return regression(signs, truth, weights, np.isin(places, (SAME_SIZE, ABOVE)))
+    """Weights by regression, near those of before; those of what is idle are 0."""
+    is_idle = np.isin(np.arange(len(before)), IDLE)
+    return regression(signs, truth, np.where(is_idle, 0.0, before), is_idle)
 
 
 def _calibration(odds: Array, truth: Array) -> str:
@@ -220,18 +217,14 @@ def _calibration(odds: Array, truth: Array) -> str:
     return f"{', '.join(filter(None, told))}; found {found:.3f}, right {right:.3f}"
 
 
-def regression(signs: Array, truth: Array, before: Array, held: NDArray[np.bool_]) -> Array:
-    """Weights by Newton's method, near those of before on features of spread 1; those `held` stay."""
+def regression(
+    signs: Array, truth: Array, before: Array, held: NDArray[np.bool_] | bool = False
+) -> Array:
+    """Weights near those of before, on features of spread 1; those `held` stay."""
     spread = np.maximum(signs.std(0), 1e-3)
     spread[0] = 1.0
     stiff = np.where(held, HELD, RIDGE * spread**2)
-    weights = before.copy()
-    for _ in range(60):
-        likely = 1 / (1 + np.exp(-np.clip(signs @ weights, -30, 30)))
-        uphill = signs.T @ (likely - truth) + stiff * (weights - before)
-        curved = (signs.T * (likely * (1 - likely))) @ signs + np.diag(stiff)
-        weights = weights - np.linalg.solve(curved, uphill)
-    return np.asarray(weights)
+    return logistic_regression(signs, truth, stiff, before)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from overruler.vision.rounds import further_networks, scoring, uncertainty
 from overruler.vision.rounds.fit_rounds import fit_rounds
 from overruler.vision.rounds.scoring import (
     base_probability,
+    near_company,
     relative_contrast,
     same_size_ratio,
 )
@@ -248,6 +249,18 @@ def test_what_is_not_plain_to_see_is_measured_once_more_and_stated_wider(
     assert kept.xy_mm == pytest.approx(plain.xy_mm)
     _, rare = misfit_covariances(camera, kept)
     assert kept.unmodelled_mm2 + kept.rare_excess_mm2 == pytest.approx(rare)
+
+
+def test_others_of_a_size_count_as_company_where_they_are_near() -> None:
+    """Of two alike at 3 radii each counts as much as it looks like a base; far ones and others do not."""
+    at = [(0.0, 0.0), (48.0, 0.0), (100.0, 0.0), (0.0, 48.0), (400.0, 0.0)]
+    seen = replace(
+        guesses(at, [16.0, 16.0, 16.0, 20.0, 16.0]), score=np.array([0.9, 0.8, 0.5, 0.9, 0.9])
+    )
+    assert near_company(seen) == pytest.approx([0.8, 0.9 + 0.5, 0.8, 0.0, 0.0], abs=1e-3)
+    assert near_company(seen[:1]) == pytest.approx([0.0])
+    larger = replace(seen, xy_mm=2 * seen.xy_mm, radius_mm=2 * seen.radius_mm)
+    assert near_company(larger) == pytest.approx(near_company(seen))
 
 
 def test_in_play_the_probability_decides(monkeypatch: pytest.MonkeyPatch) -> None:

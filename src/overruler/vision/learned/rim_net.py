@@ -177,14 +177,6 @@ def _average_augmented_scores(
     return replace(guesses, score=score, visible=visible)
 
 
-def rim_logits(levels: list[Picture], camera: Camera, guesses: RimEstimates) -> Array:
-    """Return the patch network's log odds (N,) of guesses that another network scored."""
-    if not len(guesses.score):
-        return np.zeros(0)
-    logits = augmented_logits(levels, camera, _to_circles(guesses))
-    return np.asarray(np.mean(logits, 0)[:, 0])
-
-
 def offsets_on_board_mm(camera: Camera, shapes: Array, shift: Array) -> Array:
     """Convert offsets (N, 2) to the right and up, in radii, to offsets on the board (N, 2)."""
     return np.asarray(np.einsum("nk,nkd->nd", shift, patch_axes_mm(camera, shapes)))

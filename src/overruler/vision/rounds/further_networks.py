@@ -9,9 +9,13 @@ from overruler.geometry.pose import Array
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.print_net import unprinted_logits
-from overruler.vision.learned.rim_net import RimEstimates, rim_logits
+from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds.lookalike_share import probabilities_among
-from overruler.vision.rounds.scoring import LOGIT_WEIGHTS_IN_PLAY, weigh_features
+from overruler.vision.rounds.scoring import (
+    LOGIT_WEIGHTS_IN_PLAY,
+    near_company,
+    weigh_features,
+)
 
 MIN_ASKED_SCORE = 0.1
 """Smallest score of a guess at which the network that knows prints looks too."""
@@ -34,9 +38,16 @@ def probabilities_in_play(
 
     `table` (N, 8) is `feature_table`'s.
     """
-    logits = rim_logits(photo_pyramid(frame), camera, guesses)
-    odds = weigh_features(table, LOGIT_WEIGHTS_IN_PLAY, logits[:, None])
+    more = features_in_play(frame, camera, guesses)
+    odds = weigh_features(table, LOGIT_WEIGHTS_IN_PLAY, more)
     return temper_surest(probabilities_among(odds, USUAL_LOOKALIKE_SHARE))
+
+
+def features_in_play(frame: Frame, camera: Camera, guesses: RimEstimates) -> Array:
+    """Return (N, 2): the log odds of guesses by `print_net`, and the logarithm of one more than their company."""
+    circles = np.column_stack([guesses.xy_mm, guesses.radius_mm])
+    logits = unprinted_logits(photo_pyramid(frame), camera, circles)
+    return np.column_stack([logits, np.log1p(near_company(guesses))])
 
 
 def temper_surest(probabilities: Array) -> Array:

@@ -25,7 +25,8 @@ LOGIT_WEIGHTS_ON_CLUTTER = np.array(list(load_coefficients("round_score_on_clutt
 better what is one."""
 LOGIT_WEIGHTS_IN_PLAY = np.array(list(load_coefficients("round_score_in_play").values()))
 """The same features' weights on tables in play, where `in_play_net` gives the network's log odds; then
-that of the log odds by `rim_net`. They say nothing of how many guesses are bases."""
+those of the log odds by `print_net`, and of the company that is near. They say nothing of how many
+guesses are bases."""
 LOGIT_WEIGHTS_OF_TWO = np.array(list(load_coefficients("round_score_of_two").values()))
 """The same features' weights where `print_net` looks at the guess too: then that network's log odds,
 and the log likelihood of the nearest size."""
@@ -39,6 +40,10 @@ MATCH_LOG_RATIO = 0.3
 """Largest logarithm of the ratio of their radii."""
 SAME_SIZE_LOG_RATIO = 0.06
 """Logarithm of the ratio of two radii below which guesses are of one size."""
+NEAR_RADII = 5.0
+"""Others of a unit lie within so many radii."""
+SIZE_SPREAD = 0.05
+"""1 σ of the logarithm of the ratio of two radii of one size, as a figure and the light mislead the network."""
 SAME_SIZE_EXPECTED_SHARE = 0.2
 """Share of the other guesses expected to be of a guess's size."""
 
@@ -105,6 +110,19 @@ def same_size_ratio(guesses: RimEstimates) -> Array:
 def company_ratio(same_size: Array, others: Array) -> Array:
     """Return how many more others (N,) of one's size there are than expected, both counted by score."""
     return np.asarray((1 + same_size) / (1 + SAME_SIZE_EXPECTED_SHARE * others))
+
+
+def near_company(guesses: RimEstimates) -> Array:
+    """Return how many others (N,) of each guess's size are near, counted by their score.
+
+    Units stand together. A counter or a lid may be as large as bases elsewhere on the table.
+    """
+    log_ratios = np.log(guesses.radius_mm[:, None] / guesses.radius_mm)
+    alike = np.exp(-0.5 * (log_ratios / SIZE_SPREAD) ** 2)
+    apart = np.hypot(*(guesses.xy_mm[:, None] - guesses.xy_mm).transpose(2, 0, 1))
+    is_near = apart < NEAR_RADII * guesses.radius_mm[:, None]
+    np.fill_diagonal(is_near, False)
+    return np.asarray((alike * is_near) @ guesses.score)
 
 
 def relative_contrast(guesses: RimEstimates, fits: Sequence[list[SizeHypothesis]]) -> Array:
