@@ -9,6 +9,7 @@ from overruler.bases import ROUND_DIAMETERS_MM
 from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds.size_mixture import size_probabilities
 from overruler.vision.rounds.table_sizes import (
+    PRIOR_TOTAL_IN_PLAY,
     TableSizes,
     size_set_priors,
     sizes_in_play,
@@ -64,7 +65,7 @@ def test_a_scale_that_is_unsure_leaves_one_size_open() -> None:
     sure, unsure = in_play(seen), in_play(seen, scale_sigma=0.08)
     sure_shares = sure.probabilities(sure.log_likelihoods).sum(2)[0]
     shares = unsure.probabilities(unsure.log_likelihoods).sum(2)[0]
-    assert sure_shares[SIZES_MM == 30].sum() > 0.9
+    assert sure_shares[SIZES_MM == 30].sum() > 0.85
     assert shares[SIZES_MM == 30].sum() < 0.7
     assert shares[SIZES_MM == 28.5].sum() > 0.05
     assert shares[SIZES_MM == 32].sum() > 0.05
@@ -105,6 +106,23 @@ def test_a_table_in_play_is_less_often_of_one_games_sizes_than_a_prepared_one() 
         return own[1] / sum(prior for some, prior in sets if not some[sizes == 27.0])
 
     assert odds(prepared=False) < 0.25 * odds(prepared=True)
+
+
+def test_a_table_of_one_size_does_not_speak_for_the_game_with_the_fewest() -> None:
+    """The more bases of one size, the more it would: here all look as much like 25 mm as like 27."""
+    sizes = np.array(ROUND_DIAMETERS_MM)
+    sets = size_set_priors(sizes / 2, prepared=False)
+
+    def share_of_27(count: int, prior_total: float | None) -> float:
+        likelihood = np.full((1, count, len(sizes), 1), -20.0)
+        likelihood[:, :, np.isin(sizes, [25.0, 27.0])] = 0.0
+        told = TableSizes(likelihood, np.zeros(1), sets, prior_total).probabilities(likelihood)
+        return float(told[0, sizes == 27.0, 0].item())
+
+    few, many = share_of_27(4, PRIOR_TOTAL_IN_PLAY), share_of_27(16, PRIOR_TOTAL_IN_PLAY)
+    assert many == pytest.approx(few, abs=0.07)
+    assert share_of_27(16, None) > share_of_27(4, None) + 0.1
+    assert many < 0.5 < share_of_27(16, None)
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,13 @@ def size_probabilities_at_scales(
     log_priors: Array,
     size_sets: Sequence[SizeSetPrior] = (),
     prior_counts: ArrayLike = SIZE_PSEUDOCOUNT,
+    prior_total: float | None = None,
 ) -> Array:
-    """Return the same over scales of the table: by log-likelihoods (S, N, C, K) at each, and log priors (S,)."""
+    """Return the same over scales of the table: by log-likelihoods (S, N, C, K) at each, and log priors (S,).
+
+    With a `prior_total` the prior counts of each set have this sum: a table then has as many sizes whether
+    its game has few or many. Else a table of one size speaks for the game that has the fewest.
+    """
     _, count, sizes, kinds = log_likelihoods.shape
     if not count:
         return np.empty((0, sizes, kinds))
@@ -73,6 +78,8 @@ def size_probabilities_at_scales(
         likelihood = np.exp(np.maximum(log_likelihood - top, MIN_LOG_LIKELIHOOD))
         for members, prior in sets:
             pseudocounts = np.where(members, prior_counts, 0.0)
+            if prior_total is not None:
+                pseudocounts *= prior_total / pseudocounts.sum()
             posterior, log_evidence = _fit_mixture(likelihood * members[:, None], pseudocounts)
             posteriors.append(posterior)
             evidence.append(EVIDENCE_WEIGHT * log_evidence + np.log(prior) + log_prior)
