@@ -45,8 +45,7 @@ def probabilities_in_play(
 
 def features_in_play(frame: Frame, camera: Camera, guesses: RimEstimates) -> Array:
     """Return (N, 2): the log odds of guesses by `print_net`, and the logarithm of one more than their company."""
-    circles = np.column_stack([guesses.xy_mm, guesses.radius_mm])
-    logits = unprinted_logits(photo_pyramid(frame), camera, circles)
+    logits = _unprinted_logits(frame, camera, guesses)
     return np.column_stack([logits, np.log1p(near_company(guesses))])
 
 
@@ -69,8 +68,11 @@ def features_of_two(
     `size_likelihoods` (N, C, 2) are log likelihoods of sizes and rim kinds.
     """
     features = np.zeros((len(guesses.score), 2))
-    some = guesses[asked]
-    circles = np.column_stack([some.xy_mm, some.radius_mm])
-    features[asked, 0] = unprinted_logits(photo_pyramid(frame), camera, circles)
+    features[asked, 0] = _unprinted_logits(frame, camera, guesses[asked])
     features[:, 1] = np.maximum(size_likelihoods.max((1, 2)), MIN_SIZE_LIKELIHOOD)
     return features
+
+
+def _unprinted_logits(frame: Frame, camera: Camera, guesses: RimEstimates) -> Array:
+    circles = np.column_stack([guesses.xy_mm, guesses.radius_mm])
+    return unprinted_logits(photo_pyramid(frame), camera, circles)

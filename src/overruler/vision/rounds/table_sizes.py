@@ -25,8 +25,6 @@ SCALE_STEP = 0.015
 """Largest step between two scales that are tried: half of how well a network reads a base's radius."""
 SCALE_REACH_SIGMAS = 2.5
 """How far off the scale may be, in σ."""
-
-
 PRIOR_TOTAL_IN_PLAY = 5.0
 """Prior count of bases of all sizes of a game on a table in play.
 
