@@ -54,8 +54,10 @@ class Constant:
 
     @property
     def unit(self) -> str:
-        """The unit that the name ends in; empty where it names none."""
-        return next((UNITS[w] for w in reversed(self.name.split("_")) if w in UNITS), "")
+        """The unit that the name ends in; empty where it names none. Within a name `IN` is no inch."""
+        *before, last = self.name.split("_")
+        words = [last, *(word for word in reversed(before) if word != "IN")]
+        return next((UNITS[word] for word in words if word in UNITS), "")
 
     @property
     def has_evidence(self) -> bool:
