@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+Picture = NDArray[np.uint8]
+"""Pixels (H, W, 3), BGR."""
 PixelBox = tuple[int, int, int, int]
 """Left, top, right and bottom in whole pixels, right and bottom excluded."""
 
@@ -33,6 +35,15 @@ class Frame:
     """Number of the picture in its source, from 0."""
     camera: str | None = None
     """The camera and its zoom by the picture's metadata; None where they name none."""
+    taken: Picture | None = None
+    """The pixels as they were taken, where `pixels` are cleared of a veil of light."""
+    veil: NDArray[np.float64] | None = None
+    """(3, 6): that veil, as `vision.imaging.veil` has it."""
+
+    @property
+    def shown(self) -> Picture:
+        """The pixels (H, W, 3) that people know, to draw on."""
+        return self.pixels if self.taken is None else self.taken
 
     @property
     def size_px(self) -> tuple[int, int]:

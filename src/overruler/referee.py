@@ -45,6 +45,7 @@ from overruler.vision.detection.detect import (
 from overruler.vision.detection.finders import Sizes, round_radii_mm
 from overruler.vision.detection.lazy_polygons import LazyPolygons
 from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.imaging.veil import clear_veil, veil_problems
 from overruler.vision.learned.hill_net import HillMap, predict_hill_map
 from overruler.vision.prints.printed_grid import PrintedGrid
 from overruler.vision.refinement.base_scale import refine_by_bases
@@ -115,7 +116,7 @@ class Referee:
         pictures: another process, which need not wait for this one's interpreter.
         """
         if isinstance(frame, Frame):
-            report = apply_house_rules(self._look_at(frame, progress), self.house)
+            report = apply_house_rules(self._look_at(clear_veil(frame), progress), self.house)
         else:
             from overruler.vision.fusion.look_at_all import look_at_all
             from overruler.vision.fusion.owners import apply_house_rules_by_photo
@@ -126,7 +127,8 @@ class Referee:
             of_photos = raised, self.lenses or len(frame) * [self.lens]
             radii_mm, hexagons = Sizes.of(bases).radii_mm, WantedHexagons.of(bases)
             known = TableKnowledge(self.board, self.game, radii_mm, *of_photos, hexagons)
-            report = look_at_all(tuple(frame), self.look_at_one_of_several, known, progress, helper)
+            clear = tuple(map(clear_veil, frame))
+            report = look_at_all(clear, self.look_at_one_of_several, known, progress, helper)
             report = apply_house_rules_by_photo(report, self.house)
         return apply_corrections(reweigh_pieces(report, self.taught), self.fixes)
 
@@ -182,6 +184,7 @@ class Referee:
         problems = [
             *calibration.problems,
             *check_low_light(calibration, found),
+            *veil_problems(frame),
             *ruler_problems(rulers),
             *grid_problems(seen_grid),
         ]

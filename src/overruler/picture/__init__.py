@@ -38,7 +38,7 @@ def annotated_pixels(report: "Report") -> "Pixels":
     from overruler.picture import raster, report_drawing
 
     drawing = report_drawing.draw_on_photo(report)
-    pixels = raster.extend_below(report.frame.pixels, drawing.strip_px)
+    pixels = raster.extend_below(report.frame.shown, drawing.strip_px)
     size_px = raster.output_size(drawing.size_px)
     return raster.composite_pixels(drawing.document(), pixels, size_px)
 

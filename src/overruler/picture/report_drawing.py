@@ -82,7 +82,7 @@ class Drawing:
 def draw_report(report: Report) -> str:
     """Return the annotated photo as SVG, with photo and font embedded."""
     width, height = report.frame.size_px
-    address = data_uri(report.frame.pixels, output_size((width, height)))
+    address = data_uri(report.frame.shown, output_size((width, height)))
     photo = element("image", href=address, width=width, height=height, preserveAspectRatio="none")
     return draw_on_photo(report).document(element("style", font_face_css()), photo)
 
@@ -170,7 +170,7 @@ def _draw_loupe(
 ) -> str:
     if plates.loupe is None:
         return ""
-    return draw_loupe(view, claims[0], plates.loupe, report.frame.pixels)
+    return draw_loupe(view, claims[0], plates.loupe, report.frame.shown)
 
 
 def _reserve_pieces(view: View, report: Report, claims: list[DrawableRuling]) -> LabelLayout:

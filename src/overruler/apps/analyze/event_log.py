@@ -161,7 +161,7 @@ def still_uri(report: Report) -> str:
     mm_per_px = max(width, height) / STILL_LONGER_SIDE_PX
     box = (0.0, 0.0, width, height)
     try:
-        view = rectify_photo(report.frame.pixels, report.calibration.camera, box, mm_per_px)
+        view = rectify_photo(report.frame.shown, report.calibration.camera, box, mm_per_px)
     except CannotMeasure:  # a board larger than any table
         return "data:,"
     return data_uri(view.pixels, (view.pixels.shape[1], view.pixels.shape[0]))

@@ -155,7 +155,7 @@ def _rim_step(report: Report) -> Step:
         "across the whole table."
     )
     label = "fitted lower rims, a part of it"
-    picture_data = pipeline_stages.draw_outlines(report.frame.pixels, outlines, label, box)
+    picture_data = pipeline_stages.draw_outlines(report.frame.shown, outlines, label, box)
     return Step("5-rims.jpg", "Rims", text, picture_data)
 
 
@@ -201,7 +201,7 @@ def _covariance_step(report: Report) -> Step:
     )
     label = f"doubt of the places, 95 %, drawn {POSITION_MAGNIFICATION:.0f} times larger"
     picture_data = pipeline_stages.draw_positions(
-        report.frame.pixels,
+        report.frame.shown,
         camera.project(positions_mm),
         own_px2,
         total_px2,
@@ -244,7 +244,7 @@ def _truth_step(report: Report) -> Step:
         f"percentile, and {100 * within:.1f} % of them lie within the doubt that was stated for 95 %."
     )
     label = f"all {len(outlines)} bases that were found"
-    picture_data = pipeline_stages.draw_outlines(report.frame.pixels, outlines, label)
+    picture_data = pipeline_stages.draw_outlines(report.frame.shown, outlines, label)
     return Step("8-truth.jpg", "How wrong was it?", text, picture_data)
 
 

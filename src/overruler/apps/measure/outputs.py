@@ -55,7 +55,7 @@ def _draw_precision_map(options: MeasureOptions, report: "Report", path: Path) -
         precision = replace(precision, advice=(photo_advice, *precision.advice))
     ends = [(verdict.from_point_mm, verdict.to_point_mm) for verdict in report.verdicts]
     gaps_mm = [np.array(pair) for pair in ends if all(pair)]
-    pixels, ending = report.frame.pixels, path.suffix.lower()
+    pixels, ending = report.frame.shown, path.suffix.lower()
     return encode_map(report.calibration, precision, pixels, ending, gaps_mm)
 
 

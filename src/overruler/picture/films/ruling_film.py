@@ -67,7 +67,7 @@ def _render_stage(report: Report, longest_px: int) -> _Stage:
         return render_layer(drawing.document_of(*parts), size)
 
     return _Stage(
-        photo=resize_by_area(extend_below(report.frame.pixels, drawing.strip_px), size),
+        photo=resize_by_area(extend_below(report.frame.shown, drawing.strip_px), size),
         ground=render(*drawing.ground),
         lines=tuple(map(render, drawing.lines)),
         ends_px=tuple(ends * scale for ends in drawing.ends_px),

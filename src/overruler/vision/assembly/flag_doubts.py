@@ -40,6 +40,7 @@ RARE_PROBABILITY_BY_FLAG: Mapping[str, float] = MappingProxyType(
 """Probability of the rare covariance for each flag that says the scale, the lens or the fit is in doubt."""
 DOUBT_ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {
+        "veiled": "it was taken off before anything was measured",
         "low_light": "the shade of each base is in its own covariance",
         "unsure_distances": "it reports what the covariances say already",
         "overhead_without_lens": "the focal length's doubt is in the camera's covariance",

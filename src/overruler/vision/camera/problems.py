@@ -44,7 +44,7 @@ MAP_STEP_MM = 100.0
 FLAGS_BY_SEVERITY = (
     "large_residuals", "uneven_picture", "lens_disagrees", "stretched", "cropped", "scale_disagrees",
     "points_disagree", "marker_size", "ruler_disagrees", "few_markers", "markers_not_flat",
-    "marker_left_out", "blurred", "low_view", "low_light", "unsure_distances", "points_alone",
+    "marker_left_out", "blurred", "low_view", "low_light", "veiled", "unsure_distances", "points_alone",
     "markers_close_together", "markers_hidden", "overhead_without_lens", "grid_turned",
     "photos_disagree", "photo_left_out", "photo_hangs", "photo_twice",
 )  # fmt: skip

@@ -227,7 +227,7 @@ def _look_for_another(look_at_one: LookAtOne, one: PhotoToMeasure) -> Report | C
     """The same in another process, which does not send the picture back."""
     result = _try_to_look(look_at_one, one)
     if isinstance(result, Report):
-        frame = replace(one.frame, pixels=one.frame.pixels[:1, :1].copy())
+        frame = replace(one.frame, pixels=one.frame.pixels[:1, :1].copy(), taken=None)
         result = replace(result, frame=frame)
     return result
 

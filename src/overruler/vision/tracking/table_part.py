@@ -10,6 +10,7 @@ from overruler.detections import Detection
 from overruler.frame import Frame, PixelBox, Shot
 from overruler.geometry.pose import Array
 from overruler.report import Report
+from overruler.vision.imaging.veil import clear_part
 
 PART_MARGIN_PX = 24
 """Margin of a part round the box on the table, in pixels."""
@@ -37,8 +38,9 @@ class TablePart:
         high = np.ceil(np.nanmax(pixels, axis=0)) + PART_MARGIN_PX
         u0, v0 = np.clip(low, 0, None).astype(int).tolist()
         u1, v1 = np.clip(high, None, shots[-1].size_px).astype(int).tolist()
+        corner = np.array([u0, v0], float)
         frame = average_shots(shots, (u0, v0, max(u1, u0 + 1), max(v1, v0 + 1)))
-        return cls(frame, whole, np.array([u0, v0], float))
+        return cls(clear_part(frame, whole.frame, corner), whole, corner)
 
     @property
     def report(self) -> Report:

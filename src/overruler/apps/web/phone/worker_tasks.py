@@ -148,7 +148,7 @@ def measure_photo(
         if not Path(shown).exists():
             from overruler.picture.raster import encode_jpeg
 
-            write_atomically(shown, encode_jpeg(frame.pixels))
+            write_atomically(shown, encode_jpeg(frame.shown))
     if not Path(EARLIER_FILE).exists():
         return _save_scene(report)
     on_progress("making the corrections again")
