@@ -1,5 +1,7 @@
 """The sizes of one table: what is played together, and a scale that all bases share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 from overruler.bases import ROUND_DIAMETERS_MM
 from overruler.vision.learned.rim_net import RimEstimates
+from overruler.vision.rounds.size_likelihood import Reading, rim_net_log_likelihood
 from overruler.vision.rounds.size_mixture import size_probabilities
 from overruler.vision.rounds.table_sizes import (
     PRIOR_TOTAL_IN_PLAY,
@@ -84,9 +87,52 @@ def test_the_scales_of_a_table_are_symmetric_about_the_given_one(played: list[fl
     assert given == pytest.approx(lone.log_likelihoods[len(lone.log_priors) // 2])
 
 
-def test_a_prepared_table_has_one_scale() -> None:
-    sizes = sizes_on_table(rims(25, 32), SIZES_MM / 2, camera_over(8.0))
-    assert sizes.log_likelihoods.shape[:2] == (1, 2)
+def as_usual(sizes: TableSizes) -> TableSizes:
+    return sizes._replace(log_likelihoods=sizes.usual[None], log_priors=np.zeros(1))
+
+
+def test_the_usual_reading_of_a_prepared_table_comes_first_and_is_likeliest() -> None:
+    seen, camera = rims(25, 32), camera_over(8.0)
+    sizes = sizes_on_table(seen, SIZES_MM / 2, camera)
+    assert sizes.log_priors.argmax() == 0
+    assert np.array_equal(sizes.usual, rim_net_log_likelihood(seen, SIZES_MM / 2, camera))
+
+
+def test_radii_that_scatter_more_than_usual_are_of_one_size() -> None:
+    """As a photo with local tone mapping shows them: each is read surely, from 25.3 to 29.7 mm."""
+    scattered = [*np.linspace(25.3, 27.0, 15), *np.linspace(27.0, 29.7, 15)]
+    seen = rims(*scattered, sigma_share=0.018)
+    sizes = sizes_on_table(seen, SIZES_MM / 2, camera_over(8.0))
+    at = SIZES_MM == 27
+    shares = sizes.probabilities(sizes.log_likelihoods).sum(2)[:, at]
+    assert (shares > 0.9).all()
+    usual = as_usual(sizes)
+    assert usual.probabilities(usual.log_likelihoods).sum(2)[:, at].min() < 0.8
+
+
+def test_radii_that_all_look_a_little_large_leave_the_size_open() -> None:
+    """Where all are read as 28.1 mm, by prints as large as bases, they may be of 27 or of 28.5."""
+    sizes = sizes_on_table(rims(*[28.1] * 8, sigma_share=0.01), SIZES_MM / 2, camera_over(8.0))
+    usual = as_usual(sizes)
+    read, plain = (one.probabilities(one.log_likelihoods).sum(2)[0] for one in (sizes, usual))
+    assert plain[SIZES_MM == 28.5] > 0.95
+    assert read[SIZES_MM == 28.5] < 0.9
+    assert read[SIZES_MM == 27] > 0.1
+
+
+@given(st.floats(-2, 2), st.floats(0.9, 1.1), st.floats(1, 3))
+def test_a_reading_moves_and_widens_what_is_seen(
+    offset: float, scale: float, spread: float
+) -> None:
+    camera, radii = camera_over(8.0), SIZES_MM / 2
+    reading = Reading(scale, offset, spread)
+    seen = rims(*SIZES_MM)
+    moved = replace(seen, radius_mm=scale * (seen.radius_mm + offset))
+    plain, read = (
+        rim_net_log_likelihood(seen, radii, camera, False, Reading(spread=spread)),
+        rim_net_log_likelihood(moved, radii, camera, False, reading),
+    )
+    assert read == pytest.approx(plain, abs=1e-6)
 
 
 def test_a_size_of_ones_own_may_meet_any_that_are_played_together() -> None:

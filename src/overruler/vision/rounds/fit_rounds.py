@@ -94,7 +94,7 @@ def fit_rounds(
             scores, least_score = in_play, min(least_score, MIN_SCORE_IN_PLAY)
         elif has_catalogue_size(radii):
             asked = np.flatnonzero(scores >= MIN_ASKED_SCORE)
-            seen = features_of_two(frame, camera, guesses, sizes.log_likelihoods[0], asked)
+            seen = features_of_two(frame, camera, guesses, sizes.usual, asked)
             of_two = sigmoid(weigh_features(table, LOGIT_WEIGHTS_OF_TWO, seen))
             scores[asked] = np.minimum(scores, of_two)[asked]
     likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
@@ -139,7 +139,7 @@ def fits_of_guesses(
     """Return each guess's fits on a prepared table, and its log likelihoods (N, C, 2) of sizes."""
     sizes = sizes_on_table(guesses, radii, camera)
     fits = _first_fits(frame, camera, guesses, sizes.plausible, radii)
-    return fits, sizes.log_likelihoods[0]
+    return fits, sizes.usual
 
 
 def _first_fits(

@@ -5,6 +5,7 @@ A base is seen by its lower rim, or by its upper one where the lower is lost aga
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,28 +59,50 @@ class SizeHypothesis:
     """Log-likelihood by the fit alone, in nats."""
 
 
-def rim_net_log_likelihood(
-    guesses: RimEstimates, radii: Array, camera: Camera, is_pulled: bool = True, scale: float = 1.0
-) -> Array:
-    """Return the log-likelihood (N, C, 2) of radii and rim kinds by the network's radius alone.
+class Reading(NamedTuple):
+    """How a network reads the radii of one photo, all alike."""
 
-    All rims look `scale` times as large as they are.
-    """
+    scale: float = 1.0
+    """Rims look so many times as large as they are."""
+    offset_mm: float = 0.0
+    """Radii are read as larger by this."""
+    spread: float = 1.0
+    """Errors are so many times as large as usual."""
+
+
+AS_USUAL = Reading()
+"""The radii are read as usual."""
+
+
+def rim_net_log_likelihood(
+    guesses: RimEstimates,
+    radii: Array,
+    camera: Camera,
+    is_pulled: bool = True,
+    reading: Reading = AS_USUAL,
+) -> Array:
+    """Return the log-likelihood (N, C, 2) of radii and rim kinds by the network's radius alone."""
     height = np.full(len(guesses.radius_mm), camera.center_mm[2])
-    seen = guesses.radius_mm / scale, guesses.sigma_radius_mm
-    return radius_log_likelihood(*seen, radii, height, is_pulled)
+    seen = guesses.radius_mm, guesses.sigma_radius_mm
+    return radius_log_likelihood(*seen, radii, height, is_pulled, reading)
 
 
 def radius_log_likelihood(
-    seen_mm: Array, sigma_mm: Array, radii: Array, eye_mm: Array, is_pulled: bool = True
+    seen_mm: Array,
+    sigma_mm: Array,
+    radii: Array,
+    eye_mm: Array,
+    is_pulled: bool = True,
+    reading: Reading = AS_USUAL,
 ) -> Array:
     """Return the log-likelihood (N, C, 2) of radii (C,) and rim kinds, from network radii (N,).
 
     `sigma_mm` (N,) is the network's σ, `eye_mm` (N,) the camera's height above each base's plane. On
     tables in play other networks saw the rims, and none `is_pulled`.
     """
+    seen_mm = seen_mm / reading.scale - reading.offset_mm
     net_sigma = np.hypot(RADIUS_SIGMA_INFLATION * sigma_mm, RADIUS_FLOOR_SIGMA_MM)[:, None, None]
-    sigma = np.hypot(net_sigma, RIM_KIND_SIGMAS_MM)
+    sigma = np.hypot(reading.spread * net_sigma, RIM_KIND_SIGMAS_MM)
     residual = (
         expect_radii_mm(radii, sigma_mm, eye_mm, is_pulled) - seen_mm[:, None, None]
     ) / sigma

@@ -31,6 +31,10 @@ Of 1921 bases on 108 tables 61 had a wrong size at 1, 53 at 0.3, 43 at 0.1; of 1
 24, 17, 17. A lower weight leaves sizes open that are plain."""
 MIN_SET_WEIGHT = 1e-9
 """Smallest weight of a set of sizes relative to the likeliest."""
+STRAYS_PROBABILITY = 0.05
+"""Prior probability that a table has bases of other sizes than its set's: another game's, or what is none."""
+STRAY_PSEUDOCOUNT = 0.02
+"""Prior count there of bases of each other size."""
 MAX_ITERATIONS = 25
 """Largest number of variational iterations."""
 CONVERGENCE_TOLERANCE = 1e-9
@@ -68,46 +72,69 @@ def size_probabilities_at_scales(
     With a `prior_total` the prior counts of each set have this sum: a table then has as many sizes whether
     its game has few or many. Else a table of one size speaks for the game that has the fewest.
     """
-    _, count, sizes, kinds = log_likelihoods.shape
+    scales, count, sizes, kinds = log_likelihoods.shape
     if not count:
         return np.empty((0, sizes, kinds))
     top = log_likelihoods.max((0, 2, 3))[:, None, None]
-    sets = [pair for pair in size_sets if pair[0].any()] or [(np.ones(sizes, bool), 1.0)]
-    posteriors, evidence = [], []
-    for log_likelihood, log_prior in zip(log_likelihoods, log_priors, strict=True):
-        likelihood = np.exp(np.maximum(log_likelihood - top, MIN_LOG_LIKELIHOOD))
-        for members, prior in sets:
-            pseudocounts = np.where(members, prior_counts, 0.0)
-            if prior_total is not None:
-                pseudocounts *= prior_total / pseudocounts.sum()
-            posterior, log_evidence = _fit_mixture(likelihood * members[:, None], pseudocounts)
-            posteriors.append(posterior)
-            evidence.append(EVIDENCE_WEIGHT * log_evidence + np.log(prior) + log_prior)
-    likelihoods = np.exp(np.array(evidence) - np.max(evidence))
-    weight = np.maximum(likelihoods, MIN_SET_WEIGHT)
-    mixed = np.einsum("t,tnck->nck", weight / weight.sum(), np.stack(posteriors))
+    likelihoods = np.exp(np.maximum(log_likelihoods - top, MIN_LOG_LIKELIHOOD))
+    counts, log_set_priors = _set_counts(size_sets, sizes, prior_counts, prior_total)
+    pairs = len(counts)
+    every = (
+        np.repeat(likelihoods, pairs, axis=0) * (np.tile(counts, (scales, 1)) > 0)[:, None, :, None]
+    )
+    posteriors, log_evidence = _fit_mixtures(every, np.tile(counts, (scales, 1)))
+    evidence = EVIDENCE_WEIGHT * log_evidence + np.add.outer(log_priors, log_set_priors).ravel()
+    weight = np.maximum(np.exp(evidence - evidence.max()), MIN_SET_WEIGHT)
+    mixed = np.tensordot(weight / weight.sum(), posteriors, 1)
     mixed = mixed * (log_likelihoods.max(0) > top + MIN_LOG_LIKELIHOOD)
     return np.asarray(mixed / mixed.sum((1, 2), keepdims=True))
 
 
-def _fit_mixture(likelihood: Array, pseudocounts: Array) -> tuple[Array, float]:
-    """Return the probabilities (N, C, K) and log evidence of a set; sizes outside it count 0."""
-    priors = pseudocounts, np.array(RIM_KIND_PSEUDOCOUNTS)[: likelihood.shape[2]]
-    counts = [prior + len(likelihood) * prior / prior.sum() for prior in priors]
-    posterior, total = likelihood, np.ones(len(likelihood))
+def _set_counts(
+    size_sets: Sequence[SizeSetPrior],
+    sizes: int,
+    prior_counts: ArrayLike,
+    prior_total: float | None,
+) -> tuple[Array, Array]:
+    """Return the prior counts (G, C) of the sizes of each set, alone and with strays, and their log priors (G,)."""
+    sets = [pair for pair in size_sets if pair[0].any()] or [(np.ones(sizes, bool), 1.0)]
+    counts, priors = [], []
+    for members, prior in sets:
+        own = np.where(members, prior_counts, 0.0)
+        if prior_total is not None:
+            own *= prior_total / own.sum()
+        counts.append(own)
+        priors.append(prior)
+        if not members.all():
+            counts.append(np.where(members, own, STRAY_PSEUDOCOUNT))
+            priors[-1:] = [(1 - STRAYS_PROBABILITY) * prior, STRAYS_PROBABILITY * prior]
+    return np.array(counts), np.log(priors)
+
+
+def _fit_mixtures(likelihoods: Array, size_priors: Array) -> tuple[Array, Array]:
+    """Return the probabilities (G, N, C, K) and log evidence (G,) of G mixtures; sizes that count 0 are left out."""
+    count = likelihoods.shape[1]
+    kind_priors = np.broadcast_to(
+        np.array(RIM_KIND_PSEUDOCOUNTS)[: likelihoods.shape[3]],
+        (len(likelihoods), likelihoods.shape[3]),
+    )
+    priors = size_priors, kind_priors
+    counts = [prior + count * prior / prior.sum(1, keepdims=True) for prior in priors]
     for _ in range(MAX_ITERATIONS):
-        sizes, kinds = (_dirichlet_geometric_mean(count) for count in counts)
-        posterior = likelihood * sizes[:, None] * kinds
-        total = posterior.sum((1, 2))
-        posterior = posterior / total[:, None, None]
-        expected = posterior.sum((0, 2)), posterior.sum((0, 1))
+        sizes, kinds = (_dirichlet_geometric_mean(each) for each in counts)
+        by_size = likelihoods @ kinds[:, None, :, None]
+        total = by_size[..., 0] @ sizes[..., None]
+        of_sizes = sizes * (by_size[..., 0] / total).sum(1)
+        of_kinds = kinds * np.einsum(
+            "gnck,gc,gn->gk", likelihoods, sizes, 1 / total[..., 0], optimize=True
+        )
         previous = counts
-        counts = [prior + new for prior, new in zip(priors, expected, strict=True)]
+        counts = [prior + new for prior, new in zip(priors, (of_sizes, of_kinds), strict=True)]
         if _has_converged(counts, previous):
             break
-    pairs = zip(previous, priors, strict=True)
-    divergence = sum(_dirichlet_divergence(count, prior) for count, prior in pairs)
-    return posterior, float(np.log(total).sum()) - divergence
+    posterior = likelihoods * sizes[:, None, :, None] * kinds[:, None, None, :] / total[..., None]
+    divergence = sum(map(_dirichlet_divergence, previous, priors))
+    return posterior, np.log(total[..., 0]).sum(1) - divergence
 
 
 def _has_converged(counts: Sequence[Array], previous: Sequence[Array]) -> bool:
@@ -117,19 +144,23 @@ def _has_converged(counts: Sequence[Array], previous: Sequence[Array]) -> bool:
 
 
 def _dirichlet_geometric_mean(count: Array) -> Array:
-    """Return the geometric mean of Dirichlet shares (C,); 0 where the count is 0."""
-    *slopes, total = digamma(np.append(np.maximum(count, 1e-9), count.sum()))
-    return np.asarray(np.where(count > 0, np.exp(slopes - total), 0.0))
+    """Return the geometric mean of Dirichlet shares (G, C); 0 where the count is 0."""
+    slopes = digamma(np.maximum(count, 1e-9)) - digamma(count.sum(1, keepdims=True))
+    return np.asarray(np.where(count > 0, np.exp(slopes), 0.0))
 
 
-def _dirichlet_divergence(count: Array, prior: Array) -> float:
-    """Return the Kullback-Leibler divergence of two Dirichlet distributions, where `prior` > 0."""
-    count, prior = count[prior > 0], prior[prior > 0]
-    size = math.lgamma(count.sum()) - math.lgamma(prior.sum())
-    pairs = zip(count.tolist(), prior.tolist(), strict=True)
-    size -= sum(math.lgamma(a) - math.lgamma(b) for a, b in pairs)
-    slopes = digamma(count) - digamma(count.sum())
-    return float(size + (count - prior) @ slopes)
+def _dirichlet_divergence(count: Array, prior: Array) -> Array:
+    """Return the Kullback-Leibler divergences (G,) of Dirichlet distributions (G, C), where `prior` > 0."""
+    used = prior > 0
+    more, less = np.where(used, count, 1.0), np.where(used, prior, 1.0)
+    totals = np.where(used, count, 0.0).sum(1), np.where(used, prior, 0.0).sum(1)
+    size = log_gamma(totals[0]) - log_gamma(totals[1])
+    size -= np.where(used, log_gamma(more) - log_gamma(less), 0.0).sum(1)
+    slopes = digamma(more) - digamma(totals[0])[:, None]
+    return np.asarray(size + np.where(used, (more - less) * slopes, 0.0).sum(1))
+
+
+log_gamma = np.vectorize(math.lgamma, otypes=[float])
 
 
 def digamma(x: ArrayLike) -> Array:
