@@ -22,7 +22,7 @@ def to_light(photo: Picture) -> Floats:
 
 def to_photo(light: Array | Floats) -> Picture:
     """The reverse."""
-    seen = np.clip(light, 0, 1)
+    seen = np.asarray(light, float).clip(0, 1)
     code = np.where(seen <= 0.0031308, seen * 12.92, 1.055 * seen ** (1 / 2.4) - 0.055)
     return np.asarray(np.rint(255 * code), np.uint8)
 
