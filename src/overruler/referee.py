@@ -57,11 +57,11 @@ from overruler.vision.rounds.fit_rounds import MIN_SCORE
 from overruler.vision.rounds.remeasure import remeasure_base
 from overruler.vision.rulers.find import find_rulers, ruler_footprints, ruler_problems
 from overruler.vision.rulers.hexgrid import find_grid, grid_problems
-from overruler.vision.terrain.by_base_sizes import heights_from_base_sizes
 from overruler.vision.terrain.declared import detect_on_ground, locate_ground, raised_marker_ids
 from overruler.vision.terrain.find import find_hills
 from overruler.vision.terrain.sizes_on_top import reassess_sizes
 from overruler.vision.terrain.standing_on import raise_pieces
+from overruler.vision.terrain.suspected import measure_raised_ground
 
 if TYPE_CHECKING:
     from overruler.vision.several_cameras.watch import WatchSeveral
@@ -116,7 +116,7 @@ class Referee:
         pictures: another process, which need not wait for this one's interpreter.
         """
         if isinstance(frame, Frame):
-            report = apply_house_rules(self._look_at(clear_veil(frame), progress), self.house)
+            report = apply_house_rules(self._look_at(frame, progress), self.house)
         else:
             from overruler.vision.fusion.look_at_all import look_at_all
             from overruler.vision.fusion.owners import apply_house_rules_by_photo
@@ -145,6 +145,7 @@ class Referee:
         self, frame: Frame, progress: Callable[[str], None], is_one_of_several: bool = False
     ) -> Report:
         """Measure a picture; of one of several, what scores less than a base is reported as doubtful."""
+        frame = clear_veil(frame)
         least = DOUBTFUL_SCORE if is_one_of_several else MIN_SCORE
         progress("finding the markers and the camera")
         calibration = self._calibrate_frame(frame)
@@ -171,7 +172,8 @@ class Referee:
             hills = find_hills(view, mapping_hills.result(), calibration, found, ids)
         radii_mm = Sizes.of(bases).radii_mm if is_one_of_several else round_radii_mm(bases)
         found = reassess_sizes(frame, calibration.camera, found, hills, radii_mm)
-        areas = (*ground.areas, *heights_from_base_sizes(frame, calibration, found, hills))
+        alone = mapping_hills is not None and not is_one_of_several
+        areas = measure_raised_ground(frame, calibration, found, ground.areas, hills, alone)
         found = raise_pieces(frame, calibration, found, areas)
         calibration, found = refine_by_bases(frame, calibration, found)
         light = estimate_light(view, calibration.camera, calibration.board_mm, found)
