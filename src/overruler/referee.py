@@ -16,7 +16,7 @@ from overruler.bases import Base, catalogue
 from overruler.board import Board
 from overruler.calibration import Calibration
 from overruler.declared_terrain import DeclaredTerrain
-from overruler.detections import Detection, RaisedArea
+from overruler.detections import Detection
 from overruler.errors import BadInput
 from overruler.fixes import Fix
 from overruler.frame import Frame, Shot
@@ -58,10 +58,9 @@ from overruler.vision.rounds.remeasure import remeasure_base
 from overruler.vision.rulers.find import find_rulers, ruler_footprints, ruler_problems
 from overruler.vision.rulers.hexgrid import find_grid, grid_problems
 from overruler.vision.terrain.declared import detect_on_ground, locate_ground, raised_marker_ids
-from overruler.vision.terrain.find import find_hills
+from overruler.vision.terrain.raised import raise_found
 from overruler.vision.terrain.sizes_on_top import reassess_sizes
 from overruler.vision.terrain.standing_on import raise_pieces
-from overruler.vision.terrain.suspected import measure_raised_ground
 
 if TYPE_CHECKING:
     from overruler.vision.several_cameras.watch import WatchSeveral
@@ -166,15 +165,10 @@ class Referee:
         rulers, seen_grid = finding_rulers.result(), finding_grid.result()
         on_ground = detect_on_ground(frame, calibration, bases, ground, progress)
         found = ground.merge_detections(on_board, on_ground)
-        hills: tuple[RaisedArea, ...] = ()
-        if mapping_hills is not None:
-            ids = [area.id for area in ground.areas]
-            hills = find_hills(view, mapping_hills.result(), calibration, found, ids)
+        seen_hills = None if mapping_hills is None else (view, mapping_hills.result())
         radii_mm = Sizes.of(bases).radii_mm if is_one_of_several else round_radii_mm(bases)
-        found = reassess_sizes(frame, calibration.camera, found, hills, radii_mm)
-        alone = mapping_hills is not None and not is_one_of_several
-        areas = measure_raised_ground(frame, calibration, found, ground.areas, hills, alone)
-        found = raise_pieces(frame, calibration, found, areas)
+        ground_facts = ground.areas, seen_hills, radii_mm, not is_one_of_several
+        found, areas = raise_found(frame, calibration, found, *ground_facts)
         calibration, found = refine_by_bases(frame, calibration, found)
         light = estimate_light(view, calibration.camera, calibration.board_mm, found)
         calibration = replace(calibration, light=light)

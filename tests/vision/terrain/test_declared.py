@@ -103,12 +103,25 @@ def test_the_height_of_a_hill_is_a_doubt_that_its_pieces_share(told: Report) -> 
     assert abs(apart) < 0.2 * shared
 
 
+AWAY = replace(HILL, outline_mm=tuple((x + 5000, y) for x, y in OUTLINE))
+"""A hill outside the photo. None is drawn in it."""
+
+
 def test_without_their_hill_the_same_pieces_are_far_off(frame: Frame) -> None:
-    """That the tests above can fail. The hill told of lies outside the photo, and none is drawn in it."""
-    away = replace(HILL, outline_mm=tuple((x + 5000, y) for x, y in OUTLINE))
-    report = referee(away).look(frame)
+    """That the tests above can fail: told that the table is flat, the program believes it."""
+    report = replace(referee(AWAY), flat=True).look(frame)
     assert len(report.scene.pieces) == 5
     assert min(off(report, plinth)[0] for plinth in RAISED) > 8
+
+
+def test_pieces_that_look_too_large_tell_of_a_hill_that_nobody_sees(frame: Frame) -> None:
+    report = referee(AWAY).look(frame)
+    assert len(report.scene.pieces) == 5
+    for plinth in RAISED:
+        away, surprise = off(report, plinth)
+        assert nearest(report, plinth).z_mm == pytest.approx(TOP_MM, abs=10)
+        assert away < 4
+        assert surprise < 9
 
 
 def test_the_marker_on_the_hill_is_none_of_the_board(frame: Frame, told: Report) -> None:

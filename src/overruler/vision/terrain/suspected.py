@@ -12,16 +12,14 @@ from itertools import count
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
-from shapely import MultiPoint
+from shapely import MultiPoint, Polygon
 
 from overruler.calibration import Calibration
 from overruler.detections import Detection, RaisedArea
-from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
 from overruler.vision.refinement.base_scale import MIN_VISIBLE_SHARE
 from overruler.vision.rounds.size_likelihood import RADIUS_FLOOR_SIGMA_MM, RADIUS_SIGMA_INFLATION
-from overruler.vision.terrain.by_base_sizes import heights_from_base_sizes
 from overruler.vision.terrain.log_heights import mean_and_sigma
 from overruler.vision.terrain.standing_on import probability_on
 
@@ -51,19 +49,6 @@ LEAST_PROBABILITY = 0.02
 """Less likely ground is left out."""
 
 
-def measure_raised_ground(
-    frame: Frame,
-    calibration: Calibration,
-    found: Sequence[Detection],
-    known: Sequence[RaisedArea],
-    hills: Sequence[RaisedArea],
-    suspecting: bool,
-) -> tuple[RaisedArea, ...]:
-    """Return the raised ground under bases found on the board: known, seen and, if wanted, suspected."""
-    areas = (*known, *heights_from_base_sizes(frame, calibration, found, hills))
-    return (*areas, *suspect_ground(calibration, found, areas)) if suspecting else areas
-
-
 def suspect_ground(
     calibration: Calibration, found: Sequence[Detection], areas: Sequence[RaisedArea]
 ) -> tuple[RaisedArea, ...]:
@@ -85,11 +70,16 @@ def suspect_ground(
         of_group = large[labels == group]
         radii = np.array([beside[k].base.width_mm / 2 for k in of_group])
         eye_mm = float(calibration.camera.center_mm[2])
-        chance, *height = _weigh_heights(excess[of_group], sigma[of_group], radii, eye_mm)
+        chance, height, height_sigma = _weigh_heights(
+            excess[of_group], sigma[of_group], radii, eye_mm
+        )
         if chance > LEAST_PROBABILITY:
-            outline = _outline_mm(calibration, places[labels == group], height[0])
-            area = RaisedArea(next(names), outline, *height, chance, edge_mm=EDGE_SIGMA_MM)
-            suspects.append(area)
+            outline = _outline_mm(calibration, places[labels == group], height)
+            suspects.append(
+                RaisedArea(
+                    next(names), outline, height, height_sigma, chance, edge_mm=EDGE_SIGMA_MM
+                )
+            )
     return tuple(suspects)
 
 
@@ -131,4 +121,5 @@ def _weigh_heights(
 def _outline_mm(calibration: Calibration, places_mm: Array, height_mm: float) -> Array:
     """The outline (K, 2) of ground at a height under bases that seem to stand at places (N, 2) on the board."""
     raised = reproject_to_height(calibration.camera, places_mm, 0.0, height_mm)
-    return np.array(MultiPoint(raised).buffer(MARGIN_MM).convex_hull.exterior.coords[:-1])
+    ground = MultiPoint(raised).convex_hull.buffer(MARGIN_MM)
+    return np.array(Polygon(ground).exterior.coords[:-1])

@@ -1,0 +1,114 @@
+"""Raised ground that only the bases on it tell."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overruler.bases import Base
+from overruler.detections import Detection, RaisedArea
+from overruler.geometry.pose import Array
+from overruler.geometry.relief import reproject_to_height
+from overruler.vision.terrain.suspected import _weigh_heights, suspect_ground
+from tests.tables import camera_over, exact
+
+CAMERA = camera_over(24.0, height_mm=1500.0)
+EYE_MM = float(CAMERA.center_mm[2])
+TABLE = exact(CAMERA)
+ON_ROOF = np.array([[520.0, 380.0], [560.0, 400.0], [540.0, 440.0]])
+BESIDE = np.array([[80.0, 90.0], [180.0, 120.0], [120.0, 300.0], [250.0, 420.0], [330.0, 80.0]])
+SIGMA_MM = 0.15
+
+
+def base_at(
+    place_mm: Array, z_mm: float = 0.0, misread_mm: float = 0.0, size_mm: float = 32.0
+) -> Detection:
+    """A base as it is found on the board: at the place, and with the radius, that its height gives it there."""
+    seems = reproject_to_height(CAMERA, place_mm, z_mm, 0.0)
+    radius = size_mm / 2 * EYE_MM / (EYE_MM - z_mm) + misread_mm
+    zeros, jacobian = np.zeros((2, 2)), np.zeros((2, 15))
+    return Detection(
+        Base.circle(size_mm),
+        seems,
+        0.0,
+        0.0,
+        zeros,
+        jacobian,
+        1.0,
+        1.0,
+        learned_radius_mm=(radius, SIGMA_MM),
+    )
+
+
+def table(z_mm: float) -> list[Detection]:
+    flat = [base_at(place) for place in BESIDE]
+    return flat + [base_at(place, z_mm) for place in ON_ROOF]
+
+
+@pytest.mark.parametrize("z_mm", [72.0, 84.0, 110.0])
+def test_neighbours_that_all_look_too_large_stand_on_something(z_mm: float) -> None:
+    (ground,) = suspect_ground(TABLE, table(z_mm), ())
+    assert ground.id == "h1"
+    assert ground.probability > 0.9
+    assert abs(ground.top_z_mm - z_mm) < 1.5 * ground.sigma_mm
+    assert ground.sigma_mm < 25
+    middle = ground.footprint_mm.mean(0)
+    assert np.linalg.norm(middle - ON_ROOF.mean(0)) < 25
+
+
+def test_neighbours_that_look_somewhat_too_large_are_in_doubt() -> None:
+    (ground,) = suspect_ground(TABLE, table(48.0), ())
+    assert 0.05 < ground.probability < 0.8
+
+
+def test_bases_on_the_board_raise_no_suspicion() -> None:
+    assert suspect_ground(TABLE, table(0.0), ()) == ()
+
+
+def test_what_stands_on_known_ground_is_explained() -> None:
+    outline = ON_ROOF.mean(0) + 120 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1.0]])
+    known = RaisedArea("h1", outline, 60.0, 8.0)
+    assert suspect_ground(TABLE, table(60.0), (known,)) == ()
+
+
+def test_a_name_in_use_is_not_given_again() -> None:
+    elsewhere = RaisedArea("h1", np.array([[0, 0], [20, 0], [20, 20.0]]), 30.0, 5.0)
+    (ground,) = suspect_ground(TABLE, table(84.0), (elsewhere,))
+    assert ground.id == "h2"
+
+
+def test_too_few_bases_do_not_tell_how_large_they_look_on_the_board() -> None:
+    assert suspect_ground(TABLE, table(84.0)[len(BESIDE) :], ()) == ()
+
+
+def test_where_all_bases_look_too_large_none_stands_higher_than_the_others() -> None:
+    misread = [base_at(place, misread_mm=0.6) for place in (*BESIDE, *ON_ROOF)]
+    assert suspect_ground(TABLE, misread, ()) == ()
+
+
+def test_a_lone_base_that_looks_too_large_is_doubtful_at_most() -> None:
+    bases = [base_at(place) for place in BESIDE] + [base_at(ON_ROOF[0], 90.0)]
+    (ground,) = suspect_ground(TABLE, bases, ())
+    assert ground.probability < 0.5
+
+
+def test_bases_that_look_too_large_far_apart_do_not_speak_for_each_other() -> None:
+    bases = [base_at(place) for place in BESIDE[1:]]
+    far = [base_at(place, misread_mm=0.6) for place in (BESIDE[0], ON_ROOF[0])]
+    assert all(ground.probability < 0.5 for ground in suspect_ground(TABLE, bases + far, ()))
+
+
+@given(
+    st.lists(st.floats(-1, 3), min_size=1, max_size=6),
+    st.floats(0.1, 0.6),
+    st.floats(10, 40),
+    st.floats(700, 3000),
+)
+def test_the_larger_a_base_looks_the_likelier_it_is_raised(
+    sigmas: list[float], sigma_mm: float, radius_mm: float, eye_mm: float
+) -> None:
+    excess, ones = sigma_mm * np.array(sigmas), np.ones(len(sigmas))
+    less = _weigh_heights(excess, sigma_mm * ones, radius_mm * ones, eye_mm)
+    more = _weigh_heights(excess + 0.1 * sigma_mm, sigma_mm * ones, radius_mm * ones, eye_mm)
+    assert 0 <= less[0] <= more[0] <= 1
+    assert more[1] > less[1]
