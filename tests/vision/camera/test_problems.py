@@ -16,6 +16,7 @@ from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.problems import FLAGS_BY_SEVERITY, sort_by_severity
 from overruler.vision.contours import shading
 from overruler.vision.fusion import look_at_all
+from overruler.vision.imaging import veil
 from overruler.vision.refinement import marker_scale, round_plane, scale_doubt
 from overruler.vision.rulers import find, hexgrid
 from tests.vision.sight import BOARD, SIZE, Sight, blank, corners_of, distances, flags
@@ -29,6 +30,7 @@ def test_every_flag_has_its_place_in_the_order() -> None:
         scale_doubt,
         hexgrid,
         shading,
+        veil,
         find,
         look_at_all,
     )
