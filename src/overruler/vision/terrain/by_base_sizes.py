@@ -28,8 +28,8 @@ from overruler.vision.refinement.base_scale import (
 from overruler.vision.terrain.log_heights import mean_and_sigma
 from overruler.vision.terrain.standing_on import detection_at_height, probability_on
 
-MIN_PROBABILITY = 0.05
-"""Smallest posterior probability of raised ground."""
+MIN_PROBABILITY = 0.005
+"""Smallest posterior probability of raised ground: less likely it would not keep a call from being certain."""
 MAX_BASES = 12
 """Largest number of bases measured on an area, and on the board: the surest."""
 ITERATIONS = 2
@@ -57,7 +57,7 @@ def heights_from_base_sizes(
     Areas that become unlikely are left out. `detections` are as found on the board.
     """
     rounds = [detection for detection in detections if _is_usable(detection)]
-    under = [_area_if_raised(calibration, detection, areas) for detection in rounds]
+    under = [area_if_raised(calibration, detection, areas) for detection in rounds]
 
     def bases_on(area: RaisedArea | None) -> list[Detection]:
         pairs = zip(rounds, under, strict=True)
@@ -82,7 +82,7 @@ def _is_usable(detection: Detection) -> bool:
     return detection.base.shape == "circle" and detection.visible >= MIN_VISIBLE_SHARE
 
 
-def _area_if_raised(
+def area_if_raised(
     calibration: Calibration, detection: Detection, areas: Sequence[RaisedArea]
 ) -> RaisedArea | None:
     """Return the likeliest area under a piece, given that it is raised, if any."""
@@ -114,11 +114,11 @@ def _weigh_area(
         sizes = RimSizes([*above, *beside], raised, eye_mm, calibration.covariance)
         height, sigma, nats = height_posterior(sizes, area)
     limit = MAX_NATS_PER_BASE * len(above)
-    probability = _update(area.probability, float(np.clip(nats, -limit, limit)))
+    probability = updated_probability(area.probability, float(np.clip(nats, -limit, limit)))
     return replace(area, top_z_mm=height, sigma_mm=sigma, probability=probability)
 
 
-def _update(probability: float, nats: float) -> float:
+def updated_probability(probability: float, nats: float) -> float:
     """Return a probability updated by evidence in nats."""
     odds = probability / max(1 - probability, 1e-9) * float(np.exp(nats))
     return odds / (1 + odds)

@@ -43,8 +43,8 @@ four were raised. On real tables paper, field mats and printed rings are as many
 hill."""
 MAX_WALL_NATS = 3.0
 """Largest evidence of walls for or against raised ground: shadows lie on one side as walls do."""
-MIN_PROBABILITY = 0.05
-"""Smallest probability of raised ground."""
+MIN_PROBABILITY = 0.005
+"""Smallest probability of raised ground: less likely it would not keep a call from being certain."""
 HILL = Kind(34.0, 19.0, 7.0, 5.0)
 """Hills: with this height they were unbiased on 101 of rendered tables."""
 BUILDING = Kind(60.0, 27.0, -2.0, 3.0)

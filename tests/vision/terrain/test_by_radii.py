@@ -9,7 +9,7 @@ from overruler.bases import Base
 from overruler.detections import Detection, RaisedArea
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
-from overruler.vision.terrain.suspected import _weigh_heights, suspect_ground
+from overruler.vision.terrain.by_radii import Excess, suspect_ground, weigh_areas, weigh_heights
 from tests.tables import camera_over, exact
 
 CAMERA = camera_over(24.0, height_mm=1500.0)
@@ -108,7 +108,31 @@ def test_the_larger_a_base_looks_the_likelier_it_is_raised(
     sigmas: list[float], sigma_mm: float, radius_mm: float, eye_mm: float
 ) -> None:
     excess, ones = sigma_mm * np.array(sigmas), np.ones(len(sigmas))
-    less = _weigh_heights(excess, sigma_mm * ones, radius_mm * ones, eye_mm)
-    more = _weigh_heights(excess + 0.1 * sigma_mm, sigma_mm * ones, radius_mm * ones, eye_mm)
-    assert 0 <= less[0] <= more[0] <= 1
+    read = Excess(excess, sigma_mm * ones, radius_mm * ones)
+    larger = read._replace(mm=excess + 0.1 * sigma_mm)
+    less, more = (weigh_heights(one, eye_mm, (50.0, 25.0)) for one in (read, larger))
+    assert less[0] <= more[0] <= 4 * len(sigmas)
     assert more[1] > less[1]
+
+
+def unsure(z_mm: float = 60.0, chance: float = 0.05) -> RaisedArea:
+    outline = ON_ROOF.mean(0) + 120 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1.0]])
+    return RaisedArea("h1", outline, z_mm, 20.0, chance)
+
+
+def test_bases_that_look_too_large_make_unsure_ground_likely() -> None:
+    (area,) = weigh_areas(TABLE, table(75.0), (unsure(),))
+    assert area.probability > 0.8
+    assert (area.top_z_mm, area.sigma_mm) == (60.0, 20.0)
+    assert suspect_ground(TABLE, table(75.0), (area,)) == ()
+
+
+def test_bases_that_look_as_large_as_others_make_unsure_ground_unlikely() -> None:
+    assert weigh_areas(TABLE, table(0.0), (unsure(chance=0.02),)) == ()
+    (area,) = weigh_areas(TABLE, table(0.0), (unsure(chance=0.6),))
+    assert area.probability < 0.3
+
+
+def test_ground_without_bases_on_it_stays_as_likely() -> None:
+    (area,) = weigh_areas(TABLE, table(0.0)[: len(BESIDE)], (unsure(chance=0.3),))
+    assert area.probability == pytest.approx(0.3)

@@ -1,0 +1,172 @@
+"""Raised ground by the radii that the rim network reads: neighbours on it look too large for their size.
+
+Bases on a roof are nearer to the camera, so they look larger: on 84 mm, seen from 1.9 m, 35 mm look
+like 36.6. The network reads a radius to some tenths of a millimetre where edges alone tell nothing, and
+neighbours share their ground. So they tell how likely ground is raised that the map is unsure of. The map
+misses a roof now and then altogether. Bases on it seem to stand centimetres off on the board, and
+surely so; they tell of it, too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
+from shapely import MultiPoint, Polygon
+
+from overruler.calibration import Calibration
+from overruler.detections import Detection, RaisedArea
+from overruler.geometry.pose import Array
+from overruler.geometry.relief import reproject_to_height
+from overruler.vision.refinement.base_scale import MIN_VISIBLE_SHARE
+from overruler.vision.rounds.size_likelihood import RADIUS_FLOOR_SIGMA_MM, RADIUS_SIGMA_INFLATION
+from overruler.vision.terrain.by_base_sizes import (
+    MIN_PROBABILITY,
+    area_if_raised,
+    updated_probability,
+)
+from overruler.vision.terrain.log_heights import mean_and_sigma
+
+LEAST_BASES = 4
+"""Fewer round bases on the board do not tell how large bases look there."""
+TOO_LARGE_SIGMAS = 2.0
+"""A base whose radius is read so much too large, in σ, may stand on something."""
+NEIGHBOUR_MM = 150.0
+"""Distance of neighbours that may stand on the same ground."""
+MARGIN_MM = 30.0
+"""How far such ground reaches beyond the centres of its bases."""
+EDGE_SIGMA_MM = 15.0
+"""1 σ of the place of its outline, which nobody sees."""
+PRIOR_PROBABILITY = 0.005
+"""Probability that neighbours stand on ground which the map misses."""
+HEIGHT_MM = 55.0
+"""Usual height of such ground: roofs are missed more often than hills."""
+HEIGHT_SIGMA_MM = 30.0
+"""1 σ of that."""
+HEIGHTS_MM = np.arange(8.0, 150.0, 2.0)
+"""Heights that are tried."""
+COMMON_SIGMA_MM = 0.1
+"""1 σ of the radius by what misleads the network about all bases on one ground."""
+MOST_NATS = 4.0
+"""Most that one base's radius says for raised ground: its rim may be another thing's."""
+
+
+class Excess(NamedTuple):
+    """By how much the network reads radii as larger than on the board."""
+
+    mm: Array
+    """(N,)"""
+    sigma_mm: Array
+    """(N,): 1 σ of that."""
+    radii_mm: Array
+    """(N,): of the bases."""
+
+    def of(self, bases: Sequence[int]) -> "Excess":
+        """That of some of the bases."""
+        return Excess(*(each[list(bases)] for each in self))
+
+
+def weigh_areas(
+    calibration: Calibration, found: Sequence[Detection], areas: Sequence[RaisedArea]
+) -> tuple[RaisedArea, ...]:
+    """Return the areas with probabilities updated by the round bases on them; unlikely ones are left out."""
+    rounds, under = _rounds_and_ground(calibration, found, areas)
+    read = _read_excess(rounds, under)
+    if read is None:
+        return tuple(areas)
+    updated = []
+    for area in areas:
+        on = [k for k, below in enumerate(under) if below is area]
+        prior = area.top_z_mm, area.sigma_mm
+        nats = weigh_heights(read.of(on), _eye_mm(calibration), prior)[0] if on else 0.0
+        chance = updated_probability(area.probability, nats)
+        updated.append(replace(area, probability=chance))
+    return tuple(area for area in updated if area.probability > MIN_PROBABILITY)
+
+
+def suspect_ground(
+    calibration: Calibration, found: Sequence[Detection], areas: Sequence[RaisedArea]
+) -> tuple[RaisedArea, ...]:
+    """Return raised ground under neighbours on the board that look too large for their sizes.
+
+    No base of one of the `areas` is among them. The ground is named h1, h2 and so on.
+    """
+    rounds, under = _rounds_and_ground(calibration, found, areas)
+    read = _read_excess(rounds, under)
+    if read is None:
+        return ()
+    is_beside = np.array([below is None for below in under])
+    large = np.flatnonzero((read.mm > TOO_LARGE_SIGMAS * read.sigma_mm) & is_beside)
+    places = np.array([rounds[k].xy_mm for k in large]).reshape(-1, 2)
+    groups, labels = connected_components(cdist(places, places) < NEIGHBOUR_MM, directed=False)
+    used = {area.id for area in areas}
+    names = (name for number in count(1) if (name := f"h{number}") not in used)
+    suspects = []
+    for group in range(groups):
+        of_group = read.of(large[labels == group].tolist())
+        nats, *height = weigh_heights(of_group, _eye_mm(calibration), (HEIGHT_MM, HEIGHT_SIGMA_MM))
+        chance = updated_probability(PRIOR_PROBABILITY, nats)
+        if chance > MIN_PROBABILITY:
+            outline = _outline_mm(calibration, places[labels == group], height[0])
+            facts = next(names), outline, height[0], height[1], chance
+            suspects.append(RaisedArea(*facts, edge_mm=EDGE_SIGMA_MM))
+    return tuple(suspects)
+
+
+def _rounds_and_ground(
+    calibration: Calibration, found: Sequence[Detection], areas: Sequence[RaisedArea]
+) -> tuple[list[Detection], list[RaisedArea | None]]:
+    """The N round bases on the board whose radius tells a height, and the ground under each, if raised."""
+    rounds = [one for one in found if _tells_height(one)]
+    return rounds, [area_if_raised(calibration, one, areas) for one in rounds]
+
+
+def _tells_height(one: Detection) -> bool:
+    is_round = one.base.shape == "circle" and one.learned_radius_mm is not None
+    return is_round and one.z_mm == 0 and one.visible >= MIN_VISIBLE_SHARE
+
+
+def _read_excess(rounds: Sequence[Detection], under: Sequence[RaisedArea | None]) -> Excess | None:
+    """What the network reads of N bases; None where too few on the board tell how large they look there."""
+    beside = [k for k, below in enumerate(under) if below is None]
+    if len(beside) < LEAST_BASES:
+        return None
+    read = np.array([one.learned_radius_mm for one in rounds], float)
+    radii = np.array([one.base.width_mm / 2 for one in rounds])
+    excess = read[:, 0] - radii
+    sigma = np.hypot(RADIUS_SIGMA_INFLATION * read[:, 1], RADIUS_FLOOR_SIGMA_MM)
+    return Excess(excess - np.median(excess[beside]), sigma, radii)
+
+
+def _eye_mm(calibration: Calibration) -> float:
+    return float(calibration.camera.center_mm[2])
+
+
+def weigh_heights(
+    read: Excess, eye_mm: float, prior_mm: tuple[float, float]
+) -> tuple[float, float, float]:
+    """Return the evidence in nats that N neighbours stand on raised ground, its height and 1 σ of that, in mm.
+
+    `prior_mm` is the height that is usual, and 1 σ of it.
+    """
+    expected = (HEIGHTS_MM / (eye_mm - HEIGHTS_MM))[:, None] * read.radii_mm
+    precision = np.linalg.inv(np.diag(read.sigma_mm**2) + COMMON_SIGMA_MM**2)
+    residual = read.mm - expected
+    nats = -0.5 * np.einsum("hi,ij,hj->h", residual, precision, residual)
+    flat_nats = -0.5 * read.mm @ precision @ read.mm
+    prior = np.exp(-0.5 * ((HEIGHTS_MM - prior_mm[0]) / prior_mm[1]) ** 2)
+    weight = prior / prior.sum() * np.exp(nats - nats.max())
+    evidence = float(np.log(weight.sum()) + nats.max() - flat_nats)
+    limit = MOST_NATS * len(read.mm)
+    height = mean_and_sigma(weight / weight.sum(), HEIGHTS_MM)
+    return float(np.clip(evidence, -limit, limit)), *height
+
+
+def _outline_mm(calibration: Calibration, places_mm: Array, height_mm: float) -> Array:
+    """The outline (K, 2) of ground at a height under bases that seem to stand at places (N, 2) on the board."""
+    raised = reproject_to_height(calibration.camera, places_mm, 0.0, height_mm)
+    ground = MultiPoint(raised).convex_hull.buffer(MARGIN_MM)
+    return np.array(Polygon(ground).exterior.coords[:-1])
