@@ -72,7 +72,7 @@ class Excess(NamedTuple):
 def weigh_areas(
     calibration: Calibration, found: Sequence[Detection], areas: Sequence[RaisedArea]
 ) -> tuple[RaisedArea, ...]:
-    """Return the areas with probabilities updated by the round bases on them; unlikely ones are left out."""
+    """Return the areas updated by the round bases on them; unlikely ones are left out."""
     rounds, under = _rounds_and_ground(calibration, found, areas)
     read = _read_excess(rounds, under)
     if read is None:
@@ -80,11 +80,22 @@ def weigh_areas(
     updated = []
     for area in areas:
         on = [k for k, below in enumerate(under) if below is area]
-        prior = area.top_z_mm, area.sigma_mm
-        nats = weigh_heights(read.of(on), _eye_mm(calibration), prior)[0] if on else 0.0
-        chance = updated_probability(area.probability, nats)
-        updated.append(replace(area, probability=chance))
+        updated.append(_weigh_area(area, read.of(on), _eye_mm(calibration)) if on else area)
     return tuple(area for area in updated if area.probability > MIN_PROBABILITY)
+
+
+def _weigh_area(area: RaisedArea, read: Excess, eye_mm: float) -> RaisedArea:
+    """Update an area by the bases on it; of one that is more likely none they tell the height, too.
+
+    The map is unsure of roofs more often than of hills, and takes them for lower than they are.
+    """
+    likely = area.probability > 0.5
+    prior = (area.top_z_mm, area.sigma_mm) if likely else (HEIGHT_MM, HEIGHT_SIGMA_MM)
+    nats, height, sigma = weigh_heights(read, eye_mm, prior)
+    chance = updated_probability(area.probability, nats)
+    if likely:
+        return replace(area, probability=chance)
+    return replace(area, probability=chance, top_z_mm=height, sigma_mm=sigma)
 
 
 def suspect_ground(
