@@ -107,8 +107,15 @@ def test_a_picture_smaller_than_the_parts_has_no_veil() -> None:
 
 
 def test_a_cleared_picture_is_not_cleared_again() -> None:
-    once = clear_veil(Frame(veiled(table(), np.array(0.25)), "hazy"))
+    hazy = veiled(table(), np.array(0.25))
+    once = clear_veil(Frame(hazy, "hazy"))
     assert clear_veil(once) is once
+    still_hazy = replace(once, pixels=hazy)
+    assert clear_veil(still_hazy) is still_hazy
+
+
+def test_a_breath_of_a_veil_is_left() -> None:
+    assert find_veil(veiled(table(), np.array(0.05))) is None
 
 
 def test_a_part_of_a_later_picture_is_cleared_as_the_whole_was() -> None:

@@ -78,7 +78,9 @@ def test_a_name_in_use_is_not_given_again() -> None:
 
 
 def test_too_few_bases_do_not_tell_how_large_they_look_on_the_board() -> None:
-    assert suspect_ground(TABLE, table(84.0)[len(BESIDE) :], ()) == ()
+    few = [base_at(place) for place in BESIDE[:2]] + [base_at(ON_ROOF[0], 100.0)]
+    assert suspect_ground(TABLE, few, ()) == ()
+    assert suspect_ground(TABLE, [*few, base_at(BESIDE[2])], ()) != ()
 
 
 def test_where_all_bases_look_too_large_none_stands_higher_than_the_others() -> None:
@@ -94,8 +96,10 @@ def test_a_lone_base_that_looks_too_large_is_doubtful_at_most() -> None:
 
 def test_bases_that_look_too_large_far_apart_do_not_speak_for_each_other() -> None:
     bases = [base_at(place) for place in BESIDE[1:]]
-    far = [base_at(place, misread_mm=0.6) for place in (BESIDE[0], ON_ROOF[0])]
+    far = [base_at(place, misread_mm=0.8) for place in (BESIDE[0], ON_ROOF[0])]
+    near = [base_at(place, misread_mm=0.8) for place in ON_ROOF[:2]]
     assert all(ground.probability < 0.5 for ground in suspect_ground(TABLE, bases + far, ()))
+    assert suspect_ground(TABLE, bases + near, ())[0].probability > 0.5
 
 
 @given(
