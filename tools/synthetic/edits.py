@@ -1,30 +1,26 @@
 """What light, lenses and apps do to a photo without moving anything in it."""
 
-import io
 from collections.abc import Callable, Mapping
 
 import cv2
 import numpy as np
-from PIL import Image
 
 from synthetic.arrays import Array, Floats, Picture, Rng
+from synthetic.develop import LIGHT, coded, encode_srgb
 
 Edit = Callable[[Picture, Rng], Picture]
 """Turns a photo (H, W, 3), BGR, into an edited one."""
 
 
 def to_light(photo: Picture) -> Floats:
-    """Linear light, 0 to 1, of sRGB codes (IEC 61966-2-1)."""
-    share = np.arange(256) / 255
-    light = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
-    return np.asarray(light.astype(np.float32)[photo])
+    """Linear light, 0 to 1, of a photo's codes."""
+    return np.asarray(LIGHT[photo])
 
 
 def to_photo(light: Array | Floats) -> Picture:
     """The reverse."""
     seen = np.asarray(light, float).clip(0, 1)
-    code = np.where(seen <= 0.0031308, seen * 12.92, 1.055 * seen ** (1 / 2.4) - 0.055)
-    return np.asarray(np.rint(255 * code), np.uint8)
+    return np.asarray(np.rint(255 * encode_srgb(seen)), np.uint8)
 
 
 def veiled(photo: Picture, veil: Array | float) -> Picture:
@@ -86,9 +82,7 @@ def _grey(photo: Picture, rng: Rng) -> Picture:
 
 def _small_file(photo: Picture, rng: Rng) -> Picture:
     """Blocks of a strongly compressed file."""
-    file = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(photo[..., ::-1])).save(file, "JPEG", quality=15)
-    return np.ascontiguousarray(np.asarray(Image.open(file).convert("RGB"))[..., ::-1])
+    return coded(photo, quality=15)
 
 
 def _places(photo: Picture) -> tuple[Array, Array]:

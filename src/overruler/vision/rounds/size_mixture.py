@@ -3,7 +3,8 @@
 Three things about a table are unknown: the set of sizes played on it, the number of bases of each
 size, and how often a lower rim is lost and the upper one is taken for it. All are inferred together
 by variational Bayes for a mixture with Dirichlet priors (Bishop 2006, 10.2), once for each set of
-sizes that is played together. Where the scale of the table is unsure, it is done at each scale.
+sizes that is played together, alone and with strays of other sizes. Where it is unsure how the photo
+shows all bases (their scale, or how a network reads them), it is done for each way.
 """
 
 import math
@@ -67,7 +68,9 @@ def size_probabilities_at_scales(
     prior_counts: ArrayLike = SIZE_PSEUDOCOUNT,
     prior_total: float | None = None,
 ) -> Array:
-    """Return the same over scales of the table: by log-likelihoods (S, N, C, K) at each, and log priors (S,).
+    """Return the same over ways in which the photo shows all bases, such as scales of the table.
+
+    There are log-likelihoods (S, N, C, K) by each way, and their log priors (S,).
 
     With a `prior_total` the prior counts of each set have this sum: a table then has as many sizes whether
     its game has few or many. Else a table of one size speaks for the game that has the fewest.
