@@ -24,7 +24,7 @@ from overruler.board import Board
 from overruler.referee import Referee
 from overruler.sources.prefetch import prefetch_items
 from overruler.sources.video import Film
-from overruler.vision.tracking.camera_motion import CameraMotionGuard
+from overruler.vision.stabilization.guard import CameraMotionGuard
 
 
 def analyze(film: Path, minutes: float) -> Table:

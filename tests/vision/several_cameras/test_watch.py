@@ -12,7 +12,7 @@ from overruler.vision.fusion import gather_findings
 from overruler.vision.pairing.second_look import Expected
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.several_cameras.watch import WatchSeveral
-from overruler.vision.tracking.camera_motion import LIGHT_CHANGED_NOTE
+from overruler.vision.stabilization.guard import LIGHT_CHANGED_NOTE
 from tests.vision.several_cameras import stand_in
 from tests.vision.several_cameras.stand_in import (
     END_S,

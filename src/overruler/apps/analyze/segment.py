@@ -25,7 +25,7 @@ from overruler.sources.prefetch import prefetch_items
 from overruler.sources.video import Film
 from overruler.track import Tick
 from overruler.vision.several_cameras.watch import WatchSeveral
-from overruler.vision.tracking.camera_motion import CameraMotionGuard, TableWatcher
+from overruler.vision.stabilization.guard import CameraMotionGuard, TableWatcher
 
 SEGMENT_S = 300.0
 """Length of a segment."""

@@ -10,7 +10,7 @@ from overruler.frame import Shot
 from overruler.geometry.batched.vectors import distance
 from overruler.track import Move, Tick, TrackedPosition
 from overruler.vision.pairing.sighting import SeenPhoto
-from overruler.vision.tracking.camera_motion import CameraMotionGuard
+from overruler.vision.stabilization.guard import CameraMotionGuard
 from overruler.vision.tracking.hands import OBJECT_STILL_S, is_disturbed
 from overruler.vision.tracking.piece_track import PieceTrack
 from overruler.vision.tracking.resolve import MIN_STAYED_SHARE, SETTLE_S
@@ -157,9 +157,9 @@ class WatchedCamera:
     def sees_in_place(self, own_id: str | None) -> bool:
         """Whether a piece of its own looks as it did when it came to rest, just where it stands."""
         track = self.track(own_id)
-        if track is None or self.shot is None or track.away_s is not None or not track.seen:
+        if track is None or self.table is None or track.away_s is not None or not track.seen:
             return False
-        return track.share_in_place(self.shot.grey) >= MIN_STAYED_SHARE
+        return track.share_in_place(self.table.shot.grey) >= MIN_STAYED_SHARE
 
     def track_of(self, detection: Detection) -> PieceTrack | None:
         """The standing piece of its own that a detection in its picture is."""

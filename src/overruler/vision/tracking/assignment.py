@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.bases import Base
 from overruler.geometry.batched.vectors import distance
@@ -58,7 +59,7 @@ def assign_pieces(
         return []
     apart_mm = np.array([[distance(one.last_mm, xy) for _, xy in found] for one in missing])
     same_size = np.array([[one.has_size_of(base) for base, _ in found] for one in missing])
-    at_home = same_size & np.array([[one.stood_at(xy) for _, xy in found] for one in missing])
+    at_home = _at_home(missing, found)
     relative = apart_mm / DISTANCE_SCALE_MM
     cost = np.log1p(relative) + relative + DISSIMILARITY_COST * (1 - looks) ** 2
     cost += RETURN_COST * np.array([[piece.gone] for piece in missing])
@@ -68,3 +69,18 @@ def assign_pieces(
     rows, columns = assign_at_least_cost(cost)
     chosen = zip(rows.tolist(), columns.tolist(), strict=True)
     return [(i, j) for i, j in chosen if cost[i, j] < MAX_PAIR_COST]
+
+
+def pairs_at_home(
+    missing: Sequence[MissingPiece], found: Sequence[tuple[Base, Array]]
+) -> list[tuple[int, int]]:
+    """Pairs of indices into `missing` and `found` of pieces that stand where they stood."""
+    return [(int(i), int(j)) for i, j in np.argwhere(_at_home(missing, found))]
+
+
+def _at_home(
+    missing: Sequence[MissingPiece], found: Sequence[tuple[Base, Array]]
+) -> NDArray[np.bool_]:
+    """(M, F): whether each found base stands where each piece of its size stood."""
+    rows = [[one.has_size_of(base) and one.stood_at(xy) for base, xy in found] for one in missing]
+    return np.array(rows, bool).reshape(len(missing), len(found))

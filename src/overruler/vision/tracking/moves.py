@@ -16,7 +16,7 @@ from overruler.track import Move
 from overruler.vision.assembly.to_scene import rare_covariance
 from overruler.vision.rounds.remeasure import shared_error_variance_mm2
 from overruler.vision.tracking.hand_path import follow_hand
-from overruler.vision.tracking.path import MovePath, estimate_path
+from overruler.vision.tracking.path import MovePath, estimate_path, excess_sigma_mm
 from overruler.vision.tracking.piece_track import PieceTrack
 from overruler.vision.tracking.table_state import FIGURE_MARGIN_MM, TableState
 
@@ -179,7 +179,8 @@ def _unseen_move(
         return None
     start_s, end_s = _seen_times_s(old, new, times_s)
     ends = _to_point(old.home_mm), _to_point(new.home_mm)
-    lengths = (length_mm, sigma_mm, length_mm, sigma_mm)
+    by_detour_mm = float(excess_sigma_mm(end_s - start_s, length_mm, 1.0))
+    lengths = (length_mm, sigma_mm, length_mm, hypot(sigma_mm, by_detour_mm))
     return Move(new.id, start_s, end_s, *ends, *lengths, ends, way_seen=False)
 
 

@@ -74,7 +74,7 @@ def estimate_path(
     is_fitted = len(between) >= MIN_PLACES_PER_LEG
     places = 0 if is_fitted else len(between)
     # an unseen path is taken as straight, but may be a quarter longer, or as long as a hand goes
-    unseen_sigma = float(_excess_sigma_mm(end_s - start_s, straight_mm, 1.0)) / (1 + places)
+    unseen_sigma = float(excess_sigma_mm(end_s - start_s, straight_mm, 1.0)) / (1 + places)
     unseen = MovePath(straight, straight_mm, unseen_sigma, start_s, end_s, False)
     if not is_fitted:
         return unseen
@@ -156,10 +156,10 @@ def _crossing_time(times: Array, away_mm: Array, near_mm: float) -> float:
     return float(before_s + np.clip(share, 0, 1) * (after_s - before_s))
 
 
-def _excess_sigma_mm(
+def excess_sigma_mm(
     unseen_s: Array | float, straight_mm: Array | float, share: Array | float
 ) -> Array:
-    """1 σ of the excess of steps over the straight line, if unseen on this share of them."""
+    """1 σ in mm of how much longer ways are than straight lines, if unseen on this share of them."""
     by_share = UNSEEN_EXCESS_SHARE * straight_mm * share
     by_speed = np.maximum(MAX_HAND_SPEED_MM_S * unseen_s - straight_mm, 0.0) / 2
     return np.asarray(np.hypot(by_share, by_speed))
@@ -169,7 +169,7 @@ def _gap_sigma_mm(intervals_s: Array, steps_mm: Array) -> float:
     """1 σ of the excess of a path over its steps (N,) by the gaps in which the piece was unseen."""
     hidden_s = np.maximum(intervals_s - MAX_INTERVAL_RATIO * np.median(intervals_s), 0.0)
     share = hidden_s / np.maximum(intervals_s, 1e-9)
-    return float(np.linalg.norm(_excess_sigma_mm(hidden_s, steps_mm, share)))
+    return float(np.linalg.norm(excess_sigma_mm(hidden_s, steps_mm, share)))
 
 
 def _jumps_mm(steps_mm: Array) -> float:

@@ -96,12 +96,22 @@ class PieceTrack(PieceState):
         """Its look fitted near where it stood."""
         return align_patch(grey, camera, self.patch, self.home_mm, self.z_mm)
 
-    def similarity_to(self, detection: Detection, grey: GreyImage, camera: Camera) -> float:
-        """How much a detection looks like it, 0 to 1, whichever way it is turned and lit."""
+    def similarity_to(
+        self, detection: Detection, grey: GreyImage, camera: Camera, light: float = 1.0
+    ) -> float:
+        """How much a detection looks like it, 0 to 1, whichever way it is turned.
+
+        All is by the ratio `light` brighter now than when its look was taken."""
         xy = np.asarray(detection.xy_mm, float)
-        match = align_patch(grey, camera, self.patch, xy, detection.z_mm)
+        patch = replace(self.patch, values=self.patch.values * np.float32(light))
+        match = align_patch(grey, camera, patch, xy, detection.z_mm)
         other = _patch_of_detection(detection, grey, camera)
-        return max(match.share, _ring_similarity(self.patch, other))
+        return max(match.share, _ring_similarity(patch, other))
+
+    def brightness_ratio(self, detection: Detection, grey: GreyImage, camera: Camera) -> float:
+        """How much brighter a detection of it is than its look."""
+        now = _patch_of_detection(detection, grey, camera).values[DISC_MASK].mean()
+        return float(now / max(float(self.patch.values[DISC_MASK].mean()), 1.0))
 
     # --- following it ---
 

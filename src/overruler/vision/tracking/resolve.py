@@ -12,7 +12,7 @@ from overruler.geometry.batched.vectors import distance
 from overruler.geometry.pose import Array
 from overruler.track import Move
 from overruler.vision.tracking.arrivals import ArrivalSearch, TableMeasurer
-from overruler.vision.tracking.assignment import MissingPiece, assign_pieces
+from overruler.vision.tracking.assignment import MissingPiece, assign_pieces, pairs_at_home
 from overruler.vision.tracking.change_detection import Mask, label_areas
 from overruler.vision.tracking.hands import blocks_near_pieces, is_hand
 from overruler.vision.tracking.moves import MIN_MOVE_MM, build_move
@@ -156,8 +156,13 @@ def match_names(
     table: TableState, before: Sequence[PieceTrack], found: Sequence[Detection]
 ) -> list[str]:
     """The ids of detections: those of the pieces known before, and new ones."""
-    pieces = [MissingPiece(track.rest_detection.base, track.place_mm) for track in before]
-    pairs = assign_pieces(pieces, _places(found), _similarities(table, before, found))
+    pieces = [
+        MissingPiece(track.rest_detection.base, track.place_mm, home_mm=track.home_mm)
+        for track in before
+    ]
+    places = _places(found)
+    light = _light_ratio(table, before, found, pairs_at_home(pieces, places))
+    pairs = assign_pieces(pieces, places, _similarities(table, before, found, light))
     known = {j: before[i].id for i, j in pairs}
     taken = [track.id for track in before]
     names: list[str] = []
@@ -166,16 +171,31 @@ def match_names(
     return names
 
 
+def _light_ratio(
+    table: TableState,
+    before: Sequence[PieceTrack],
+    found: Sequence[Detection],
+    unmoved: Sequence[tuple[int, int]],
+) -> float:
+    """How much brighter the pieces are that stand where they stood; 1 where there are none."""
+    grey, camera = table.shot.grey, table.camera
+    ratios = [before[i].brightness_ratio(found[j], grey, camera) for i, j in unmoved]
+    return float(np.median(ratios)) if ratios else 1.0
+
+
 def _places(found: Sequence[Detection]) -> list[tuple[Base, Array]]:
     return [(detection.base, detection.xy_mm) for detection in found]
 
 
 def _similarities(
-    table: TableState, tracks: Sequence[PieceTrack], found: Sequence[Detection]
+    table: TableState,
+    tracks: Sequence[PieceTrack],
+    found: Sequence[Detection],
+    light: float = 1.0,
 ) -> Array:
-    """(M, F): how much each detection looks like each piece, 0 to 1."""
+    """(M, F): how much each detection looks like each piece, 0 to 1, in light by a ratio brighter."""
     grey, camera = table.shot.grey, table.camera
-    rows = [[track.similarity_to(one, grey, camera) for one in found] for track in tracks]
+    rows = [[track.similarity_to(one, grey, camera, light) for one in found] for track in tracks]
     return np.array(rows)
 
 

@@ -189,6 +189,8 @@ class Watch:
             self._shots.clear()
         self._shots.append(shot)
         still = shot.time_s - float(changes.last_moved_s.max()) >= INITIAL_STILL_S
+        if restless and not still:  # the camera may shake: a mean of shots would lie between them
+            self._shots = deque([shot], AVERAGED_SHOTS)
         if not (still or restless) or shot.time_s < self._retry_s:
             return Tick(shot.time_s, (), notes=tuple(notes))
         try:

@@ -18,11 +18,11 @@ from overruler.geometry.camera import Camera
 from overruler.referee import Referee
 from overruler.sources.live import LiveReader, Source
 from overruler.track import Tick
-from overruler.vision.tracking.camera_motion import LIGHT_CHANGED_NOTE
+from overruler.vision.stabilization.guard import LIGHT_CHANGED_NOTE
 from synthetic.flat_table import Plinth, render_table
 from tests.apps.web.live_table import Table, until
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers
-from tests.vision.tracking.fake_watch import FakeWatch
+from tests.vision.stabilization.fake_watch import FakeWatch
 
 BUMP_MM = 20.0
 HOMES = {27.0: (150.0, 250.0), 50.0: (320.0, 180.0), 100.0: (520.0, 320.0)}

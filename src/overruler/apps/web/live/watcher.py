@@ -14,7 +14,7 @@ from overruler.referee import Referee
 from overruler.report import Report
 from overruler.sources.live import LiveReader
 from overruler.track import Tick, TrackedPosition
-from overruler.vision.tracking.camera_motion import CameraMotionGuard
+from overruler.vision.stabilization.guard import CameraMotionGuard
 from overruler.vision.tracking.watch import Watch
 
 FRAME_WAIT_S = 0.25
@@ -221,7 +221,7 @@ class TableWatcher:
         if self._guard.marks is None:
             return tuple(tick.notes or self._status.notes)
         notes = tuple(tick.notes)
-        covered = self._guard.marks.count_hidden(shot.grey)
+        covered = self._guard.count_hidden(shot)
         if covered:
             total = len(self._guard.marks.first_point)
             notes += (f"{covered} of {total} markers are covered",)

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from overruler.bases import Base
 from overruler.frame import Shot
 from overruler.report import Report
-from overruler.track import Tick
+from overruler.track import Tick, TrackedPosition
 from overruler.vision.assembly.to_scene import build_scene
+from overruler.vision.stabilization.light_bands import GreyImage
 from tests.tables import camera_over, eight_markers, exact
 
 
@@ -18,12 +20,16 @@ class FakeWatch:
         self.looked_s: list[float] = []
         self.levels: list[float] = []
         """The median brightness of each picture looked at."""
+        self.pictures: list[GreyImage] = []
+        self.state = "static"
+        """The state of its only piece."""
         self.again_s: list[float] = []
         self._due = True
 
     def look(self, shot: Shot) -> Tick:
         self.looked_s.append(shot.time_s)
         self.levels.append(float(np.median(shot.grey)))
+        self.pictures.append(shot.grey)
         camera = camera_over(10.0)
         corners = tuple(camera.project(corners) for corners in eight_markers().values())
         calibration = replace(exact(camera), corners_px=corners)
@@ -33,7 +39,10 @@ class FakeWatch:
             else None
         )
         self._due = False
-        return Tick(shot.time_s, (), rest=report)
+        spot = TrackedPosition(
+            "p01", Base("circle", 27.0, 27.0), 100.0, 100.0, 0.1, self.state, True
+        )
+        return Tick(shot.time_s, (spot,), rest=report)
 
     def close(self) -> Tick | None:
         return None

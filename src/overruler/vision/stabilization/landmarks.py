@@ -1,36 +1,37 @@
-"""Markers as landmarks: a cheap check of every shot that the camera has not moved."""
+"""Markers as landmarks: where the camera is in every shot, beside where it was at rest."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from overruler.calibration import Calibration
 from overruler.detections import Detection
-from overruler.frame import Shot
 from overruler.geometry.pose import Array
-from overruler.track import Tick
-from overruler.vision.imaging.light_at_rest import LightAtRest, Pixels
-from overruler.vision.tracking.change_detection import GreyImage
+from overruler.vision.stabilization.camera_shake import (
+    MAX_SHIFT_PX,
+    STILL_PX,
+    CoarseLook,
+    ShakeModel,
+)
+from overruler.vision.stabilization.light_at_rest import LightAtRest, Pixels
+from overruler.vision.stabilization.light_bands import GreyImage
 
-MAX_SHIFT_PX = 0.8
-"""Largest shift of the markers while the camera stands still, in pixels."""
+MAX_MISFIT_PX = 0.8
+"""Median distance of the markers from where a step of the camera puts them, at most, in pixels."""
+MAX_STEPS = 4
+"""Number of least-squares steps in which the markers are followed: each is good for a pixel or two."""
+CONVERGED_PX = 0.3
+"""A change of the markers' shifts by less than this ends that, in pixels."""
 MIN_CORRELATION = 0.75
 """Least correlation of a marker with its template: below, it is covered or elsewhere."""
 MAX_POINTS_PER_SIDE = 12
 """Largest number of points along a marker's side."""
 CARD_SCALE = 1.3
 """Size of a template, which has some white card round the marker, in sizes of the marker."""
-CAMERA_MOVED_S = 1.0
-"""Once its markers have been elsewhere for this long, the camera has moved, in s."""
-CAMERA_MOVED_NOTE = "the camera was moved, or its markers are hidden"
 BASE_PERCENTILE = 75
 """Percentile of the brightness in a base's square that is the base's: its corners show the mat."""
-LIGHT_CHANGED_NOTE = "the light or the camera's exposure has changed"
-REASONS = {CAMERA_MOVED_NOTE: "the camera was moved", LIGHT_CHANGED_NOTE: LIGHT_CHANGED_NOTE}
-"""Why the table is measured anew once a change has lasted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +42,10 @@ class Landmarks:
     """Width and height of the picture."""
     light: LightAtRest | None
     """None where no marker is whole."""
+    shake: ShakeModel
+    """How the markers move with the camera."""
+    look: CoarseLook
+    """All of the picture at rest."""
     points_px: Pixels
     """(N,) each: the points' rows and columns in the picture."""
     first_point: NDArray[np.intp]
@@ -57,11 +62,13 @@ class Landmarks:
         cls, calibration: Calibration, grey: GreyImage, bases: Sequence[Detection] = ()
     ) -> "Landmarks":
         """The landmarks of a picture, without markers that the picture's edge cuts off."""
-        grids = []
+        grids, centers = [], [np.zeros((0, 2))]
         for corners in calibration.corners_px:
             spans = _marker_grid(corners, grey)
             if spans is not None:
                 grids.append(np.mgrid[slice(*spans[0]), slice(*spans[1])].reshape(2, -1))
+                centers.append(corners.mean(0)[None])
+        shake = ShakeModel.of(calibration.camera, np.concatenate(centers), calibration.board_mm)
         rows, columns = np.concatenate([np.zeros((2, 0), int), *grids], axis=1)
         sizes = [grid.shape[1] for grid in grids]
         marker = np.repeat(np.arange(len(sizes)), sizes)
@@ -76,38 +83,67 @@ class Landmarks:
         products = np.stack([*with_v, x * x, x * y, y * y])
         sums = np.vstack([count, _sum_per_marker(products, first)])
         size_px = grey.shape[1], grey.shape[0]
-        return cls(size_px, light, points_px, first, templates, sums)
+        return cls(size_px, light, shake, CoarseLook.of(grey), points_px, first, templates, sums)
 
-    def count_hidden(self, grey: GreyImage) -> int:
-        """The number of markers that are not visible in a picture."""
-        return int(np.isnan(self.shifts_px(grey)[:, 0]).sum())
+    def count_hidden(self, grey: GreyImage, step: Array) -> int:
+        """The number of markers that are not visible in a picture after a step (6,) of the camera."""
+        return int(np.isnan(self.shifts_px(grey, self._whole_px(step))[:, 0]).sum())
 
-    def camera_moved(self, grey: GreyImage) -> bool:
-        """Whether most markers are elsewhere in a picture, or not visible where they should be."""
+    def camera_step(self, grey: GreyImage, last: Array) -> Array | None:
+        """The step (6,) of the camera's pose since rest; 0 where it stands still.
+
+        It is sought near that of the last shot, and near where all of the picture seems to have
+        jumped. None where most of the markers are hidden or elsewhere. Without a marker it is 0."""
+        still = np.zeros(6)
         if not len(self.first_point):
-            return False
-        shifts = self.shifts_px(grey)
-        seen = ~np.isnan(shifts[:, 0])
-        if 2 * seen.sum() < len(seen):
-            return True
-        return float(np.median(np.hypot(*shifts[seen].T))) > MAX_SHIFT_PX
+            return still
+        step = self._step_near(grey, last)
+        if step is None and last.any():
+            step = self._step_near(grey, still)
+        if step is None and (grey.shape[1], grey.shape[0]) == self.size_px:
+            jump = np.tile(self.look.shift_px(grey), (len(self.first_point), 1))
+            step = self._step_near(grey, self.shake.fit(jump, still))
+        return step
 
-    def change(self, grey: GreyImage) -> str | None:
-        """What is unlike the picture at rest, in words; None where nothing is."""
-        if self.camera_moved(grey):
-            return CAMERA_MOVED_NOTE
-        is_lit_otherwise = self.light is not None and self.light.has_changed(grey)
-        return LIGHT_CHANGED_NOTE if is_lit_otherwise else None
+    def _step_near(self, grey: GreyImage, step: Array) -> Array | None:
+        """The step (6,) of the camera's pose, followed from a nearby one; None where it is not."""
+        for _ in range(MAX_STEPS):
+            expected = self.shake.marker_shifts_px(step)
+            shifts = self.shifts_px(grey, self._whole_px(step))
+            seen = ~np.isnan(shifts[:, 0])
+            if 2 * seen.sum() < len(seen):
+                return None
+            shift_px = float(np.median(np.hypot(*shifts[seen].T)))
+            if shift_px <= STILL_PX:
+                return np.zeros(6)
+            step = self.shake.fit(shifts, step)
+            fitted = self.shake.marker_shifts_px(step)
+            if np.abs(fitted - expected).max() < CONVERGED_PX:
+                break
+        misfit = float(np.median(np.hypot(*(shifts - fitted)[seen].T)))
+        return step if misfit <= MAX_MISFIT_PX and shift_px <= MAX_SHIFT_PX else None
 
-    def shifts_px(self, grey: GreyImage) -> Array:
-        """The shifts (M, 2) of the markers in a picture, good for a pixel or two; NaN where hidden.
+    def _whole_px(self, step: Array) -> NDArray[np.intp]:
+        """(M, 2): the shifts of the markers by a step (6,) of the camera, in whole pixels."""
+        return np.rint(self.shake.marker_shifts_px(step)).astype(int)
 
-        They follow from one step of least squares (Lucas and Kanade, 1981), with a gain by
-        correlation. In a picture of another size all are hidden.
+    def shift_px(self, step: Array) -> float:
+        """The median shift of the markers by a step (6,) of the camera."""
+        if not step.any():
+            return 0.0
+        return float(np.median(np.hypot(*self.shake.marker_shifts_px(step).T)))
+
+    def shifts_px(self, grey: GreyImage, about: NDArray[np.intp] | None = None) -> Array:
+        """The shifts (M, 2) of the markers in a picture; NaN where hidden.
+
+        They are good within a pixel or two of `about` (M, 2), whole pixels, by default 0. They
+        follow from one step of least squares (Lucas and Kanade, 1981), with a gain by correlation.
+        In a picture of another size all are hidden.
         """
         if (grey.shape[1], grey.shape[0]) != self.size_px:
             return np.full((len(self.first_point), 2), np.nan)
-        seen = grey[self.points_px].astype(float)
+        begin = np.zeros((len(self.first_point), 2), int) if about is None else about
+        seen = self._brightness_about(grey, begin)
         products = np.vstack([seen, seen * seen, self.templates * seen])
         total, squares, seen_v, seen_x, seen_y = _sum_per_marker(products, self.first_point)
         count, vv, vx, vy, xx, xy, yy = self.template_sums
@@ -119,7 +155,17 @@ class Landmarks:
         shift_x = xy * right_y - yy * right_x
         shift_y = xy * right_x - xx * right_y
         determinant = xx * yy - xy * xy
-        return np.stack([shift_x / determinant, shift_y / determinant], -1)
+        return np.asarray(begin + np.stack([shift_x, shift_y], -1) / determinant[:, None])
+
+    def _brightness_about(self, grey: GreyImage, about: NDArray[np.intp]) -> Array:
+        """(N,): the brightness at the markers' points, moved by whole pixels (M, 2)."""
+        rows, columns = self.points_px
+        if about.any():
+            count = self.template_sums[0].astype(int)
+            right, down = about.repeat(count, axis=0).T
+            rows = (rows + down).clip(0, grey.shape[0] - 1)
+            columns = (columns + right).clip(0, grey.shape[1] - 1)
+        return grey[rows, columns].astype(float)
 
 
 def _brightest_base(grey: GreyImage, bases: Sequence[Detection]) -> float:
@@ -163,62 +209,3 @@ def _marker_grid(
     step = -(-int((high - low).max()) // MAX_POINTS_PER_SIDE)
     (left, top), (right, bottom) = low.tolist(), high.tolist()
     return (top, bottom, step), (left, right, step)
-
-
-class TableWatcher(Protocol):
-    """Watches a table, as `Watch` does."""
-
-    def look(self, shot: Shot) -> Tick: ...
-
-    def close(self) -> Tick | None: ...
-
-    def remeasure_table(self, why: str = ...) -> None: ...
-
-
-class CameraMotionGuard:
-    """A watch that notices when the camera is bumped or the light changes, and then measures anew."""
-
-    __slots__ = ("_since_s", "_watch", "change", "marks")
-
-    def __init__(self, watch: TableWatcher) -> None:
-        self._watch = watch
-        self.marks: Landmarks | None = None
-        """None until the table has been measured, and when it must be measured anew."""
-        self.change: str | None = None
-        """What is unlike the picture at rest, in words, and nothing is tracked; None where nothing is."""
-        self._since_s = 0.0
-        """Time of the first shot with the change."""
-
-    def look(self, shot: Shot) -> Tick:
-        """The tick of one more shot; while something is unlike the picture at rest, nothing is tracked."""
-        if self.marks is not None and self.marks.size_px != shot.size_px:
-            self.forget()
-            self._watch.remeasure_table("the picture's size has changed")
-        before = self.change
-        self.change = self.marks.change(shot.grey) if self.marks is not None else None
-        if self.change is not None:
-            if before is None:
-                self._since_s = shot.time_s
-            if shot.time_s - self._since_s < CAMERA_MOVED_S:
-                return Tick(shot.time_s, (), notes=(self.change,) if before is None else ())
-            self._watch.remeasure_table(REASONS[self.change])
-            self.forget()
-        tick = self._watch.look(self._in_light_at_rest(shot))
-        if tick.rest is not None and self.marks is None:
-            self.marks = Landmarks.of(tick.rest.calibration, shot.grey, tick.rest.detections)
-        return tick
-
-    def _in_light_at_rest(self, shot: Shot) -> Shot:
-        if self.marks is None or self.marks.light is None:
-            return shot
-        grey = self.marks.light.as_at_rest(shot.grey)
-        return shot if grey is shot.grey else replace(shot, grey=grey)
-
-    def forget(self) -> None:
-        """Forget how the markers look: the table is to be measured anew."""
-        self.marks = None
-        self.change = None
-
-    def close(self) -> Tick | None:
-        """The tick of the film's end."""
-        return self._watch.close()

@@ -10,19 +10,23 @@ import pytest
 
 from overruler.frame import Frame, Shot
 from overruler.track import Tick
-from overruler.vision.imaging.light_at_rest import KNOWN_LIGHT_RATIO, MAX_LIGHT_RATIO
-from overruler.vision.tracking.camera_motion import (
+from overruler.vision.stabilization.guard import (
     CAMERA_MOVED_NOTE,
     CAMERA_MOVED_S,
     LIGHT_CHANGED_NOTE,
+    SHAKES_NOTE,
+    STAYED_S,
     CameraMotionGuard,
-    Landmarks,
 )
+from overruler.vision.stabilization.landmarks import Landmarks
+from overruler.vision.stabilization.light_at_rest import KNOWN_LIGHT_RATIO, MAX_LIGHT_RATIO
+from overruler.vision.stabilization.light_bands import GreyImage
 from synthetic.flat_table import render_table
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers, exact
-from tests.vision.tracking.fake_watch import FakeWatch
+from tests.vision.stabilization.fake_watch import FakeWatch
 
 Pixels = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
+STILL = np.zeros(6)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +37,7 @@ def table() -> Pixels:
 def told(table: Pixels, bumped_s: tuple[float, float]) -> tuple[FakeWatch, list[Tick]]:
     """Four seconds; between two times all is shown some pixels aside."""
     watch = FakeWatch()
-    steady, aside = CameraMotionGuard(watch), np.roll(table, (-6, 9), (0, 1))
+    steady, aside = CameraMotionGuard(watch), np.roll(table, (-16, 19), (0, 1))
     times = np.arange(40) / 10
     frames = [aside if bumped_s[0] <= time_s < bumped_s[1] else table for time_s in times]
     shots = (
@@ -103,7 +107,7 @@ def test_a_table_that_turns_white_between_its_cards_is_told(table: Pixels) -> No
     marks, light = marks_of(table), shots_of([bright])[0].grey
     assert marks.light is not None
     assert marks.light.ratio_of(light) < MAX_LIGHT_RATIO
-    assert marks.change(light) == LIGHT_CHANGED_NOTE
+    assert marks.light.has_changed(light)
 
 
 def marks_of(table: Pixels, *bases: Any) -> Landmarks:
@@ -124,8 +128,9 @@ def test_a_bright_base_that_turns_white_loses_its_look(
     before = np.minimum(before, white)
     base = SimpleNamespace(outline_px=np.array([[260.0, 210.0], [340.0, 290.0]]))
     (after,) = shots_of([np.clip(before * gain, 0, white).astype(np.uint8)])
-    assert marks_of(before, base).change(after.grey) == (LIGHT_CHANGED_NOTE if is_told else None)
-    assert marks_of(before).change(after.grey) is None
+    for marks, told in ((marks_of(before, base), is_told), (marks_of(before), False)):
+        assert marks.light is not None
+        assert marks.light.has_changed(after.grey) == told
 
 
 def test_a_hand_over_some_markers_is_no_light(table: Pixels) -> None:
@@ -136,8 +141,10 @@ def test_a_hand_over_some_markers_is_no_light(table: Pixels) -> None:
         low, high = quad.min(0).astype(int) - 20, quad.max(0).astype(int) + 20
         covered[low[1] : high[1], low[0] : high[0]] = 190
     (shot,) = shots_of([covered])
-    assert marks.count_hidden(shot.grey) == 3
-    assert marks.change(shot.grey) is None
+    assert marks.count_hidden(shot.grey, STILL) == 3
+    assert not np.any(marks.camera_step(shot.grey, STILL))
+    assert marks.light is not None
+    assert not marks.light.has_changed(shot.grey)
 
 
 def test_a_picture_of_another_size_is_measured_anew_at_once(table: Pixels) -> None:
@@ -150,12 +157,88 @@ def test_a_picture_of_another_size_is_measured_anew_at_once(table: Pixels) -> No
     marks = Landmarks.of(
         replace(exact(camera_over(10.0)), corners_px=()), shots_of([smaller])[0].grey
     )
-    assert not marks.camera_moved(shots_of([table])[0].grey)
+    assert not np.any(marks.camera_step(shots_of([table])[0].grey, STILL))
 
 
 def test_landmarks_of_another_size_are_all_hidden(table: Pixels) -> None:
     grey = shots_of([table])[0].grey
     marks = marks_of(table)
-    assert marks.count_hidden(grey[:-1]) == len(marks.first_point) > 4
-    assert marks.camera_moved(grey[:-1])
-    assert not marks.camera_moved(grey)
+    assert marks.count_hidden(grey[:-1], STILL) == len(marks.first_point) > 4
+    assert marks.camera_step(grey[:-1], STILL) is None
+    assert not np.any(marks.camera_step(grey, STILL))
+
+
+# --- a camera that shakes ---
+
+
+def tilted(step: tuple[float, ...], seed: int = 1) -> Pixels:
+    camera = camera_over(10.0).moved([0.0] * 9 + list(step))
+    return render_table(camera, SIZE_PX, BOARD_MM, [], eight_markers(), noise=1.0, seed=seed)
+
+
+def test_a_camera_that_shakes_shows_the_table_as_it_was_and_that_is_told_once(
+    table: Pixels,
+) -> None:
+    steps = [
+        (0.003 * k, -0.002 * k, 0.002 * k, 0.5 * k, 0.0, 0.0) for k in (0.25, 0.5, 1, 0.5, 0, -1)
+    ]
+    watch = FakeWatch()
+    guard = CameraMotionGuard(watch)
+    frames = [tilted(step, seed) for seed, step in enumerate(steps)]
+    ticks = [guard.look(shot) for shot in shots_of([table, table, *frames])]
+    assert [tick.notes for tick in ticks if tick.notes] == [(SHAKES_NOTE,)]
+    assert not watch.again_s
+    assert max(edges_off(seen, watch.pictures[0]) for seen in watch.pictures) < 40
+    taken = [shot.grey for shot in shots_of(frames)]
+    assert edges_off(taken[2], watch.pictures[0]) > 80
+
+
+def edges_off(one: GreyImage, other: GreyImage) -> float:
+    """By how much two pictures differ where they differ most: at the edges of the markers."""
+    inner = np.s_[40:-40, 40:-40]
+    return float(np.quantile(np.abs(one[inner].astype(int) - other[inner]), 0.9995))
+
+
+@pytest.mark.parametrize("step_mm", [1.0, 4.0])
+def test_a_camera_that_stays_aside_is_followed_and_measured_anew_when_no_hand_is_there(
+    table: Pixels, step_mm: float
+) -> None:
+    aside = tilted((0, 0, 0, step_mm, 0, 0))
+    watch = FakeWatch()
+    guard = CameraMotionGuard(watch)
+    shots = shots_of([table] * 5 + [aside] * 70)
+    for shot in shots:
+        watch.state = "moving" if shot.time_s < 6.5 else "static"
+        guard.look(shot)
+    assert watch.looked_s == pytest.approx(np.arange(75) / 10)
+    begun_s = [] if step_mm < 2 else [max(0.5 + STAYED_S, 6.5)]
+    assert watch.again_s == pytest.approx(begun_s, abs=0.25)
+
+
+def test_markers_are_counted_where_the_shaking_camera_sees_them(table: Pixels) -> None:
+    watch = FakeWatch()
+    guard = CameraMotionGuard(watch)
+    shot = shots_of([tilted((0, 0, 0, 5.0, 0, 0))])[0]
+    for one in (*shots_of([table] * 3), shot):
+        guard.look(one)
+    assert guard.count_hidden(shot) == 0
+    covered = shot.grey.copy()
+    assert guard.marks is not None
+    rows, columns = (at[: guard.marks.first_point[1]] for at in guard.marks.points_px)
+    covered[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1] = 150
+    assert guard.count_hidden(replace(shot, grey=covered)) == 1
+
+
+def test_bands_of_a_flickering_lamp_are_no_change(table: Pixels) -> None:
+    rows = np.arange(table.shape[0])[:, None, None]
+    frames = [
+        np.clip(table * (1 + 0.15 * np.sin(rows / 60 + phase)), 0, 255).astype(np.uint8)
+        for phase in (0.0, 2.0, 4.0)
+    ]
+    watch = FakeWatch()
+    guard = CameraMotionGuard(watch)
+    for shot in shots_of([table, table, *frames]):
+        guard.look(shot)
+    for raw, seen in zip(shots_of(frames), watch.pictures[2:], strict=True):
+        rest = watch.pictures[0].astype(int)
+        assert np.median(np.abs(seen - rest)) <= 2 < np.median(np.abs(raw.grey - rest))

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
+from overruler.vision.stabilization.light_bands import Cells, GreyImage, LightBands, cell_means
 
-GreyImage = NDArray[np.uint8]
 Pixels = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Rows and columns of pixels."""
 MAX_LIGHT_RATIO = 1.6
@@ -50,6 +50,8 @@ class LightAtRest:
     """(M,): by how much these are brighter than ink."""
     base_contrast: float
     """By how much the brightest base is."""
+    cells: Cells
+    """The means of the picture's cells, which tell bands of light."""
 
     @classmethod
     def of(cls, grey: GreyImage, points_px: Pixels, base_level: float) -> "LightAtRest":
@@ -62,12 +64,13 @@ class LightAtRest:
         is_mid = (sample >= MID_LEVELS[0]) & (sample <= MID_LEVELS[1])
         mid_rows, mid_columns = np.nonzero(is_mid)
         mid_px = SAMPLE_STEP_PX * mid_rows, SAMPLE_STEP_PX * mid_columns
+        ink_px = rows[is_ink], columns[is_ink]
         card_px = rows[~is_ink], columns[~is_ink]
         if is_mid.mean() < MIN_MID_SHARE:
             mid_px = card_px
         contrast = np.maximum(grey[mid_px] - ink_level, 1.0)
         base_contrast = base_level - ink_level
-        return cls((rows[is_ink], columns[is_ink]), card_px, mid_px, contrast, base_contrast)
+        return cls(ink_px, card_px, mid_px, contrast, base_contrast, cell_means(grey))
 
     def ratio_of(self, grey: GreyImage) -> float:
         """By what factor a picture of the same size is brighter."""
@@ -75,9 +78,12 @@ class LightAtRest:
         return float(np.median((grey[self.mid_px] - ink_level) / self.contrast))
 
     def as_at_rest(self, grey: GreyImage) -> GreyImage:
-        """The picture in nearly the light at rest: within `KNOWN_LIGHT_RATIO` of it."""
+        """The picture in nearly the light at rest: within `KNOWN_LIGHT_RATIO` of it, without bands."""
+        bands = LightBands.between(self.cells, cell_means(grey))
+        if bands is not None:
+            return bands.without(grey, _nearly_one(bands.level))
         ratio = self.ratio_of(grey)
-        wanted = float(np.clip(ratio, 1 / KNOWN_LIGHT_RATIO, KNOWN_LIGHT_RATIO))
+        wanted = _nearly_one(ratio)
         if wanted == ratio or ratio <= 0:
             return grey
         levels = np.rint(np.arange(256) * (wanted / ratio)).clip(0, 255).astype(np.uint8)
@@ -100,3 +106,8 @@ class LightAtRest:
         levels = (float(np.median(grey[at])) for at in (self.mid_px, self.card_px))
         mid_level, white_level = levels
         return mid_level > white_level - MIN_CLIPPED_LEVELS
+
+
+def _nearly_one(ratio: float) -> float:
+    """The ratio that trackers see in place of a ratio of light."""
+    return float(np.clip(ratio, 1 / KNOWN_LIGHT_RATIO, KNOWN_LIGHT_RATIO))
