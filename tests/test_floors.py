@@ -70,6 +70,7 @@ VISION_ROOMS = (
     "hanging",
     "pairing",
     "fusion",
+    "stabilization",
     "tracking",
     "several_cameras",
 )
