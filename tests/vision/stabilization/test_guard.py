@@ -14,12 +14,17 @@ from overruler.vision.stabilization.guard import (
     CAMERA_MOVED_NOTE,
     CAMERA_MOVED_S,
     LIGHT_CHANGED_NOTE,
+    PINNED_NOTE,
     SHAKES_NOTE,
     STAYED_S,
     CameraMotionGuard,
 )
 from overruler.vision.stabilization.landmarks import Landmarks
-from overruler.vision.stabilization.light_at_rest import KNOWN_LIGHT_RATIO, MAX_LIGHT_RATIO
+from overruler.vision.stabilization.light_at_rest import (
+    KNOWN_LIGHT_RATIO,
+    MAX_LIGHT_RATIO,
+    LightAtRest,
+)
 from overruler.vision.stabilization.light_bands import GreyImage
 from synthetic.flat_table import render_table
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers, exact
@@ -105,7 +110,7 @@ def test_a_table_that_turns_white_between_its_cards_is_told(table: Pixels) -> No
     """What is white can get no whiter: it tells less light than there is."""
     bright = np.clip(table * 2.2, 0, 255).astype(np.uint8)
     marks, light = marks_of(table), shots_of([bright])[0].grey
-    assert marks.light is not None
+    assert isinstance(marks.light, LightAtRest)
     assert marks.light.ratio_of(light) < MAX_LIGHT_RATIO
     assert marks.light.has_changed(light)
 
@@ -129,7 +134,6 @@ def test_a_bright_base_that_turns_white_loses_its_look(
     base = SimpleNamespace(outline_px=np.array([[260.0, 210.0], [340.0, 290.0]]))
     (after,) = shots_of([np.clip(before * gain, 0, white).astype(np.uint8)])
     for marks, told in ((marks_of(before, base), is_told), (marks_of(before), False)):
-        assert marks.light is not None
         assert marks.light.has_changed(after.grey) == told
 
 
@@ -143,7 +147,6 @@ def test_a_hand_over_some_markers_is_no_light(table: Pixels) -> None:
     (shot,) = shots_of([covered])
     assert marks.count_hidden(shot.grey, STILL) == 3
     assert not np.any(marks.camera_step(shot.grey, STILL))
-    assert marks.light is not None
     assert not marks.light.has_changed(shot.grey)
 
 
@@ -242,3 +245,57 @@ def test_bands_of_a_flickering_lamp_are_no_change(table: Pixels) -> None:
     for raw, seen in zip(shots_of(frames), watch.pictures[2:], strict=True):
         rest = watch.pictures[0].astype(int)
         assert np.median(np.abs(seen - rest)) <= 2 < np.median(np.abs(raw.grey - rest))
+
+
+# --- a table without markers ---
+
+
+class PinnedWatch(FakeWatch):
+    """Knows its camera by pixels that somebody named."""
+
+    def look(self, shot: Shot) -> Tick:
+        tick = super().look(shot)
+        if tick.rest is None:
+            return tick
+        calibration = replace(tick.rest.calibration, corners_px=())
+        return replace(tick, rest=replace(tick.rest, calibration=calibration))
+
+
+def test_without_markers_a_shaking_camera_is_followed_by_what_lies_on_the_table(
+    table: Pixels,
+) -> None:
+    steps = [(0.003 * k, -0.002 * k, 0.002 * k, 0.5 * k, 0.0, 0.0) for k in (0.5, 1, 0.5, -1)]
+    watch = PinnedWatch()
+    guard = CameraMotionGuard(watch)
+    frames = [tilted(step, seed) for seed, step in enumerate(steps)]
+    ticks = [guard.look(shot) for shot in shots_of([table, table, *frames])]
+    assert [tick.notes for tick in ticks if tick.notes] == [(SHAKES_NOTE,)]
+    assert max(edges_off(seen, watch.pictures[0]) for seen in watch.pictures) < 40
+    assert guard.count_hidden(shots_of([np.zeros_like(table)])[0]) == 0
+
+
+def test_pixels_that_were_named_hold_for_no_other_camera(table: Pixels) -> None:
+    """To measure anew by them would put every piece in a wrong place."""
+    watch = PinnedWatch()
+    guard = CameraMotionGuard(watch)
+    aside = np.roll(table, (-40, 90), (0, 1))
+    ticks = [guard.look(shot) for shot in shots_of([table] * 5 + [aside] * 80 + [table] * 5)]
+    assert [tick.notes for tick in ticks if tick.notes] == [(PINNED_NOTE,)]
+    assert not watch.again_s
+    assert watch.looked_s == pytest.approx([*np.arange(5) / 10, *np.arange(85, 90) / 10])
+    steady = CameraMotionGuard(watch)
+    little = tilted((0, 0, 0, 3.0, 0, 0))
+    for shot in shots_of([table] * 5 + [little] * 80):
+        steady.look(shot)
+    assert not watch.again_s
+
+
+def test_without_markers_bands_of_light_are_taken_out(table: Pixels) -> None:
+    rows = np.arange(table.shape[0])[:, None, None]
+    banded = np.clip(table * (1 + 0.15 * np.sin(rows / 60)), 0, 255).astype(np.uint8)
+    watch = PinnedWatch()
+    guard = CameraMotionGuard(watch)
+    for shot in shots_of([table, table, banded]):
+        guard.look(shot)
+    rest = watch.pictures[0].astype(int)
+    assert np.median(np.abs(watch.pictures[2] - rest)) <= 2

@@ -14,8 +14,9 @@ from overruler.vision.stabilization.landmarks import Landmarks
 CAMERA_MOVED_S = 1.0
 """Once its markers have been elsewhere for this long, the camera has moved, in s."""
 CAMERA_MOVED_NOTE = "the camera was moved, or its markers are hidden"
+PINNED_NOTE = "the camera was moved: the pixels that were named (--point) hold no more"
 LIGHT_CHANGED_NOTE = "the light or the camera's exposure has changed"
-SHAKES_NOTE = "the camera shakes: its pictures are aligned by the markers"
+SHAKES_NOTE = "the camera shakes: its pictures are aligned"
 SHAKES_PX = 0.5
 """Median shift of the markers from which that is told, in pixels."""
 STAYED_PX, STAYED_S = 2.0, 5.0
@@ -80,7 +81,8 @@ class CameraMotionGuard:
         if self.change is not None:
             if before is None:
                 self._since_s = shot.time_s
-            if shot.time_s - self._since_s < CAMERA_MOVED_S:
+            is_lasting = shot.time_s - self._since_s >= CAMERA_MOVED_S
+            if self.change == PINNED_NOTE or not is_lasting:
                 return Tick(shot.time_s, (), notes=(self.change,) if before is None else ())
             self._watch.remeasure_table(REASONS[self.change])
             self.forget()
@@ -95,16 +97,19 @@ class CameraMotionGuard:
 
     def _has_moved(self, time_s: float) -> bool:
         """Whether the camera has come to rest aside of where it stood."""
-        if self.marks is None or self.marks.shift_px(self._step) < STAYED_PX:
+        marks = self.marks
+        if marks is None or marks.is_pinned or marks.shift_px(self._step) < STAYED_PX:
             self._aside_s = time_s
             return False
-        if self.marks.shift_px(self._step - self._aside) > SAME_PX:
+        if marks.shift_px(self._step - self._aside) > SAME_PX:
             self._aside, self._aside_s = self._step, time_s
         return self._is_quiet and time_s - self._aside_s > STAYED_S
 
     def count_hidden(self, shot: Shot) -> int:
         """The number of markers that are not visible in the last shot."""
-        return 0 if self.marks is None else self.marks.count_hidden(shot.grey, self._step)
+        if self.marks is None or not self.marks.are_markers:
+            return 0
+        return self.marks.count_hidden(shot.grey, self._step)
 
     def _without_shake(self, shot: Shot) -> Shot:
         """The shot as the camera at rest would see it; `change` is what prevents it or tracking."""
@@ -113,17 +118,17 @@ class CameraMotionGuard:
             return shot
         step = self.marks.camera_step(shot.grey, self._step)
         if step is None:
-            self.change = CAMERA_MOVED_NOTE
+            self.change = PINNED_NOTE if self.marks.is_pinned else CAMERA_MOVED_NOTE
             return shot
         self._step = step
         if step.any():
             shot = as_at_rest(shot, self.marks.shake.homography(step))
-        if self.marks.light is not None and self.marks.light.has_changed(shot.grey):
+        if self.marks.light.has_changed(shot.grey):
             self.change = LIGHT_CHANGED_NOTE
         return shot
 
     def _in_light_at_rest(self, shot: Shot) -> Shot:
-        if self.marks is None or self.marks.light is None:
+        if self.marks is None:
             return shot
         grey = self.marks.light.as_at_rest(shot.grey)
         return shot if grey is shot.grey else replace(shot, grey=grey)

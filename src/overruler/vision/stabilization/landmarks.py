@@ -1,6 +1,10 @@
-"""Markers as landmarks: where the camera is in every shot, beside where it was at rest."""
+"""Landmarks: where the camera is in every shot, beside where it was at rest.
 
-from collections.abc import Sequence
+They are the markers. On a table without markers they are corners of whatever lies on it, but for
+the bases.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +19,9 @@ from overruler.vision.stabilization.camera_shake import (
     CoarseLook,
     ShakeModel,
 )
-from overruler.vision.stabilization.light_at_rest import LightAtRest, Pixels
-from overruler.vision.stabilization.light_bands import GreyImage
+from overruler.vision.stabilization.corners import find_corners
+from overruler.vision.stabilization.light_at_rest import EvenLight, LightAtRest, Pixels
+from overruler.vision.stabilization.light_bands import GreyImage, cell_means
 
 MAX_MISFIT_PX = 0.8
 """Median distance of the markers from where a step of the camera puts them, at most, in pixels."""
@@ -30,18 +35,24 @@ MAX_POINTS_PER_SIDE = 12
 """Largest number of points along a marker's side."""
 CARD_SCALE = 1.3
 """Size of a template, which has some white card round the marker, in sizes of the marker."""
+MIN_SIDE_PX = 8
+"""Least side of a template, in pixels."""
 BASE_PERCENTILE = 75
 """Percentile of the brightness in a base's square that is the base's: its corners show the mat."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Landmarks:
-    """The looks of a calibration's M markers at N points, which are ordered by marker."""
+    """The looks of a calibration's M markers, or of other corners, at N points, ordered by these."""
 
     size_px: tuple[int, int]
     """Width and height of the picture."""
-    light: LightAtRest | None
-    """None where no marker is whole."""
+    are_markers: bool
+    """Whether they are markers."""
+    is_pinned: bool
+    """Whether the camera is known by pixels that a person named: these hold for no other camera."""
+    light: LightAtRest | EvenLight
+    """The latter where no marker is whole."""
     shake: ShakeModel
     """How the markers move with the camera."""
     look: CoarseLook
@@ -62,28 +73,38 @@ class Landmarks:
         cls, calibration: Calibration, grey: GreyImage, bases: Sequence[Detection] = ()
     ) -> "Landmarks":
         """The landmarks of a picture, without markers that the picture's edge cuts off."""
-        grids, centers = [], [np.zeros((0, 2))]
-        for corners in calibration.corners_px:
-            spans = _marker_grid(corners, grey)
-            if spans is not None:
-                grids.append(np.mgrid[slice(*spans[0]), slice(*spans[1])].reshape(2, -1))
-                centers.append(corners.mean(0)[None])
-        shake = ShakeModel.of(calibration.camera, np.concatenate(centers), calibration.board_mm)
-        rows, columns = np.concatenate([np.zeros((2, 0), int), *grids], axis=1)
-        sizes = [grid.shape[1] for grid in grids]
+        squares = [_grown(corners) for corners in calibration.corners_px]
+        at_markers = _grids(squares, grey)
+        found = at_markers or _grids(find_corners(grey, calibration, bases), grey)
+        centers = np.array([grid.mean(1)[::-1] for grid in found]).reshape(-1, 2)
+        shake = ShakeModel.of(calibration.camera, centers, calibration.board_mm)
+        rows, columns = np.concatenate([np.zeros((2, 0), int), *found], axis=1)
+        sizes = [grid.shape[1] for grid in found]
         marker = np.repeat(np.arange(len(sizes)), sizes)
         first = np.cumsum([0, *sizes])[:-1]
         count = np.array(sizes)
         templates = _brightness_and_slopes(grey, rows, columns)
         points_px = rows, columns
-        light = LightAtRest.of(grey, points_px, _brightest_base(grey, bases)) if sizes else None
+        light: LightAtRest | EvenLight = EvenLight(cell_means(grey))
+        if at_markers:
+            light = LightAtRest.of(grey, points_px, _brightest_base(grey, bases))
         templates -= (_sum_per_marker(templates, first) / count)[:, marker]
         v, x, y = templates
         with_v = v * templates
         products = np.stack([*with_v, x * x, x * y, y * y])
         sums = np.vstack([count, _sum_per_marker(products, first)])
-        size_px = grey.shape[1], grey.shape[0]
-        return cls(size_px, light, shake, CoarseLook.of(grey), points_px, first, templates, sums)
+        return cls(
+            size_px=(grey.shape[1], grey.shape[0]),
+            are_markers=bool(at_markers),
+            is_pinned=not calibration.corners_px,
+            light=light,
+            shake=shake,
+            look=CoarseLook.of(grey),
+            points_px=points_px,
+            first_point=first,
+            templates=templates,
+            template_sums=sums,
+        )
 
     def count_hidden(self, grey: GreyImage, step: Array) -> int:
         """The number of markers that are not visible in a picture after a step (6,) of the camera."""
@@ -195,17 +216,21 @@ def _sum_per_marker(values: Array, first: NDArray[np.intp]) -> Array:
     return np.add.reduceat(values, first, axis=1) if len(first) else np.zeros((len(values), 0))
 
 
-def _marker_grid(
-    corners_px: Array, grey: GreyImage
-) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
-    """Start, end and step of a template's rows and columns; None if it is too small or cut off."""
+def _grown(corners_px: Array) -> Array:
+    """The corners (4, 2) of a marker with some of its white card."""
     center = corners_px.mean(0)
-    card = center + CARD_SCALE * (corners_px - center)
-    low = np.floor(card.min(0)).astype(int)
-    high = np.ceil(card.max(0)).astype(int)
+    return np.asarray(center + CARD_SCALE * (corners_px - center))
+
+
+def _grids(squares_px: Iterable[Array], grey: GreyImage) -> list[NDArray[np.intp]]:
+    """(2, K) each: rows and columns of points in those squares (4, 2) that the picture holds whole."""
     last = np.array(grey.shape[::-1]) - 1
-    if (low < 1).any() or (high > last).any() or (high - low < 8).any():
-        return None
-    step = -(-int((high - low).max()) // MAX_POINTS_PER_SIDE)
-    (left, top), (right, bottom) = low.tolist(), high.tolist()
-    return (top, bottom, step), (left, right, step)
+    found = []
+    for square in squares_px:
+        low, high = np.floor(square.min(0)).astype(int), np.ceil(square.max(0)).astype(int)
+        if (low < 1).any() or (high > last).any() or (high - low < MIN_SIDE_PX).any():
+            continue
+        step = -(-int((high - low).max()) // MAX_POINTS_PER_SIDE)
+        (left, top), (right, bottom) = low.tolist(), high.tolist()
+        found.append(np.mgrid[top:bottom:step, left:right:step].reshape(2, -1))
+    return found

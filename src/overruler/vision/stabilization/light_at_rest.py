@@ -108,6 +108,22 @@ class LightAtRest:
         return mid_level > white_level - MIN_CLIPPED_LEVELS
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class EvenLight:
+    """How bright a picture without markers is at rest: only light that is uneven since then is told."""
+
+    cells: Cells
+
+    def as_at_rest(self, grey: GreyImage) -> GreyImage:
+        """The picture without bands of light."""
+        bands = LightBands.between(self.cells, cell_means(grey))
+        return grey if bands is None else bands.without(grey, _nearly_one(bands.level))
+
+    def has_changed(self, grey: GreyImage) -> bool:
+        """Never: without ink it is not known how dark black is."""
+        return False
+
+
 def _nearly_one(ratio: float) -> float:
     """The ratio that trackers see in place of a ratio of light."""
     return float(np.clip(ratio, 1 / KNOWN_LIGHT_RATIO, KNOWN_LIGHT_RATIO))
