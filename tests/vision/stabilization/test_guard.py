@@ -299,3 +299,37 @@ def test_without_markers_bands_of_light_are_taken_out(table: Pixels) -> None:
         guard.look(shot)
     rest = watch.pictures[0].astype(int)
     assert np.median(np.abs(watch.pictures[2] - rest)) <= 2
+
+
+# --- before the camera is known ---
+
+
+class LateWatch(FakeWatch):
+    """Measures at its sixth look."""
+
+    def look(self, shot: Shot) -> Tick:
+        tick = super().look(shot)
+        self._due = len(self.looked_s) == 5
+        return tick if len(self.looked_s) == 6 else replace(tick, rest=None)
+
+
+def test_a_camera_that_shakes_from_the_first_shows_a_table_at_rest(table: Pixels) -> None:
+    steps = [(0.0, 0.0, 0.002 * k, 2.0 * k, -1.0 * k, 0.0) for k in (0, 0.5, 1, 0.5, 0, -1, -0.5)]
+    frames = [tilted(step, seed) for seed, step in enumerate(steps)]
+    watch = LateWatch()
+    guard = CameraMotionGuard(watch)
+    ticks = [guard.look(shot) for shot in shots_of(frames)]
+    assert [tick.rest is not None for tick in ticks] == [False] * 5 + [True, False]
+    assert max(edges_off(seen, watch.pictures[0]) for seen in watch.pictures) < 45
+    assert edges_off(shots_of(frames)[2].grey, watch.pictures[0]) > 80
+
+
+def test_a_cut_before_the_camera_is_known_starts_with_the_new_picture(table: Pixels) -> None:
+    other = np.ascontiguousarray(table[::-1, ::-1])
+    watch = LateWatch()
+    guard = CameraMotionGuard(watch)
+    frames = [table, table, other, other, other]
+    for shot in shots_of(frames):
+        guard.look(shot)
+    for seen, shot in zip(watch.pictures, shots_of(frames), strict=True):
+        assert np.array_equal(seen, shot.grey)

@@ -45,6 +45,7 @@ class CameraMotionGuard:
     __slots__ = (
         "_aside",
         "_aside_s",
+        "_first",
         "_is_quiet",
         "_shakes_told",
         "_since_s",
@@ -64,6 +65,8 @@ class CameraMotionGuard:
         """Time of the first shot with the change."""
         self._step: Array = np.zeros(6)
         """By how much the camera's pose differs from that at rest, as last seen."""
+        self._first: Landmarks | None = None
+        """The first shot since the camera is not known."""
         self._shakes_told = False
         self._aside: Array = np.zeros(6)
         """The step from which the camera has not moved since `_aside_s`."""
@@ -86,13 +89,16 @@ class CameraMotionGuard:
                 return Tick(shot.time_s, (), notes=(self.change,) if before is None else ())
             self._watch.remeasure_table(REASONS[self.change])
             self.forget()
+            aligned = self._without_shake(shot)
         elif self._has_moved(shot.time_s):
             self._watch.remeasure_table(REASONS[CAMERA_MOVED_NOTE])
             self.forget()
-        tick = self._watch.look(shot if self.marks is None else self._in_light_at_rest(aligned))
+            aligned = self._without_shake(shot)
+        tick = self._watch.look(self._in_light_at_rest(aligned))
         self._is_quiet = not any(spot.state in BUSY for spot in tick.spots)
         if tick.rest is not None and self.marks is None:
-            self.marks = Landmarks.of(tick.rest.calibration, shot.grey, tick.rest.detections)
+            self.marks = Landmarks.of(tick.rest.calibration, aligned.grey, tick.rest.detections)
+            self._first = None
         return self._with_notes(tick)
 
     def _has_moved(self, time_s: float) -> bool:
@@ -115,7 +121,7 @@ class CameraMotionGuard:
         """The shot as the camera at rest would see it; `change` is what prevents it or tracking."""
         self.change = None
         if self.marks is None:
-            return shot
+            return self._steady_before(shot)
         step = self.marks.camera_step(shot.grey, self._step)
         if step is None:
             self.change = PINNED_NOTE if self.marks.is_pinned else CAMERA_MOVED_NOTE
@@ -126,6 +132,18 @@ class CameraMotionGuard:
         if self.marks.light.has_changed(shot.grey):
             self.change = LIGHT_CHANGED_NOTE
         return shot
+
+    def _steady_before(self, shot: Shot) -> Shot:
+        """The shot as the first one since the camera is not known, so that it can come to rest."""
+        first = self._first
+        step = None
+        if first is not None and first.size_px == shot.size_px:
+            step = first.camera_step(shot.grey, self._step)
+        if first is None or step is None:
+            self._first, self._step = Landmarks.of_unknown(shot.grey), np.zeros(6)
+            return shot
+        self._step = step
+        return as_at_rest(shot, first.shake.homography(step)) if step.any() else shot
 
     def _in_light_at_rest(self, shot: Shot) -> Shot:
         if self.marks is None:
@@ -144,6 +162,7 @@ class CameraMotionGuard:
         """Forget how the markers look: the table is to be measured anew."""
         self.marks = None
         self.change = None
+        self._first = None
         self._step = np.zeros(6)
 
     def close(self) -> Tick | None:

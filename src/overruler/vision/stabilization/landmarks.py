@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, Covariances
 from overruler.detections import Detection
-from overruler.geometry.pose import Array
+from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array, Pose
 from overruler.vision.stabilization.camera_shake import (
     MAX_SHIFT_PX,
     STILL_PX,
@@ -35,6 +36,8 @@ MAX_POINTS_PER_SIDE = 12
 """Largest number of points along a marker's side."""
 CARD_SCALE = 1.3
 """Size of a template, which has some white card round the marker, in sizes of the marker."""
+VIEW_MM = 1000.0
+"""Width of what a camera is taken to see that is not known yet, and its distance, in mm."""
 MIN_SIDE_PX = 8
 """Least side of a template, in pixels."""
 BASE_PERCENTILE = 75
@@ -105,6 +108,20 @@ class Landmarks:
             templates=templates,
             template_sums=sums,
         )
+
+    @classmethod
+    def of_unknown(cls, grey: GreyImage) -> "Landmarks":
+        """Corners of a picture whose camera is not known yet: as if it looked straight at a plane."""
+        height, width = grey.shape
+        middle = np.array([width / 2, height / 2])
+        matrix = np.array([[width, 0, middle[0]], [0, width, middle[1]], [0, 0, 1.0]])
+        center_mm = VIEW_MM * middle / width
+        rotation = np.diag([1.0, -1.0, -1.0])
+        pose = Pose(rotation, -rotation @ np.array([*center_mm, VIEW_MM]))
+        camera = Camera(matrix, np.zeros(5), pose)
+        board_mm = float(2 * center_mm[0]), float(2 * center_mm[1])
+        nothing = Covariances.same(np.zeros((15, 15)))
+        return cls.of(Calibration(camera, nothing, (width, height), 0.0, (), board_mm), grey)
 
     def count_hidden(self, grey: GreyImage, step: Array) -> int:
         """The number of markers that are not visible in a picture after a step (6,) of the camera."""
