@@ -14,7 +14,7 @@ from overruler.vision.stabilization.landmarks import Landmarks
 CAMERA_MOVED_S = 1.0
 """Once its markers have been elsewhere for this long, the camera has moved, in s."""
 CAMERA_MOVED_NOTE = "the camera was moved, or its markers are hidden"
-PINNED_NOTE = "the camera was moved: the pixels that were named (--point) hold no more"
+PINNED_NOTE = "the camera was moved, or the table is hidden: --point holds only for where it stood"
 LIGHT_CHANGED_NOTE = "the light or the camera's exposure has changed"
 SHAKES_NOTE = "the camera shakes: its pictures are aligned"
 SHAKES_PX = 0.5
