@@ -23,6 +23,7 @@ from rich.progress import track
 from rich.table import Table
 
 from evaluate.films import Row, analysed, measures, moves_in, paired
+from overruler.errors import OverrulerError
 from overruler.sources.video import Film
 from synthetic.arrays import Picture
 from synthetic.film_edits import FILM_EDITS
@@ -76,7 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = {name: Count() for name in names}
     work = [(name, film) for name in names for film in options.films]
     for name, film in track(work, "analysing", console=Console(stderr=True)):
-        rows[name].add(*edited_and_analysed(film, name))
+        try:
+            rows[name].add(*edited_and_analysed(film, name))
+        except OverrulerError as error:
+            print(error, file=sys.stderr)
+            return error.exit_code
         print(f"{film.name}, {name}: {', '.join(rows[name].cells())}", file=sys.stderr)
     table = Table("", "found", "invented", "length off, mm", "length in95", "way in95")
     for name, count in rows.items():

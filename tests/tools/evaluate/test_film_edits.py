@@ -76,6 +76,9 @@ def test_moves_are_counted_and_the_edited_film_is_what_is_analysed(
 def test_what_cannot_be_counted_is_said(film: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert film_edits.main([str(film), "--only", "sepia"]) == 2
     assert "'sepia' is none of: as it is, " in capsys.readouterr().err
+    film.write_bytes(b"")
+    assert film_edits.main([str(film)]) == 3
+    assert "film_001.mkv: is empty" in capsys.readouterr().err
     film.with_suffix(".toml").unlink()
     assert film_edits.main([str(film)]) == 2
     assert "film_001.toml: is missing" in capsys.readouterr().err

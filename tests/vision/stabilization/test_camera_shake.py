@@ -65,12 +65,15 @@ def test_a_box_of_the_aligned_picture_is_that_part_of_all_of_it() -> None:
     shot = as_at_rest(Shot.of(Frame(pixels, "moved")), MODEL.homography(step))
     whole = shot.colours(None)
     assert whole.shape == pixels.shape
-    for box in ((100, 80, 420, 300), (0, 0, 50, 40), (1150, 860, 1200, 900), (7, 5, 8, 6)):
+    u, v = MARKERS_PX[0].astype(int).tolist()
+    across = (u - 25, v - 20, u + 5, v + 4)
+    for box in (across, (100, 80, 420, 300), (0, 0, 50, 40), (1150, 860, 1200, 900), (7, 5, 8, 6)):
         left, top, right, bottom = box
         part = shot.colours(box)
         assert part.shape == (bottom - top, right - left, 3)
         off = np.abs(part.astype(int) - whole[top:bottom, left:right])
         assert np.quantile(off, 0.99) <= 2
+        assert np.concatenate([off[[0, -1]].ravel(), off[:, [0, -1]].ravel()]).mean() < 1
 
 
 def test_the_aligned_picture_shows_the_table_at_rest() -> None:

@@ -88,6 +88,13 @@ def test_rows_that_a_cloth_covers_take_their_light_from_their_neighbours() -> No
     assert np.abs(covered.rows / free.rows - 1).max() < 0.06
 
 
+def test_a_board_that_lies_over_the_picture_is_no_lamp() -> None:
+    rest = table()
+    covered = rest.astype(float)
+    covered[200:460] *= 0.25
+    assert bands(rest, np.asarray(covered, np.uint8)) is None
+
+
 def test_black_and_white_tell_no_light() -> None:
     rest = np.full(SHAPE, 250, np.uint8)
     assert bands(rest, np.full(SHAPE, 120, np.uint8)) is None
