@@ -1,8 +1,8 @@
 """How a camera that shakes has turned and shifted since the table was measured, and the pictures without that.
 
 A long arm over a table sways by pixels when somebody leans on the table. The markers tell the step
-of the camera's pose, by least squares with a prior, for few markers may be in view. The
-table is flat: a homography takes the picture back to how it was at rest.
+of the camera's pose, by least squares with a prior, for few markers may be in view. The table is
+flat: a homography takes the picture back to how it was at rest.
 """
 
 from dataclasses import dataclass, replace

@@ -40,7 +40,9 @@ class TableWatcher(Protocol):
 
 
 class CameraMotionGuard:
-    """A watch that notices when the camera is bumped or the light changes, and then measures anew."""
+    """A watch that sees each picture as the camera at rest would take it in the light at rest.
+
+    Where that cannot be, it measures anew."""
 
     __slots__ = (
         "_aside",
@@ -87,11 +89,10 @@ class CameraMotionGuard:
             is_lasting = shot.time_s - self._since_s >= CAMERA_MOVED_S
             if self.change == PINNED_NOTE or not is_lasting:
                 return Tick(shot.time_s, (), notes=(self.change,) if before is None else ())
-            self._watch.remeasure_table(REASONS[self.change])
-            self.forget()
-            aligned = self._without_shake(shot)
         elif self._has_moved(shot.time_s):
-            self._watch.remeasure_table(REASONS[CAMERA_MOVED_NOTE])
+            self.change = CAMERA_MOVED_NOTE
+        if self.change is not None:
+            self._watch.remeasure_table(REASONS[self.change])
             self.forget()
             aligned = self._without_shake(shot)
         tick = self._watch.look(self._in_light_at_rest(aligned))

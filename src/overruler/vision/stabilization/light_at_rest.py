@@ -35,6 +35,23 @@ SAMPLE_STEP_PX = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class EvenLight:
+    """How bright a picture without markers is at rest: only light that is uneven since then is told."""
+
+    cells: Cells
+    """The means of the picture's cells."""
+
+    def as_at_rest(self, grey: GreyImage) -> GreyImage:
+        """The picture without bands of light; the very same where there are none."""
+        bands = LightBands.between(self.cells, cell_means(grey))
+        return grey if bands is None else bands.without(grey, _nearly_one(bands.level))
+
+    def has_changed(self, grey: GreyImage) -> bool:
+        """Never: without ink it is not known how dark black is."""
+        return False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LightAtRest:
     """How bright ink, and some other points of a picture, are at rest: so the light can be told.
 
@@ -50,8 +67,8 @@ class LightAtRest:
     """(M,): by how much these are brighter than ink."""
     base_contrast: float
     """By how much the brightest base is."""
-    cells: Cells
-    """The means of the picture's cells, which tell bands of light."""
+    even: EvenLight
+    """Tells bands of light."""
 
     @classmethod
     def of(cls, grey: GreyImage, points_px: Pixels, base_level: float) -> "LightAtRest":
@@ -70,7 +87,7 @@ class LightAtRest:
             mid_px = card_px
         contrast = np.maximum(grey[mid_px] - ink_level, 1.0)
         base_contrast = base_level - ink_level
-        return cls(ink_px, card_px, mid_px, contrast, base_contrast, cell_means(grey))
+        return cls(ink_px, card_px, mid_px, contrast, base_contrast, EvenLight(cell_means(grey)))
 
     def ratio_of(self, grey: GreyImage) -> float:
         """By what factor a picture of the same size is brighter."""
@@ -79,9 +96,9 @@ class LightAtRest:
 
     def as_at_rest(self, grey: GreyImage) -> GreyImage:
         """The picture in nearly the light at rest: within `KNOWN_LIGHT_RATIO` of it, without bands."""
-        bands = LightBands.between(self.cells, cell_means(grey))
-        if bands is not None:
-            return bands.without(grey, _nearly_one(bands.level))
+        without_bands = self.even.as_at_rest(grey)
+        if without_bands is not grey:
+            return without_bands
         ratio = self.ratio_of(grey)
         wanted = _nearly_one(ratio)
         if wanted == ratio or ratio <= 0:
@@ -106,22 +123,6 @@ class LightAtRest:
         levels = (float(np.median(grey[at])) for at in (self.mid_px, self.card_px))
         mid_level, white_level = levels
         return mid_level > white_level - MIN_CLIPPED_LEVELS
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EvenLight:
-    """How bright a picture without markers is at rest: only light that is uneven since then is told."""
-
-    cells: Cells
-
-    def as_at_rest(self, grey: GreyImage) -> GreyImage:
-        """The picture without bands of light."""
-        bands = LightBands.between(self.cells, cell_means(grey))
-        return grey if bands is None else bands.without(grey, _nearly_one(bands.level))
-
-    def has_changed(self, grey: GreyImage) -> bool:
-        """Never: without ink it is not known how dark black is."""
-        return False
 
 
 def _nearly_one(ratio: float) -> float:

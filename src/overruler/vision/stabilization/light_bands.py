@@ -29,11 +29,11 @@ The noise of the cells is half of it."""
 MAX_BAND = 0.6
 """A profile that differs from 1 by more is no lamp's: something lies over the picture."""
 AGREEING_SHARE = 0.06
-"""A point agrees with its row if its light differs from the row's median by less, as a share."""
+"""A cell agrees with its row if its light differs from the row's median by less, as a share."""
 MIN_AGREEING = 0.5
-"""Share of the points of a row that must agree: else a hand covers it, and its neighbours tell its light."""
-MIN_POINTS = 6
-"""The same as a number of points."""
+"""Share of the cells of a row that must agree: else a hand covers it, and its neighbours tell its light."""
+MIN_CELLS = 6
+"""Least number of cells in a row that tell its light."""
 
 
 def cell_means(grey: GreyImage) -> Cells:
@@ -85,7 +85,7 @@ class LightBands:
 def _profile(ratios: Array) -> Array:
     """(R,): the median of each row of light (R, C); covered rows lie between their neighbours."""
     is_known = ~np.isnan(ratios)
-    enough = is_known.sum(1) >= MIN_POINTS
+    enough = is_known.sum(1) >= MIN_CELLS
     medians = np.ones(len(ratios))
     medians[enough] = np.nanmedian(ratios[enough], axis=1)
     agrees = np.abs(ratios / medians[:, None] - 1) < AGREEING_SHARE

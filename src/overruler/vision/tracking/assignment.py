@@ -58,8 +58,8 @@ def assign_pieces(
     if not missing or not found:
         return []
     apart_mm = np.array([[distance(one.last_mm, xy) for _, xy in found] for one in missing])
-    same_size = np.array([[one.has_size_of(base) for base, _ in found] for one in missing])
-    at_home = _at_home(missing, found)
+    same_size = _same_size(missing, found)
+    at_home = _at_home(missing, found) & same_size
     relative = apart_mm / DISTANCE_SCALE_MM
     cost = np.log1p(relative) + relative + DISSIMILARITY_COST * (1 - looks) ** 2
     cost += RETURN_COST * np.array([[piece.gone] for piece in missing])
@@ -75,12 +75,21 @@ def pairs_at_home(
     missing: Sequence[MissingPiece], found: Sequence[tuple[Base, Array]]
 ) -> list[tuple[int, int]]:
     """Pairs of indices into `missing` and `found` of pieces that stand where they stood."""
-    return [(int(i), int(j)) for i, j in np.argwhere(_at_home(missing, found))]
+    if not missing or not found:
+        return []
+    pairs = np.argwhere(_at_home(missing, found) & _same_size(missing, found))
+    return [(int(i), int(j)) for i, j in pairs]
+
+
+def _same_size(
+    missing: Sequence[MissingPiece], found: Sequence[tuple[Base, Array]]
+) -> NDArray[np.bool_]:
+    """(M, F): whether each found base may be that of each piece."""
+    return np.array([[one.has_size_of(base) for base, _ in found] for one in missing])
 
 
 def _at_home(
     missing: Sequence[MissingPiece], found: Sequence[tuple[Base, Array]]
 ) -> NDArray[np.bool_]:
-    """(M, F): whether each found base stands where each piece of its size stood."""
-    rows = [[one.has_size_of(base) and one.stood_at(xy) for base, xy in found] for one in missing]
-    return np.array(rows, bool).reshape(len(missing), len(found))
+    """(M, F): whether each found base stands where each piece stood."""
+    return np.array([[one.stood_at(xy) for _, xy in found] for one in missing])
