@@ -25,6 +25,13 @@ BUSY = ("moving", "lifted", "occluded")
 """States of pieces that a hand is at: a camera that was moved is measured anew once there are none."""
 SAME_PX = 0.5
 """Its markers have not moved meanwhile if they are within this of where they were, in pixels."""
+REMEASURED = "wait until the table has been measured again"
+REMEDIES = {
+    CAMERA_MOVED_NOTE: REMEASURED,
+    LIGHT_CHANGED_NOTE: REMEASURED,
+    PINNED_NOTE: "put it back, or start again with new --point",
+}
+"""What to do about a change before a piece can be corrected."""
 REASONS = {CAMERA_MOVED_NOTE: "the camera was moved", LIGHT_CHANGED_NOTE: LIGHT_CHANGED_NOTE}
 """Why the table is measured anew once a change has lasted."""
 

@@ -13,12 +13,17 @@ import pytest
 from overruler.apps.web.live.desk import Desk
 from overruler.apps.web.live.watcher import TableStatus, TableWatcher
 from overruler.board import Board
+from overruler.errors import CannotMeasure
 from overruler.frame import Frame, Shot
 from overruler.geometry.camera import Camera
 from overruler.referee import Referee
 from overruler.sources.live import LiveReader, Source
 from overruler.track import Tick
-from overruler.vision.stabilization.guard import LIGHT_CHANGED_NOTE
+from overruler.vision.stabilization.guard import (
+    CAMERA_MOVED_NOTE,
+    LIGHT_CHANGED_NOTE,
+    PINNED_NOTE,
+)
 from synthetic.flat_table import Plinth, render_table
 from tests.apps.web.live_table import Table, until
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers
@@ -172,3 +177,21 @@ def test_a_jump_of_the_exposure_is_told_and_the_table_is_measured_anew() -> None
     assert len(watch.again_s) == 1
     assert last.report is not None
     assert (last.report is first.report, last.number, last.notes) == (False, 2, ())
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (CAMERA_MOVED_NOTE, "wait until the table has been measured again"),
+        (LIGHT_CHANGED_NOTE, "wait until the table has been measured again"),
+        (PINNED_NOTE, "put it back, or start again with new --point"),
+    ],
+)
+def test_a_correction_of_a_table_that_is_not_seen_is_refused_with_what_helps(
+    change: str, told: str
+) -> None:
+    referee: Any = SimpleNamespace(watching=FakeWatch)
+    eyes = TableWatcher(LiveReader(Source("camera", lambda: iter(()))), referee, lambda seen: None)
+    eyes._guard.change = change
+    with pytest.raises(CannotMeasure, match=told):
+        eyes._apply_fixes([])

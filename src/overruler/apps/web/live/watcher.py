@@ -14,7 +14,7 @@ from overruler.referee import Referee
 from overruler.report import Report
 from overruler.sources.live import LiveReader
 from overruler.track import Tick, TrackedPosition
-from overruler.vision.stabilization.guard import CameraMotionGuard
+from overruler.vision.stabilization.guard import REMEDIES, CameraMotionGuard
 from overruler.vision.tracking.watch import Watch
 
 FRAME_WAIT_S = 0.25
@@ -180,9 +180,9 @@ class TableWatcher:
         self._applied.clear()
 
     def _apply_fixes(self, fixes: Sequence[Fix]) -> None:
-        if self._guard.change is not None:
-            remedy = "wait until the table has been measured again"
-            raise CannotMeasure(f"{self._guard.change}: {remedy}")
+        change = self._guard.change
+        if change is not None:
+            raise CannotMeasure(f"{change}; {REMEDIES[change]}")
         self._watch.correct(fixes)
 
     def _look_at_shot(self, shot: Shot) -> TableStatus:
