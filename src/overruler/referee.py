@@ -42,8 +42,8 @@ from overruler.vision.detection.detect import (
     rectify_board,
     split_doubtful,
 )
-from overruler.vision.detection.finders import Sizes, round_radii_mm
 from overruler.vision.detection.lazy_polygons import LazyPolygons
+from overruler.vision.detection.sizes import Sizes, round_radii_mm
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.imaging.veil import clear_veil, veil_problems
 from overruler.vision.learned.hill_net import HillMap, predict_hill_map

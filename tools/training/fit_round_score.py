@@ -20,7 +20,7 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.camera.marker_layout import POINTS_BUDGET
-from overruler.vision.detection.finders import round_radii_mm
+from overruler.vision.detection.sizes import round_radii_mm
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.in_play_net import look_in_play

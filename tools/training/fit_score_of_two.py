@@ -20,7 +20,7 @@ from overruler.bases import catalogue
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.detection.finders import round_radii_mm
+from overruler.vision.detection.sizes import round_radii_mm
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX, WEIGHTS

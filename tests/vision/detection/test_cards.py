@@ -12,7 +12,8 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.vision.assembly.piece_probability import piece_probabilities
 from overruler.vision.detection import cards, detect
-from overruler.vision.detection.finders import Search, Sizes
+from overruler.vision.detection.finders import Search
+from overruler.vision.detection.sizes import Sizes
 from overruler.vision.learned.print_net import CORNERED_MODEL
 from overruler.vision.rounds.fit_rounds import MIN_SCORE
 from tests.vision.detection.test_detect_plates import found_at

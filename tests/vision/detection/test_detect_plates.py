@@ -13,6 +13,7 @@ from overruler.calibration import Calibration, Covariances
 from overruler.detections import Detection
 from overruler.vision.detection import detect as module
 from overruler.vision.detection import finders
+from overruler.vision.detection.sizes import Sizes
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import NO_DISCS
 from overruler.vision.learned.shape_net import ShapeCandidate
@@ -143,7 +144,7 @@ def test_doubtful_rectangles_are_told_to_other_photos_where_a_regiment_stands(
         sizes_chosen=False,
         is_fleet=False,
         least_score=least,
-        sizes=finders.Sizes.of(bases),
+        sizes=Sizes.of(bases),
     )
     monkeypatch.setattr(finders.Search, "begin", lambda *_: search)
     monkeypatch.setattr(module, "rectify_board", lambda *_, **__: None)
@@ -212,7 +213,7 @@ def test_rectangles_that_nobody_named_are_looked_for_on_whole_tables(
     monkeypatch.setattr(finders, "find_discs", lambda *_, **__: NO_DISCS)
     monkeypatch.setattr(finders, "find_plate_candidates", lambda *_: [])
     nothing: Any = SimpleNamespace(camera=None, is_prepared=True)
-    sizes = finders.Sizes.of(bases)
+    sizes = Sizes.of(bases)
     search = finders.Search.begin(nothing, nothing, nothing, sizes, (), rings, print)
     assert (search.unnamed is not None) == looked_for
     assert not list(finders._find_regiments(search))

@@ -8,7 +8,8 @@ import pytest
 
 from overruler.bases import Base, catalogue
 from overruler.vision.detection import detect
-from overruler.vision.detection.finders import Search, Sizes
+from overruler.vision.detection.finders import Search
+from overruler.vision.detection.sizes import Sizes
 from overruler.vision.rounds.fit_rounds import MIN_SCORE
 
 ONE_OF_SEVERAL = MIN_SCORE / 2

@@ -9,6 +9,8 @@ from overruler.bases import Base
 from overruler.detections import Detection, RaisedArea
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
+from overruler.vision.imaging.orthophoto import Orthophoto
+from overruler.vision.learned.hill_net import HillMap
 from overruler.vision.terrain.by_radii import Excess, suspect_ground, weigh_areas, weigh_heights
 from tests.tables import camera_over, exact
 
@@ -18,6 +20,16 @@ TABLE = exact(CAMERA)
 ON_ROOF = np.array([[520.0, 380.0], [560.0, 400.0], [540.0, 440.0]])
 BESIDE = np.array([[80.0, 90.0], [180.0, 120.0], [120.0, 300.0], [250.0, 420.0], [330.0, 80.0]])
 SIGMA_MM = 0.15
+
+
+def map_of(top: float) -> HillMap:
+    """A map that sees a top as likely everywhere."""
+    cells, everywhere = np.zeros((90, 110, 3), np.uint8), np.ones((90, 110), bool)
+    view = Orthophoto(cells, everywhere, -40.0, 640.0, 8.0)
+    return HillMap(view, np.full((90, 110), top, np.float32))
+
+
+NO_HINT = map_of(0.004)
 
 
 def base_at(
@@ -47,7 +59,7 @@ def table(z_mm: float) -> list[Detection]:
 
 @pytest.mark.parametrize("z_mm", [72.0, 84.0, 110.0])
 def test_neighbours_that_all_look_too_large_stand_on_something(z_mm: float) -> None:
-    (ground,) = suspect_ground(TABLE, table(z_mm), ())
+    (ground,) = suspect_ground(TABLE, table(z_mm), (), NO_HINT)
     assert ground.id == "h1"
     assert ground.probability > 0.9
     assert abs(ground.top_z_mm - z_mm) < 1.5 * ground.sigma_mm
@@ -57,40 +69,60 @@ def test_neighbours_that_all_look_too_large_stand_on_something(z_mm: float) -> N
 
 
 def test_neighbours_that_look_somewhat_too_large_are_in_doubt() -> None:
-    (ground,) = suspect_ground(TABLE, table(48.0), ())
+    (ground,) = suspect_ground(TABLE, table(48.0), (), NO_HINT)
     assert 0.05 < ground.probability < 0.8
 
 
+@pytest.mark.parametrize("z_mm", [32.0, 40.0])
+def test_less_will_do_where_the_map_hints_at_a_top(z_mm: float) -> None:
+    (hinted,) = suspect_ground(TABLE, table(z_mm), (), map_of(0.2))
+    unhinted = suspect_ground(TABLE, table(z_mm), (), NO_HINT)
+    assert hinted.probability > 0.1
+    assert all(ground.probability < hinted.probability / 3 for ground in unhinted)
+
+
+def test_a_hint_alone_raises_no_suspicion() -> None:
+    assert suspect_ground(TABLE, table(0.0), (), map_of(0.3)) == ()
+
+
+def test_the_map_s_hint_counts_where_the_base_seems_to_stand() -> None:
+    there = map_of(0.004)
+    seems = [base_at(place, 40.0).xy_mm for place in ON_ROOF]
+    for row, column in zip(*there.cells_at(np.array(seems)), strict=True):
+        there.top[row, column] = 0.2
+    assert suspect_ground(TABLE, table(40.0), (), there)[0].probability > 0.1
+
+
 def test_bases_on_the_board_raise_no_suspicion() -> None:
-    assert suspect_ground(TABLE, table(0.0), ()) == ()
+    assert suspect_ground(TABLE, table(0.0), (), NO_HINT) == ()
 
 
 def test_what_stands_on_known_ground_is_explained() -> None:
     outline = ON_ROOF.mean(0) + 120 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1.0]])
     known = RaisedArea("h1", outline, 60.0, 8.0)
-    assert suspect_ground(TABLE, table(60.0), (known,)) == ()
+    assert suspect_ground(TABLE, table(60.0), (known,), NO_HINT) == ()
 
 
 def test_a_name_in_use_is_not_given_again() -> None:
     elsewhere = RaisedArea("h1", np.array([[0, 0], [20, 0], [20, 20.0]]), 30.0, 5.0)
-    (ground,) = suspect_ground(TABLE, table(84.0), (elsewhere,))
+    (ground,) = suspect_ground(TABLE, table(84.0), (elsewhere,), NO_HINT)
     assert ground.id == "h2"
 
 
 def test_too_few_bases_do_not_tell_how_large_they_look_on_the_board() -> None:
     few = [base_at(place) for place in BESIDE[:2]] + [base_at(ON_ROOF[0], 100.0)]
-    assert suspect_ground(TABLE, few, ()) == ()
-    assert suspect_ground(TABLE, [*few, base_at(BESIDE[2])], ()) != ()
+    assert suspect_ground(TABLE, few, (), NO_HINT) == ()
+    assert suspect_ground(TABLE, [*few, base_at(BESIDE[2])], (), NO_HINT) != ()
 
 
 def test_where_all_bases_look_too_large_none_stands_higher_than_the_others() -> None:
     misread = [base_at(place, misread_mm=0.6) for place in (*BESIDE, *ON_ROOF)]
-    assert suspect_ground(TABLE, misread, ()) == ()
+    assert suspect_ground(TABLE, misread, (), NO_HINT) == ()
 
 
 def test_a_lone_base_that_looks_too_large_is_doubtful_at_most() -> None:
     bases = [base_at(place) for place in BESIDE] + [base_at(ON_ROOF[0], 90.0)]
-    (ground,) = suspect_ground(TABLE, bases, ())
+    (ground,) = suspect_ground(TABLE, bases, (), NO_HINT)
     assert ground.probability < 0.5
 
 
@@ -98,8 +130,10 @@ def test_bases_that_look_too_large_far_apart_do_not_speak_for_each_other() -> No
     bases = [base_at(place) for place in BESIDE[1:]]
     far = [base_at(place, misread_mm=0.8) for place in (BESIDE[0], ON_ROOF[0])]
     near = [base_at(place, misread_mm=0.8) for place in ON_ROOF[:2]]
-    assert all(ground.probability < 0.5 for ground in suspect_ground(TABLE, bases + far, ()))
-    assert suspect_ground(TABLE, bases + near, ())[0].probability > 0.5
+    assert all(
+        ground.probability < 0.5 for ground in suspect_ground(TABLE, bases + far, (), NO_HINT)
+    )
+    assert suspect_ground(TABLE, bases + near, (), NO_HINT)[0].probability > 0.5
 
 
 @given(
@@ -128,7 +162,7 @@ def test_bases_that_look_too_large_make_unsure_ground_likely() -> None:
     (area,) = weigh_areas(TABLE, table(75.0), (unsure(),))
     assert area.probability > 0.8
     assert abs(area.top_z_mm - 75) < 1.5 * area.sigma_mm
-    assert suspect_ground(TABLE, table(75.0), (area,)) == ()
+    assert suspect_ground(TABLE, table(75.0), (area,), NO_HINT) == ()
 
 
 def test_a_hill_that_is_likely_keeps_the_height_that_its_sides_tell() -> None:

@@ -10,12 +10,12 @@ from overruler.detections import RaisedArea
 from overruler.vision.terrain import raised
 from overruler.vision.terrain.raised import raise_found
 from tests.tables import photo
-from tests.vision.terrain.test_by_radii import CAMERA, ON_ROOF, TABLE, table, unsure
+from tests.vision.terrain.test_by_radii import CAMERA, NO_HINT, ON_ROOF, TABLE, table, unsure
 
 FRAME = photo(CAMERA, [])
 """An empty board: no rim in it says anything."""
 RADII_MM = np.array([16.0])
-NOTHING: Any = (None, None)
+NOTHING: Any = (None, NO_HINT)
 
 
 @pytest.fixture(autouse=True)

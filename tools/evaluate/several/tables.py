@@ -15,7 +15,7 @@ from overruler.referee import Referee
 from overruler.report import Report
 from overruler.sources.photo import load_photo
 from overruler.vision.camera.told import NOTHING_TOLD, Told
-from overruler.vision.detection.finders import round_radii_mm
+from overruler.vision.detection.sizes import round_radii_mm
 from overruler.vision.fusion.look_at_all import LookAtOne, look_at_all, see_all
 from overruler.vision.fusion.photos_to_measure import TableKnowledge
 from overruler.vision.pairing.sighting import SeenPhoto

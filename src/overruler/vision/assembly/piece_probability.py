@@ -11,7 +11,8 @@ import numpy as np
 
 from overruler.detections import Detection
 from overruler.geometry.pose import Array
-from overruler.vision.detection.finders import are_ships, is_plate
+from overruler.vision.detection.finders import are_ships
+from overruler.vision.detection.sizes import is_plate
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import probability_to_logit
 from overruler.vision.rounds.lookalike_share import probabilities_among
@@ -42,9 +43,8 @@ def piece_probabilities(detections: Sequence[Detection], is_prepared: bool = Tru
     usual_share = _usual_lookalike_share(detections, is_prepared)
     probabilities = probabilities_among(score_features(scores) @ LIKELIHOOD_WEIGHTS, usual_share)
     found = dict(zip(map(id, judged), probabilities.tolist(), strict=True))
-    if not is_prepared:
-        told = {id(one): one.in_play_probability for one in judged}
-        found |= {key: share for key, share in told.items() if share is not None}
+    told = {id(one): one.in_play_probability for one in judged}
+    found |= {key: share for key, share in told.items() if share is not None}
     return [_probability(one, found.get(id(one))) for one in detections]
 
 

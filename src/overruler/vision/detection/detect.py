@@ -21,15 +21,8 @@ from overruler.vision.contours.ends_of_ovals import oval_preferences
 from overruler.vision.contours.overlap_choice import bases_overlap
 from overruler.vision.detection.bare_cells import without_bare_detections
 from overruler.vision.detection.cards import without_cards
-from overruler.vision.detection.finders import (
-    DOMINANCE_RATIO,
-    FINDERS,
-    REGIMENT,
-    UNNAMED,
-    Search,
-    Sizes,
-    is_plate,
-)
+from overruler.vision.detection.finders import DOMINANCE_RATIO, FINDERS, REGIMENT, UNNAMED, Search
+from overruler.vision.detection.sizes import Sizes, is_plate
 from overruler.vision.hexagons.find import with_hexagons, with_named_hexagons
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
@@ -84,7 +77,7 @@ def detect(
         return together  # several photos tell them together
     if sizes.hexagons:
         return with_named_hexagons(frame.pixels, camera, together, sizes.hexagons)
-    if search.sizes_chosen or search.seen is not None:
+    if search.sizes_chosen or search.shows_sides:
         return together  # tables in play have them as round ones
     return with_hexagons(frame.pixels, camera, together)
 

@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overruler.bases import PLATE_SIDES_MM, Base
 from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.detection.bare_cells import without_bare_rounds
-from overruler.vision.detection.seen_in_play import see_in_play
+from overruler.vision.detection.seen_in_play import (
+    SeenInPlay,
+    add_apart,
+    see_in_play,
+    visible_in_play,
+    visible_shapes,
+)
+from overruler.vision.detection.sizes import Sizes, is_plate
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import NO_DISCS, Discs, find_discs
 from overruler.vision.learned.in_play_net import look_in_play
@@ -26,7 +32,7 @@ from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candid
 from overruler.vision.learned.shapes_in_play import NO_SHAPES, SeenShapes
 from overruler.vision.prints.printed_grid import PrintOnMat, nothing_printed
 from overruler.vision.rounds.find_ovals import find_ovals
-from overruler.vision.rounds.fit_rounds import MIN_SCORE, fit_rounds, is_in_play
+from overruler.vision.rounds.fit_rounds import MIN_SCORE, fit_rounds, is_in_play, is_seen_from_low
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
 from overruler.vision.rounds.suppression import suppress_overlaps
 from overruler.vision.rounds.table_sizes import covers_catalogue
@@ -47,42 +53,6 @@ REGIMENT = 5
 """From this number of rectangles on that are no plates, a table of ships is one of regiments.
 
 The plates' finder takes squares of 40 mm for plates, but it does not know those in contact."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sizes:
-    """The bases to search for, by shape."""
-
-    radii_mm: Array
-    """(C,): radii of the round ones and of those that stand for hexagons, ascending."""
-    plate_sides_mm: list[float]
-    """Sides of the squares that the catalogue has as plates, ascending."""
-    rectangles: list[Base]
-    """All rectangles, plates included."""
-    ovals: list[Base]
-    """All ovals."""
-    stadiums: list[Base]
-    """All bases with round ends."""
-    hexagons: list[Base]
-    """All hexagons. They are searched for as round ones."""
-    only_plates: bool
-    """Whether all rectangles are plates of the catalogue."""
-
-    @classmethod
-    def of(cls, bases: Sequence[Base]) -> "Sizes":
-        """Sort bases by shape."""
-        rectangles = [base for base in bases if base.shape == "rectangle"]
-        plates = [base for base in rectangles if is_plate(base)]
-        hexagons = [base for base in bases if base.shape == "hexagon"]
-        return cls(
-            radii_mm=round_radii_mm([*bases, *(base.as_round for base in hexagons)]),
-            plate_sides_mm=sorted({base.width_mm for base in plates}),
-            rectangles=rectangles,
-            ovals=[base for base in bases if base.shape == "oval"],
-            stadiums=[base for base in bases if base.shape == "stadium"],
-            hexagons=hexagons,
-            only_plates=len(plates) == len(rectangles),
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,6 +83,8 @@ class Search:
     """Whether somebody chose a game or sizes."""
     seen: SeenShapes | None
     """What the network in play sees, on a table in play."""
+    from_low: SeenInPlay | None
+    """What the networks for tables in play see, on a prepared table that is seen from low down."""
     is_fleet: bool
     """Whether this looks like a table of ships: less will do for a plate there, and the whole-table
     network alone proposes round bases."""
@@ -120,6 +92,11 @@ class Search:
     """Least score of a round base."""
     printed: PrintOnMat = nothing_printed
     """What is printed on the mat."""
+
+    @property
+    def shows_sides(self) -> bool:
+        """Whether figures hide much of their bases, and what tells hexagons never learnt that."""
+        return self.seen is not None or self.from_low is not None
 
     @classmethod
     def begin(
@@ -157,8 +134,21 @@ class Search:
         is_fleet = not sizes_chosen and are_ships(likely_plates, rounds)
         seen = None
         if in_play:
-            seen = everywhere.among(are_visible(view, hidden, everywhere.shapes[:, :2]))
-        known = (discs, plates, unnamed, sizes_chosen, seen, is_fleet, least_score, printed)
+            seen = visible_shapes(view, hidden, everywhere)
+        from_low = None
+        if rings and is_seen_from_low(calibration, sizes.radii_mm):
+            from_low = visible_in_play(frame, camera, view, hidden)
+        known = (
+            discs,
+            plates,
+            unnamed,
+            sizes_chosen,
+            seen,
+            from_low,
+            is_fleet,
+            least_score,
+            printed,
+        )
         return cls(frame, calibration, view, sizes, hidden, rings, progress, *known)
 
 
@@ -174,16 +164,6 @@ class Finder:
     """Find the bases. Finders run at the same time and do not see each other's results."""
 
 
-def round_radii_mm(bases: Sequence[Base]) -> Array:
-    """Return the radii (C,) of the round bases, ascending."""
-    return np.array(sorted({base.width_mm / 2 for base in bases if base.shape == "circle"}))
-
-
-def is_plate(base: Base) -> bool:
-    """Tell whether a base is as large as a ship's plate of the catalogue."""
-    return base.is_square and base.width_mm in PLATE_SIDES_MM
-
-
 def are_ships(plates: int, rounds: int) -> bool:
     """Tell whether so many plates beside so many round bases make a table of ships."""
     return plates >= max(MANY_PLATES, DOMINANCE_RATIO * rounds)
@@ -195,22 +175,33 @@ def _count_likely(scores: Iterable[float]) -> int:
 
 def _find_rounds(search: Search) -> Iterable[Detection]:
     """Score candidates by the rim networks, and fit the likely ones."""
-    radii, known = search.sizes.radii_mm, search.discs.rounds
     rings = search.rings and not search.is_fleet
+    found = _fit_candidates(search, search.discs.rounds, search.seen, rings)
+    if search.from_low is None:
+        return found
+    discs, seen = search.from_low
+    return add_apart(_fit_candidates(search, discs.rounds, seen, False), found)
+
+
+def _fit_candidates(
+    search: Search, known: Array, seen: SeenShapes | None, rings: bool
+) -> Sequence[Detection]:
+    """Score what the look from above `known` (K, 4), and what the network in play has `seen`; fit the likely ones."""
+    radii = search.sizes.radii_mm
     candidates = find_candidates(search.view, radii.tolist(), search.hidden, known, rings=rings)
     circles = np.column_stack([candidates.xy_mm, candidates.radius_mm])
-    if search.seen is not None:
-        circles = np.concatenate([circles, search.seen.circles])
+    if seen is not None:
+        circles = np.concatenate([circles, seen.circles])
     if not len(circles):
         return ()
     search.progress(f"looking closer at {len(circles)} candidates")
-    look = None if search.seen is None else look_in_play
+    look = None if seen is None else look_in_play
     estimates = estimate_rims(search.frame, search.calibration.camera, circles, look)
     chosen = estimates[np.array(suppress_overlaps(estimates, radii), int)]
     chosen = without_bare_rounds(search.printed(), chosen)
     search.progress(f"fitting {len(chosen.score)} bases")
-    least = search.least_score
-    return fit_rounds(search.frame, search.calibration, chosen, radii, least, from_above=known)
+    least, in_play = search.least_score, seen is not None
+    return fit_rounds(search.frame, search.calibration, chosen, radii, least, known, in_play)
 
 
 def _find_plates(search: Search) -> Iterable[Detection]:
@@ -262,9 +253,16 @@ def _find_regiments(search: Search) -> Iterable[Detection]:
 
 
 def _find_ovals(search: Search) -> Iterable[Detection]:
-    visible = _visible(search, search.discs.ovals)
-    sizes, camera = search.sizes.ovals, search.calibration.camera
-    return find_ovals(search.frame, camera, sizes, visible, search.seen)
+    found = _fit_ovals(search, search.discs.ovals, search.seen)
+    if search.from_low is None:
+        return found
+    discs, seen = search.from_low
+    return add_apart(_fit_ovals(search, discs.ovals, seen), found)
+
+
+def _fit_ovals(search: Search, known: Array, seen: SeenShapes | None) -> list[Detection]:
+    camera, visible = search.calibration.camera, _visible(search, known)
+    return find_ovals(search.frame, camera, search.sizes.ovals, visible, seen)
 
 
 def _visible(search: Search, candidates: Array) -> Array:

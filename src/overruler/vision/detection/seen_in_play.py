@@ -1,16 +1,44 @@
 """What the networks for tables in play see of a photo, kept for the steps that ask for it."""
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
+from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
+from overruler.vision.contours.overlap_choice import bases_overlap
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import Discs, find_discs
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.shapes_in_play import SeenShapes, find_shapes
+from overruler.vision.rounds.ring_filter import are_visible
 
 Asked = tuple[Camera, float, float, tuple[int, ...]]
 """A camera, and the place and size of a view from above."""
+
+
+class SeenInPlay(NamedTuple):
+    """What both networks see that nothing hides."""
+
+    discs: Discs
+    """What the look from above sees."""
+    shapes: SeenShapes
+    """The shapes of bases there."""
+
+
+def visible_in_play(
+    frame: Frame, camera: Camera, view: Orthophoto, hidden: Sequence[Array]
+) -> SeenInPlay:
+    """Return what is seen in a `view` of the photo outside of `hidden` polygons (K, 2) in mm."""
+    discs, shapes = see_in_play(frame, camera, view)
+    return SeenInPlay(discs, visible_shapes(view, hidden, shapes))
+
+
+def visible_shapes(view: Orthophoto, hidden: Sequence[Array], shapes: SeenShapes) -> SeenShapes:
+    """Return the shapes that nothing hides."""
+    return shapes.among(are_visible(view, hidden, shapes.shapes[:, :2]))
 
 
 def see_in_play(frame: Frame, camera: Camera, view: Orthophoto) -> tuple[Discs, SeenShapes]:
@@ -27,3 +55,9 @@ def see_in_play(frame: Frame, camera: Camera, view: Orthophoto) -> tuple[Discs, 
 def _known(frame: Frame) -> dict[Asked, tuple[Discs, SeenShapes]]:
     """Return what was seen in a photo."""
     return {}
+
+
+def add_apart(first: Sequence[Detection], others: Sequence[Detection]) -> list[Detection]:
+    """Return the detections, and those of the `others` that overlap none of them."""
+    apart = [one for one in others if not any(bases_overlap(one, it) for it in first)]
+    return [*first, *apart]

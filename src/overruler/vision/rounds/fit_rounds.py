@@ -51,6 +51,8 @@ MIN_SCORE = 2 / 3
 """Smallest score of a base: a false base costs as much as two missed ones."""
 MIN_SCORE_IN_PLAY = 0.5
 """Smallest probability of a base on a table in play."""
+LOW_SLANT_DEG = 40.0
+"""The slant from which a table is seen from low down: the other networks learnt views up to here."""
 CATALOGUE_REACH_MM = 0.5
 """Difference up to which a diameter somebody names is one of the catalogue's: 28 for 28.5 mm."""
 SIGMA_INFLATION = load_coefficients("sigma_inflation")
@@ -68,16 +70,18 @@ def fit_rounds(
     radii: Array,
     least_score: float = MIN_SCORE,
     from_above: Array | None = None,
+    in_play: bool = False,
 ) -> tuple[Detection, ...]:
     """Return the bases among `guesses` with sizes out of `radii` (C,), the surest first.
 
     `guesses` must not overlap (`suppression`). `from_above` (K, 4), if given, is the overview's x,
-    y, radius and probability of K circles.
+    y, radius and probability of K circles. The networks for tables in play judge a table in play; a
+    prepared one where they made the guesses: then `in_play` is true.
     """
     if not len(guesses.score):
         return ()
     camera = calibration.camera
-    is_played = is_in_play(calibration, radii)
+    is_played = in_play or is_in_play(calibration, radii)
     if is_played:
         sizes = sizes_in_play(guesses, radii, camera, calibration.budget.scale_share)
     else:
@@ -85,13 +89,13 @@ def fit_rounds(
     plausible = sizes.plausible
     fits = _first_fits(frame, camera, guesses, plausible, radii)
     scores = base_probabilities(guesses, fits, from_above)
-    on_clutter, in_play = np.full((2, len(fits)), np.nan)
+    on_clutter, share_in_play = np.full((2, len(fits)), np.nan)
     if from_above is not None:
         table = feature_table(guesses, fits, from_above)
         on_clutter = sigmoid(weigh_features(table, LOGIT_WEIGHTS_ON_CLUTTER))
         if is_played:
-            in_play = probabilities_in_play(frame, camera, guesses, table)
-            scores, least_score = in_play, min(least_score, MIN_SCORE_IN_PLAY)
+            share_in_play = probabilities_in_play(frame, camera, guesses, table)
+            scores, least_score = share_in_play, min(least_score, MIN_SCORE_IN_PLAY)
         elif has_catalogue_size(radii):
             asked = np.flatnonzero(scores >= MIN_ASKED_SCORE)
             seen = features_of_two(frame, camera, guesses, sizes.usual, asked)
@@ -109,7 +113,7 @@ def fit_rounds(
             detection = replace(
                 detection,
                 clutter_score=float(on_clutter[k]),
-                in_play_probability=None if np.isnan(in_play[k]) else float(in_play[k]),
+                in_play_probability=float(share_in_play[k]) if is_played else None,
             )
         detections.append(remeasure_uncertain(frame, calibration, detection))
     return tuple(sorted(detections, key=lambda detection: -detection.score))
@@ -120,7 +124,24 @@ def is_in_play(calibration: Calibration, radii: Array) -> bool:
 
     Where all `radii` (C,) are far from the catalogue's, something plain is: coins, lids, counters.
     """
-    return not calibration.is_prepared and (not len(radii) or has_catalogue_size(radii))
+    return not calibration.is_prepared and are_usual(radii)
+
+
+def is_seen_from_low(calibration: Calibration, radii: Array) -> bool:
+    """Tell whether bases are sought on a prepared table that is seen from low down."""
+    is_low = slant_deg(calibration) > LOW_SLANT_DEG
+    return is_low and calibration.is_prepared and are_usual(radii)
+
+
+def are_usual(radii: Array) -> bool:
+    """Tell whether bases are sought: any of `radii` (C,) is near one of the catalogue's, or there are none."""
+    return not len(radii) or has_catalogue_size(radii)
+
+
+def slant_deg(calibration: Calibration) -> float:
+    """Return the angle from straight down, in degrees, at which the camera sees the middle of the board."""
+    across = calibration.camera.center_mm - np.array([*calibration.board_mm, 0.0]) / 2
+    return float(np.degrees(np.arctan2(np.hypot(across[0], across[1]), across[2])))
 
 
 def has_catalogue_size(radii: Array) -> bool:

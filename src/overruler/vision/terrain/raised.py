@@ -44,7 +44,7 @@ def raise_found(
     seen_areas = heights_from_base_sizes(frame, calibration, found, hills)
     if seen is not None and suspecting and calibration.is_prepared:
         seen_areas = weigh_areas(calibration, found, seen_areas)
-        seen_areas += suspect_ground(calibration, found, (*known, *seen_areas))
+        seen_areas += suspect_ground(calibration, found, (*known, *seen_areas), seen[1])
     raised = raise_pieces(frame, calibration, found, (*known, *seen_areas))
     shown = [area for area in seen_areas if area.probability > MIN_SHOWN_PROBABILITY]
     return raised, (*known, *shown)

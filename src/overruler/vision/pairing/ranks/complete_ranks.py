@@ -11,7 +11,8 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.vision.contours.overlap_choice import likeliest_compatible_set
-from overruler.vision.detection.finders import REGIMENT, is_plate
+from overruler.vision.detection.finders import REGIMENT
+from overruler.vision.detection.sizes import is_plate
 from overruler.vision.learned.logits import sigmoid
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.ranks.ask_photos import (

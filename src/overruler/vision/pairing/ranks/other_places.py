@@ -9,7 +9,7 @@ import numpy as np
 from overruler.bases import Base
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import bases_overlap
-from overruler.vision.detection.finders import is_plate
+from overruler.vision.detection.sizes import is_plate
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.levels import SAME_LEVEL_MM
 from overruler.vision.pairing.ranks.ask_photos import pose_of, probability_of
