@@ -70,6 +70,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--hand", action="store_true", help="somebody reaches in")
     parser.add_argument("--unmanned", action="store_true", help="bases carry no figures")
     parser.add_argument(
+        "--tilt-deg", type=float, help="of the camera from straight above; else the seed chooses"
+    )
+    parser.add_argument(
         "--scale",
         type=_share,
         default=1.0,
@@ -101,6 +104,8 @@ def _jobs(options: argparse.Namespace) -> dict[str, Spec]:
         return {name: spec for name, spec in SAMPLES.items() if options.sample in ("all", name)}
     seeds = range(options.seed, options.seed + options.count)
     chosen = {"hand": options.hand, "unmanned": options.unmanned}
+    if options.tilt_deg is not None:
+        chosen["tilt_deg"] = options.tilt_deg
     return {
         f"r{seed:04d}": replace(draw_spec(seed, options.kind, options.only), **chosen)
         for seed in seeds

@@ -89,11 +89,13 @@ def test_the_lower_of_two_scores_says_how_likely_a_piece_is() -> None:
     assert both < alone == high
 
 
-def test_on_a_table_that_nobody_prepared_the_probability_in_play_counts() -> None:
+@pytest.mark.parametrize("is_prepared", [False, True])
+def test_where_the_networks_in_play_judged_their_probability_counts(is_prepared: bool) -> None:
     """The other findings of the photo are in it already."""
     photo = [replace(finding(0.99), in_play_probability=share) for share in (0.6, 0.9, 0.999)]
-    assert piece_probabilities(photo, is_prepared=False) == [0.6, 0.9, 0.999]
-    assert min(piece_probabilities(photo)) > 0.9
+    assert piece_probabilities(photo, is_prepared) == [0.6, 0.9, 0.999]
+    usual = piece_probabilities([finding(0.99), *photo], is_prepared)[0]
+    assert usual == piece_probabilities([finding(0.99)] * 4, is_prepared)[0]
 
 
 def test_the_score_of_an_oval_is_its_probability_whatever_lies_about() -> None:

@@ -1,6 +1,7 @@
 """Round bases and plates in one photo: which of two at one place stays, and where plates are looked for at all."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -19,6 +20,7 @@ from overruler.vision.learned.disc_net import NO_DISCS
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates.regiment_net import SeenCells
 from overruler.vision.rounds.fit_rounds import MIN_SCORE
+from tests.tables import camera_over, exact
 from tests.vision.plate_table import SHIPS, SIZE_PX, table_camera, table_with
 
 
@@ -212,9 +214,10 @@ def test_rectangles_that_nobody_named_are_looked_for_on_whole_tables(
     monkeypatch.setattr(finders, "_look_for_unnamed", look)
     monkeypatch.setattr(finders, "find_discs", lambda *_, **__: NO_DISCS)
     monkeypatch.setattr(finders, "find_plate_candidates", lambda *_: [])
-    nothing: Any = SimpleNamespace(camera=None, is_prepared=True)
+    nothing: Any = None
+    laid = replace(exact(camera_over()), markers=(0, 1, 2, 3))
     sizes = Sizes.of(bases)
-    search = finders.Search.begin(nothing, nothing, nothing, sizes, (), rings, print)
+    search = finders.Search.begin(nothing, laid, nothing, sizes, (), rings, print)
     assert (search.unnamed is not None) == looked_for
     assert not list(finders._find_regiments(search))
     assert look.called == looked_for

@@ -37,7 +37,7 @@ def test_hexagons_are_told_by_one_photo_or_left_to_several(
 ) -> None:
     sizes, photo = Sizes.of(bases), SimpleNamespace(camera=None, pixels=None)
     search = SimpleNamespace(
-        seen=seen, sizes_chosen=[*bases] != [*catalogue(None)], is_fleet=False,
+        shows_sides=seen is not None, seen=seen, sizes_chosen=[*bases] != [*catalogue(None)], is_fleet=False,
         least_score=least_score, sizes=sizes, frame=photo, calibration=photo,
     )  # fmt: skip
     monkeypatch.setattr(Search, "begin", lambda *_: search)

@@ -16,7 +16,7 @@ from overruler.vision.contours.silhouette import PROFILES
 from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds import fit_rounds as module
 from overruler.vision.rounds import further_networks, scoring, uncertainty
-from overruler.vision.rounds.fit_rounds import fit_rounds
+from overruler.vision.rounds.fit_rounds import fit_rounds, is_seen_from_low, slant_deg
 from overruler.vision.rounds.scoring import (
     base_probability,
     near_company,
@@ -292,6 +292,35 @@ def test_a_table_with_markers_is_not_in_play(monkeypatch: pytest.MonkeyPatch) ->
     found = fit_rounds(frame, laid, seen, np.array([13.5]), from_above=above)
     assert [one.in_play_probability for one in found] == [None] * 5
     assert not fit_rounds(frame, without, seen, np.array([13.5]), from_above=above)
+    assert not fit_rounds(frame, laid, seen, np.array([13.5]), from_above=above, in_play=True)
+
+
+def test_the_networks_in_play_tell_how_likely_a_base_of_a_prepared_table_is_where_they_guessed_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    camera = camera_over()
+    frame = photo(camera, [Plinth(*at, 27.0, rim=(0.03,) * 3) for at in SURE])
+    seen, above = guesses(SURE, [13.5] * 5), np.array([[*at, 13.5, 0.9] for at in SURE])
+    monkeypatch.setattr(module, "probabilities_in_play", lambda *_: np.full(5, 0.75))
+    laid = replace(exact(camera), markers=(0, 1, 2, 3))
+    found = fit_rounds(frame, laid, seen, np.array([13.5]), from_above=above, in_play=True)
+    assert [one.in_play_probability for one in found] == [0.75] * 5
+    assert [one.score for one in found] == [0.75] * 5
+
+
+@pytest.mark.parametrize(
+    ("tilt_deg", "is_low"), [(0.0, False), (35.0, False), (45.0, True), (65.0, True)]
+)
+def test_a_prepared_table_is_seen_from_low_by_the_slant_to_its_middle(
+    tilt_deg: float, is_low: bool
+) -> None:
+    usual, coins = np.array([13.5]), np.array([10.6])
+    seen = exact(camera_over(tilt_deg))
+    laid = replace(seen, markers=(0, 1, 2, 3))
+    assert slant_deg(laid) == pytest.approx(tilt_deg, abs=2.0)
+    assert is_seen_from_low(laid, usual) == is_low
+    assert not is_seen_from_low(seen, usual)
+    assert not is_seen_from_low(laid, coins)
 
 
 def test_where_sizes_of_bases_are_sought_a_network_that_knows_prints_looks_too(
