@@ -18,7 +18,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.detection.bare_cells import without_bare_rounds
 from overruler.vision.detection.seen_in_play import (
     SeenInPlay,
-    add_apart,
+    join_looks,
     see_in_play,
     visible_in_play,
     visible_shapes,
@@ -180,7 +180,7 @@ def _find_rounds(search: Search) -> Iterable[Detection]:
     if search.from_low is None:
         return found
     discs, seen = search.from_low
-    return add_apart(_fit_candidates(search, discs.rounds, seen, False), found)
+    return join_looks(_fit_candidates(search, discs.rounds, seen, False), found)
 
 
 def _fit_candidates(
@@ -257,7 +257,7 @@ def _find_ovals(search: Search) -> Iterable[Detection]:
     if search.from_low is None:
         return found
     discs, seen = search.from_low
-    return add_apart(_fit_ovals(search, discs.ovals, seen), found)
+    return join_looks(_fit_ovals(search, discs.ovals, seen), found)
 
 
 def _fit_ovals(search: Search, known: Array, seen: SeenShapes | None) -> list[Detection]:

@@ -57,7 +57,19 @@ def _known(frame: Frame) -> dict[Asked, tuple[Discs, SeenShapes]]:
     return {}
 
 
-def add_apart(first: Sequence[Detection], others: Sequence[Detection]) -> list[Detection]:
-    """Return the detections, and those of the `others` that overlap none of them."""
+def join_looks(first: Sequence[Detection], others: Sequence[Detection]) -> list[Detection]:
+    """Return what one of two looks at a table found, each base once.
+
+    Where both found a base of one size, the surer finding counts. Where their sizes differ, the first look's does.
+    """
+    joined = [_surest([one, *(it for it in others if _is_same(one, it))]) for one in first]
     apart = [one for one in others if not any(bases_overlap(one, it) for it in first)]
-    return [*first, *apart]
+    return [*joined, *apart]
+
+
+def _is_same(one: Detection, other: Detection) -> bool:
+    return one.base == other.base and bases_overlap(one, other)
+
+
+def _surest(detections: Sequence[Detection]) -> Detection:
+    return max(detections, key=lambda one: one.score)
