@@ -217,6 +217,22 @@ def test_processes_yield_the_photos_in_order() -> None:
     assert all("no such file" in outcome.error for outcome in outcomes)
 
 
+def test_the_log_says_where_the_program_failed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(given: MeasureOptions, say: Callable[[str], None]) -> Report:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr(measuring, "measure_photo", fail)
+    log = folder / "log.txt"
+    photo = folder / "turn2.JPG"
+    assert main(["measure", "--each", str(photo), *SCALE, "--log", str(log)]) == 3
+    told = f"{photo}: this should not have happened (ZeroDivisionError): please report it\n"
+    assert capsys.readouterr().err == f"overruler: {told}"
+    assert "in fail\n" in log.read_text()
+    assert log.read_text().count("ZeroDivisionError: ours") == 1
+
+
 def test_the_log_has_steps_results_and_errors(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

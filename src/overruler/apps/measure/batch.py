@@ -57,6 +57,8 @@ class Outcome:
     """What `--json` prints, where it is asked for."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     """Its rows for `--csv`."""
+    trace: str = ""
+    """Where the program failed, for the log; empty where it did not."""
 
 
 def run_batch(args: argparse.Namespace) -> int:
@@ -146,6 +148,7 @@ def measure_all(requests: Sequence[MeasureRequest], jobs: int) -> Iterator[Outco
 def measure_one(request: MeasureRequest) -> Outcome:
     """Measure a photo and write its files; whatever is wrong with it is its outcome."""
     import gc
+    import traceback
 
     try:
         return _measure(request)
@@ -155,8 +158,8 @@ def measure_one(request: MeasureRequest) -> Outcome:
     except MemoryError:
         return Outcome(request.photo, "needs more memory than there is: save it smaller")
     except Exception as error:  # one photo must not end the work on all others
-        name = type(error).__name__
-        return Outcome(request.photo, f"this should not have happened ({name}): please report it")
+        text = f"this should not have happened ({type(error).__name__}): please report it"
+        return Outcome(request.photo, text, trace=traceback.format_exc())
     finally:
         gc.collect()
 
@@ -196,6 +199,8 @@ class Results:
         if outcome.error:
             self.failed += 1
             logger.warning("%s: %s", outcome.photo, outcome.error)
+            if outcome.trace:
+                logger.info("%s", outcome.trace.rstrip())
             if self.as_json:
                 failure = {"file": str(outcome.photo), "error": outcome.error}
                 print(json.dumps(failure), flush=True)
