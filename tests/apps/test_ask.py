@@ -254,6 +254,17 @@ def test_no_file_is_written_without_an_area(
     assert (told.out, out.exists()) == ("", False)
 
 
+def test_areas_do_not_overwrite_their_scene(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved(tmp_path, DOUBTFUL)
+    text = Path(path).read_text()
+    assert main(["ask", path, AREA, "--geojson", path]) == 2
+    said = f"overruler: --geojson: {path}: is read, and would be lost: name another file\n"
+    assert capsys.readouterr() == ("", said)
+    assert Path(path).read_text() == text
+
+
 def test_a_preset_answers_for_fields_that_a_question_leaves_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

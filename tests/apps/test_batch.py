@@ -132,6 +132,48 @@ def test_two_photos_of_one_name_are_not_written_over_each_other(folder: Path) ->
     assert main(arguments) == 2
 
 
+@pytest.mark.parametrize("more", [["turn10.jpg"], ["--watch", "."], ["."]])
+def test_the_corrections_of_one_photo_are_made_in_no_other(
+    more: list[str],
+    folder: Path,
+    look: list[Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("fix.json").write_text('{"schema": "overruler/fix/1", "fix": []}')
+    words = ["measure", "--each", "turn2.JPG", *SCALE, "--fix", "fix.json"]
+    assert main([*words, *more]) == 2
+    told = "overruler: --fix corrects one photo: measure that photo alone\n"
+    assert (capsys.readouterr().err, look) == (told, [])
+    assert main(words) == 0  # it is the only one
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--picture", "turn{name}.jpg"], "--picture: turn10.jpg: is read, and would be lost"),
+        (["--csv", "own", "--board", "own"], "--csv: own: is read, and would be lost"),
+        (["--csv", "10", "--scene", "{name}"], "--csv and --scene both name 10"),
+    ],
+)
+def test_what_is_written_for_one_photo_replaces_no_other(
+    options: list[str],
+    said: str,
+    folder: Path,
+    look: list[Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("10.png").write_bytes(b"x")
+    Path("own").write_bytes(b"x")
+    scale = [] if "--board" in options else ["--marker-mm", "60"]
+    assert main(["measure", "--each", "10.png", "turn10.jpg", *scale, *options]) == 2
+    assert said in capsys.readouterr().err
+    assert look == []
+
+
 def test_patterns_are_expanded_where_no_shell_did(folder: Path) -> None:
     assert expand_patterns([folder / "turn*.jpg"]) == [folder / "turn10.jpg"]
     assert photos_of([folder / "turn10.jpg", folder / "*.png", folder]) == [

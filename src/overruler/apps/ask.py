@@ -19,6 +19,7 @@ from overruler.reading.files import MAX_TEXT_BYTES, decode_text
 from overruler.rules import ask, read_question
 from overruler.scene import Scene
 from overruler.verdict import Verdict
+from overruler.writing import check_outputs
 
 MAX_NAMED_CHARS = 40
 """Longest question that an error repeats."""
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     check_geojson_path(args.geojson)
+    check_outputs([("--geojson", args.geojson)], [args.scene])
     args.question = " ".join(args.question)  # words without quotes are several arguments
     if args.strict and args.question != "-":
         raise BadInput(

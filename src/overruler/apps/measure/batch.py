@@ -31,7 +31,13 @@ from overruler.apps.process.worker import start_workers
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.sources.folder import find_photos
-from overruler.writing import check_ending, check_writable, write_all_atomically, write_atomically
+from overruler.writing import (
+    check_ending,
+    check_outputs,
+    check_writable,
+    write_all_atomically,
+    write_atomically,
+)
 
 MAX_JOBS = 32
 """Most processes that `--jobs` takes."""
@@ -68,6 +74,8 @@ def run_batch(args: argparse.Namespace) -> int:
     photos = photos_of(args.photo) if args.photo else []
     base = read_request(argparse.Namespace(**{**vars(args), "photo": [Path()], "csv": None}))
     check_name_fields([(f"--{name}", getattr(base, name)) for name in PER_PHOTO_OUTPUTS], photos)
+    check_fix(args.fix, photos, watch is not None)
+    check_files(base, photos, args.csv)
     load_options(request_for(base, photos[0] if photos else Path("photo.jpg")))
     results = Results(args.json, args.csv, bool(args.quiet and args.ask))
     requests = [request_for(base, photo) for photo in photos]
@@ -104,6 +112,21 @@ def check_batch(args: argparse.Namespace) -> None:
     check_ending("--csv", args.csv, CSV_ENDINGS)
     if args.csv:
         check_writable(args.csv)
+
+
+def check_fix(fix: Path | None, photos: Sequence[Path], watches: bool) -> None:
+    """Raise `BadInput` where the corrections of one photo would be made in others."""
+    if fix and (watches or len(photos) > 1):
+        raise BadInput("--fix corrects one photo: measure that photo alone")
+
+
+def check_files(base: MeasureRequest, photos: Sequence[Path], csv: Path | None) -> None:
+    """Raise `BadInput` where what is written for one photo is another one, or what all are read with."""
+    written = [("--csv", csv)]
+    for name in PER_PHOTO_OUTPUTS:
+        pattern = getattr(base, name)
+        written += [(f"--{name}", named_for(pattern, photo)) for photo in photos if pattern]
+    check_outputs(written, (*photos, base.board, base.lens, base.terrain, base.fix, base.taught))
 
 
 def request_for(base: MeasureRequest, photo: Path) -> MeasureRequest:
