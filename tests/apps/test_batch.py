@@ -271,8 +271,43 @@ def test_the_log_says_where_the_program_failed(
     assert main(["measure", "--each", str(photo), *SCALE, "--log", str(log)]) == 3
     told = f"{photo}: this should not have happened (ZeroDivisionError): please report it\n"
     assert capsys.readouterr().err == f"overruler: {told}"
-    assert "in fail\n" in log.read_text()
+    assert ", in fail\n" in log.read_text()
     assert log.read_text().count("ZeroDivisionError: ours") == 1
+
+
+def test_a_photo_has_one_line_whatever_its_name(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named, shown = "a\nb\x1b[31m  c.jpg", "a\\nb\\x1b[31m  c.jpg"
+    photo = folder / named
+    photo.write_bytes(b"x")
+    log = folder / "log.txt"
+    assert main(["measure", "--each", str(photo), *SCALE, "--log", str(log)]) == 0
+    assert main(["measure", "--each", "-q", str(photo), *SCALE, "--ask", "range p01 p02"]) == 0
+    out, err = capsys.readouterr()
+    first, count, answer = out.splitlines()
+    assert first.startswith(f"{folder / shown}: 5 pieces")
+    assert answer.startswith(f"{folder / shown}: ")
+    assert count.startswith("1 of 1 photos")
+    assert err == ""
+    assert len(log.read_text().splitlines()) == 2
+    odd = folder / "a\nb  c"
+    odd.mkdir()
+    assert main(["measure", "--each", str(odd / "blank.jpg"), *SCALE]) == 3
+    told = "blank.jpg: no marker was found: light the table"
+    assert capsys.readouterr().err == f"overruler: {folder / 'a'}\\nb  c/{told}\n"
+
+
+def test_the_summary_of_a_photo_has_its_lines_whatever_its_name(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scene = folder / "a\n\x1b[31m.json"
+    log = folder / "log.txt"
+    words = ["measure", str(folder / "turn2.JPG"), "--marker-mm=60", "--log", str(log)]
+    assert main([*words, "--scene", str(scene)]) == 0
+    out = capsys.readouterr().out
+    assert f"written: {folder / 'a'}\\n\\x1b[31m.json\n" in out
+    assert "\x1b" not in out
 
 
 def test_the_log_has_steps_results_and_errors(

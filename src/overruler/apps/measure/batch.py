@@ -29,7 +29,7 @@ from overruler.apps.process.log import say
 from overruler.apps.process.progress import track_progress
 from overruler.apps.process.worker import start_workers
 from overruler.apps.settings.measure_request import MeasureRequest
-from overruler.errors import BadInput, CannotMeasure, OverrulerError
+from overruler.errors import BadInput, CannotMeasure, OverrulerError, printable
 from overruler.sources.folder import find_photos
 from overruler.writing import (
     check_ending,
@@ -176,8 +176,8 @@ def measure_one(request: MeasureRequest) -> Outcome:
     try:
         return _measure(request)
     except OverrulerError as error:
-        text = " ".join(str(error).split())
-        return Outcome(request.photo, text.removeprefix(f"{request.photo}: "))
+        text = str(error).removeprefix(printable(f"{request.photo}: "))
+        return Outcome(request.photo, " ".join(text.split()))
     except MemoryError:
         return Outcome(request.photo, "needs more memory than there is: save it smaller")
     except Exception as error:  # one photo must not end the work on all others
@@ -222,8 +222,8 @@ class Results:
         if outcome.error:
             self.failed += 1
             logger.warning("%s: %s", outcome.photo, outcome.error)
-            if outcome.trace:
-                logger.info("%s", outcome.trace.rstrip())
+            for line in outcome.trace.splitlines():
+                logger.info("%s", line)
             if self.as_json:
                 failure = {"file": str(outcome.photo), "error": outcome.error}
                 print(json.dumps(failure), flush=True)
@@ -231,7 +231,7 @@ class Results:
         self.measured += 1
         others = [row for row in self.rows if row["photo"] != str(outcome.photo)]
         self.rows = others + outcome.rows  # it may have been replaced, and measured again
-        line = f"{outcome.photo}: {outcome.line}"
+        line = printable(f"{outcome.photo}: {outcome.line}")
         if self.as_json or self.answers_only:
             logger.info("%s", line)
             print(outcome.scene if self.as_json else line, flush=True)

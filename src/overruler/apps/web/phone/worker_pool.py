@@ -238,7 +238,9 @@ def _failure(job: _Job, arguments: dict[str, Any]) -> TaskFailed:
     """The error of a task; where the program is at fault, the log has the trace."""
     trace = arguments.pop("trace", "")
     if trace:
-        logger.error("%s: %s\n%s", Path(job.task[1]).name, arguments["message"], trace.rstrip())
+        logger.error("%s: %s", Path(job.task[1]).name, arguments["message"])
+    for line in trace.splitlines():
+        logger.error("%s", line)
     return TaskFailed(**arguments)
 
 
