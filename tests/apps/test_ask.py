@@ -65,6 +65,22 @@ def test_a_question_in_words_needs_no_quotes(
     assert capsys.readouterr().out == plain
 
 
+@pytest.mark.parametrize("questions", [["range a b", "range b a"], [RANGE, RANGE]])
+def test_one_question_is_taken_at_a_time(
+    questions: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ask", saved(tmp_path, SCENE), *questions]) == 2
+    said = "; one question is taken at a time: - reads one a line from standard input\n"
+    assert capsys.readouterr().err.endswith(said)
+
+
+def test_a_wrong_word_is_not_taken_for_several_questions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ask", saved(tmp_path, SCENE), "range", "a", "b", "c"]) == 2
+    assert "one question is taken" not in capsys.readouterr().err
+
+
 def test_a_file_of_several_scenes_is_refused_in_a_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
