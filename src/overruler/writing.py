@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -109,14 +109,16 @@ def check_different(option: str, paths: Iterable[str | Path]) -> None:
         first[real] = path
 
 
-def check_outputs(written: Mapping[str, Path | None], read: Iterable[str | Path | None]) -> None:
+def check_outputs(
+    written: Iterable[tuple[str, Path | None]], read: Iterable[str | Path | None]
+) -> None:
     """Raise `BadInput` where a file that is read would be lost, or two options write one file.
 
-    `written` are the files to write by option, `read` those that are read; None is no file.
+    `written` are options with the files to write, `read` the files that are read; None is no file.
     """
     kept = {os.path.realpath(path) for path in read if path}
     options: dict[str, str] = {}
-    for option, path in written.items():
+    for option, path in written:
         if path is None:
             continue
         real = os.path.realpath(path)

@@ -65,6 +65,22 @@ def test_a_question_in_words_needs_no_quotes(
     assert capsys.readouterr().out == plain
 
 
+@pytest.mark.parametrize("questions", [["range a b", "range b a"], [RANGE, RANGE]])
+def test_one_question_is_taken_at_a_time(
+    questions: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ask", saved(tmp_path, SCENE), *questions]) == 2
+    said = "; one question is taken at a time: - reads one a line from standard input\n"
+    assert capsys.readouterr().err.endswith(said)
+
+
+def test_a_wrong_word_is_not_taken_for_several_questions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ask", saved(tmp_path, SCENE), "range", "a", "b", "c"]) == 2
+    assert "one question is taken" not in capsys.readouterr().err
+
+
 def test_a_file_of_several_scenes_is_refused_in_a_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -252,6 +268,17 @@ def test_no_file_is_written_without_an_area(
     told = capsys.readouterr()
     assert said in told.err
     assert (told.out, out.exists()) == ("", False)
+
+
+def test_areas_do_not_overwrite_their_scene(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved(tmp_path, DOUBTFUL)
+    text = Path(path).read_text()
+    assert main(["ask", path, AREA, "--geojson", path]) == 2
+    said = f"overruler: --geojson: {path}: is read, and would be lost: name another file\n"
+    assert capsys.readouterr() == ("", said)
+    assert Path(path).read_text() == text
 
 
 def test_a_preset_answers_for_fields_that_a_question_leaves_out(

@@ -132,6 +132,48 @@ def test_two_photos_of_one_name_are_not_written_over_each_other(folder: Path) ->
     assert main(arguments) == 2
 
 
+@pytest.mark.parametrize("more", [["turn10.jpg"], ["--watch", "."], ["."]])
+def test_the_corrections_of_one_photo_are_made_in_no_other(
+    more: list[str],
+    folder: Path,
+    look: list[Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("fix.json").write_text('{"schema": "overruler/fix/1", "fix": []}')
+    words = ["measure", "--each", "turn2.JPG", *SCALE, "--fix", "fix.json"]
+    assert main([*words, *more]) == 2
+    told = "overruler: --fix corrects one photo: measure that photo alone\n"
+    assert (capsys.readouterr().err, look) == (told, [])
+    assert main(words) == 0  # it is the only one
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--picture", "turn{name}.jpg"], "--picture: turn10.jpg: is read, and would be lost"),
+        (["--csv", "own", "--board", "own"], "--csv: own: is read, and would be lost"),
+        (["--csv", "10", "--scene", "{name}"], "--csv and --scene both name 10"),
+    ],
+)
+def test_what_is_written_for_one_photo_replaces_no_other(
+    options: list[str],
+    said: str,
+    folder: Path,
+    look: list[Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("10.png").write_bytes(b"x")
+    Path("own").write_bytes(b"x")
+    scale = [] if "--board" in options else ["--marker-mm", "60"]
+    assert main(["measure", "--each", "10.png", "turn10.jpg", *scale, *options]) == 2
+    assert said in capsys.readouterr().err
+    assert look == []
+
+
 def test_patterns_are_expanded_where_no_shell_did(folder: Path) -> None:
     assert expand_patterns([folder / "turn*.jpg"]) == [folder / "turn10.jpg"]
     assert photos_of([folder / "turn10.jpg", folder / "*.png", folder]) == [
@@ -215,6 +257,57 @@ def test_processes_yield_the_photos_in_order() -> None:
     outcomes = list(measure_all(requests, 2))
     assert [outcome.photo for outcome in outcomes] == names
     assert all("no such file" in outcome.error for outcome in outcomes)
+
+
+def test_the_log_says_where_the_program_failed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(given: MeasureOptions, say: Callable[[str], None]) -> Report:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr(measuring, "measure_photo", fail)
+    log = folder / "log.txt"
+    photo = folder / "turn2.JPG"
+    assert main(["measure", "--each", str(photo), *SCALE, "--log", str(log)]) == 3
+    told = f"{photo}: this should not have happened (ZeroDivisionError): please report it\n"
+    assert capsys.readouterr().err == f"overruler: {told}"
+    assert ", in fail\n" in log.read_text()
+    assert log.read_text().count("ZeroDivisionError: ours") == 1
+
+
+def test_a_photo_has_one_line_whatever_its_name(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named, shown = "a\nb\x1b[31m  c.jpg", "a\\nb\\x1b[31m  c.jpg"
+    photo = folder / named
+    photo.write_bytes(b"x")
+    log = folder / "log.txt"
+    assert main(["measure", "--each", str(photo), *SCALE, "--log", str(log)]) == 0
+    assert main(["measure", "--each", "-q", str(photo), *SCALE, "--ask", "range p01 p02"]) == 0
+    out, err = capsys.readouterr()
+    first, count, answer = out.splitlines()
+    assert first.startswith(f"{folder / shown}: 5 pieces")
+    assert answer.startswith(f"{folder / shown}: ")
+    assert count.startswith("1 of 1 photos")
+    assert err == ""
+    assert len(log.read_text().splitlines()) == 2
+    odd = folder / "a\nb  c"
+    odd.mkdir()
+    assert main(["measure", "--each", str(odd / "blank.jpg"), *SCALE]) == 3
+    told = "blank.jpg: no marker was found: light the table"
+    assert capsys.readouterr().err == f"overruler: {folder / 'a'}\\nb  c/{told}\n"
+
+
+def test_the_summary_of_a_photo_has_its_lines_whatever_its_name(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scene = folder / "a\n\x1b[31m.json"
+    log = folder / "log.txt"
+    words = ["measure", str(folder / "turn2.JPG"), "--marker-mm=60", "--log", str(log)]
+    assert main([*words, "--scene", str(scene)]) == 0
+    out = capsys.readouterr().out
+    assert f"written: {folder / 'a'}\\n\\x1b[31m.json\n" in out
+    assert "\x1b" not in out
 
 
 def test_the_log_has_steps_results_and_errors(

@@ -6,8 +6,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from rich.console import Console
 
 from evaluate.drawn.markers import camera_over
+from overruler.apps.calibrate.lens_output import print_footer
 from overruler.apps.cli import main
 from overruler.board import Board
 from overruler.lens import Lens
@@ -174,3 +176,13 @@ def test_a_board_file_that_knows_its_places_is_refused(
         == 2
     )
     assert "says already where its markers lie" in capsys.readouterr().err
+
+
+def test_the_photos_of_a_lens_have_their_lines_whatever_their_names(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_footer(Console(), {"a\n\x1b[31m.jpg": "no sheet"}, [Path("b\n.toml")])
+    assert capsys.readouterr().out.splitlines() == [
+        "! left out: a\\n\\x1b[31m.jpg: no sheet",
+        "written: b\\n.toml",
+    ]

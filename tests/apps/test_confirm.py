@@ -52,6 +52,43 @@ def test_a_print_amid_a_file_is_replaced_and_a_layout_of_one_s_own_keeps_its_mid
 
 
 @pytest.mark.parametrize(
+    ("added", "lost"),
+    [
+        ("\n[markers.print]\nprinted_mm = 100\n", "holds the measured print, which would be lost"),
+        ("", ""),
+        ("[", "holds what is no board, which would be lost"),
+    ],
+)
+def test_a_sheet_that_is_printed_again_loses_nothing_that_was_measured(
+    added: str, lost: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["markers", "--board-mm", "914.4x914.4", "--out", str(tmp_path / "mm.pdf")]
+    assert main(words) == 0
+    path = tmp_path / "mm.toml"
+    text = path.read_text(encoding="utf-8") + added
+    path.write_text(text, encoding="utf-8")
+    capsys.readouterr()
+    assert main(words) == (2 if lost else 0)
+    err = capsys.readouterr().err
+    remedy = "name another file with --out, or remove this one first"
+    assert err == (f"overruler: {path}: {lost}: {remedy}\n" if lost else "")
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_a_sheet_that_is_printed_again_keeps_calibrated_places(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mm.toml"
+    text = board_file(CardSet(), 914.4, 914.4)
+    text = text.replace("[markers]\n", "[markers]\nscale_share = 0.001\ncovariance = []\n")
+    path.write_text(text, encoding="utf-8")
+    words = ["markers", "--board-mm", "914.4x914.4", "--out", str(tmp_path / "mm.pdf")]
+    assert main(words) == 2
+    assert "the calibrated scale and the calibrated places" in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
     ("more", "said"),
     [
         (["--printed", "200"], "--across"),

@@ -236,6 +236,10 @@ def test_two_values_of_one_name_are_told(
             "--out: board.toml: is read, and would be lost: name another file",
         ),
         ((*ANALYZE, "film.mp4", "--together", "--out=o"), "film.mp4 is named twice"),
+        (
+            (*ANALYZE, "right.mp4", "--together", "--out=o", "--video=right.mp4"),
+            "--video: right.mp4: is the recording itself: choose another name",
+        ),
         (("live", "0", "0", "--marker-mm=60", "--port=0"), "SOURCE: 0 is named twice: name each"),
     ],
 )
@@ -244,6 +248,7 @@ def test_one_file_for_two_ends_is_told(
 ) -> None:
     Path("fix.json").write_text("{}")
     Path("link.jpg").symlink_to("table.jpg")
+    Path("right.mp4").touch()
     assert said in refusal(words, capsys)
 
 

@@ -19,9 +19,12 @@ from overruler.reading.files import MAX_TEXT_BYTES, decode_text
 from overruler.rules import ask, read_question
 from overruler.scene import Scene
 from overruler.verdict import Verdict
+from overruler.writing import check_outputs
 
 MAX_NAMED_CHARS = 40
 """Longest question that an error repeats."""
+ONE_QUESTION_TEXT = "one question is taken at a time: - reads one a line from standard input"
+"""What ends an error where a command line seems to hold several questions."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     check_geojson_path(args.geojson)
-    args.question = " ".join(args.question)  # words without quotes are several arguments
+    check_outputs([("--geojson", args.geojson)], [args.scene])
+    words: list[str] = args.question
+    args.question = " ".join(words)  # words without quotes are several arguments
     if args.strict and args.question != "-":
         raise BadInput(
             "--strict goes with -, which reads questions from standard input: leave it away"
@@ -54,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         failed = _answer_lines(scene, verdicts)
     else:
         failed = 0
-        verdicts.append(_ask(scene, args.question, _name_of(args.question)))
+        verdicts.append(_ask_one(scene, words))
     if args.geojson:
         write_geojson(args.geojson, scene, verdicts)
     if args.question != "-":
@@ -83,6 +88,17 @@ def _read_scene(args: argparse.Namespace) -> Scene:
     if len(data) > MAX_TEXT_BYTES:
         raise BadInput(f"-: is larger than {MAX_TEXT_BYTES / 1e6:g} MB: give another scene")
     return Scene.from_json(Node.of_json(decode_text(data, "-"), "-"))
+
+
+def _ask_one(scene: Scene, words: list[str]) -> Verdict:
+    """The ruling on the question of a command line; an error says where several seem to be meant."""
+    question = " ".join(words)
+    try:
+        return _ask(scene, question, _name_of(question))
+    except BadInput as error:
+        if len(words) > 1 and any(len(word.split()) > 1 for word in words):
+            raise BadInput(f"{error}; {ONE_QUESTION_TEXT}") from None
+        raise
 
 
 def _ask(scene: Scene, text: str, name: str) -> Verdict:

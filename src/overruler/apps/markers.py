@@ -2,25 +2,18 @@
 
 import argparse
 import json
-import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from overruler.apps.commands import SubcommandParser, refuse_options
-from overruler.board import (
-    AUTO_DICTIONARY,
-    DICTIONARIES,
-    MAX_PRINT_SCALE_ERROR,
-    SCHEMA,
-    Board,
-    PrintMeasurement,
-)
+from overruler.apps.print_measurement import confirm
+from overruler.board import DICTIONARIES, SCHEMA
 from overruler.errors import BadInput, UnknownName
 from overruler.picture.sheets.gauge_sheet import KIT, KIT_CARDS, gauge_sheet_pdf
 from overruler.picture.sheets.marker_cards import CardSet
 from overruler.picture.sheets.marker_sheet import CHECK_BAR_MM, PAPERS_MM, marker_sheet_pdf
-from overruler.reading.files import read_text
+from overruler.reading import Node
 from overruler.units import mm_from_inches
 from overruler.writing import check_writable, write_all_atomically, write_atomically
 
@@ -39,8 +32,12 @@ USUAL_PAPER = "a4"
 USUAL_OUT = Path("markers.pdf")
 """Where a sheet goes unless a file is named."""
 CONFIRM_EXAMPLE = "overruler markers confirm markers.toml --across 99.7 --along 99.8"
-FLUSH_TOLERANCE_MM = 0.05
-"""Largest distance between the corners in a board file and those of cards that lie flush."""
+MEASURED_KEYS = {
+    "print": "the measured print",
+    "scale_share": "the calibrated scale",
+    "covariance": "the calibrated places",
+}
+"""What the markers of a board file have where somebody measured them, by its key."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -123,12 +120,31 @@ def _write_sheet(
     if args.board_mm is not None:
         board_path = args.out.with_suffix(".toml")
         check_writable(board_path)
+        check_nothing_measured(board_path)
         files.append((board_path, board_file(cards, *parse_board_size(args.board_mm))))
     write_all_atomically([(args.out, draw()), *files])
     print(f"{args.out}: {contents}. Print at 100 %, not fit to page.")
     for path, _ in files:
         print(f"{path}: the board file, for overruler measure PHOTO --board {path}")
     return 0
+
+
+def check_nothing_measured(path: Path) -> None:
+    """Raise `BadInput` where a file stands that holds more than a new board file would."""
+    if not path.is_file():
+        return
+    try:
+        node = Node.of_toml(path)
+        node["schema"].choice((SCHEMA,))
+        markers = node["markers"]
+        lost = [what for key, what in MEASURED_KEYS.items() if markers.has(key)]
+    except BadInput:
+        lost = ["what is no board"]
+    if lost:
+        raise BadInput(
+            f"{path}: holds {' and '.join(lost)}, which would be lost: "
+            "name another file with --out, or remove this one first"
+        )
 
 
 def _write_chart_sheet(args: argparse.Namespace) -> int:
@@ -206,93 +222,3 @@ def board_file(cards: CardSet, width_mm: float, height_mm: float, name: str | No
     for marker, corners in corners_mm.items():
         lines.append(f"{marker} = {json.dumps(corners)}  # {cards.place_name(marker)}")
     return "\n".join(lines) + "\n"
-
-
-# --- the measured print ---
-
-
-def confirm(args: argparse.Namespace) -> int:
-    """Write the table `[markers.print]` into a board file, or replace it; the rest stays."""
-    path: Path = args.board
-    flush = _cards_lie_flush(path)
-    printed = PrintMeasurement(args.printed, args.across, args.along, args.doubt, flush)
-    _check_print(printed)
-    text = f"{_remove_print_table(read_text(path))}\n{printed.to_toml()}"
-    _check_toml(path, text)
-    write_atomically(path, text)
-    board = Board.load(path)
-    across, along = (f"{100 * (factor - 1):+.2f} %" for factor in printed.scale_factors)
-    sides = " × ".join(f"{side:.2f}" for side in board.sides_mm or ())
-    scale = f"printed {across} across and {along} along"
-    print(f"{path}: {scale}; the black squares measure {sides} mm.")
-    if board.corners_mm is None:
-        return 0
-    if flush:
-        print("The markers are taken to lie so that their cards' edges lie flush with the board's.")
-    else:
-        print("The markers are taken to lie so that their middles lie where they should.")
-    return 0
-
-
-def _check_print(printed: PrintMeasurement) -> None:
-    nominal = f"{printed.printed_mm:g} mm"
-    for option, length in (("--printed", printed.printed_mm), ("--doubt", printed.doubt_mm)):
-        if not 0 < length < float("inf"):
-            raise BadInput(f"{option}: must be greater than 0 mm, is {length:g}")
-    for option, length in (("--across", printed.across_mm), ("--along", printed.along_mm)):
-        if not abs(length / printed.printed_mm - 1) <= MAX_PRINT_SCALE_ERROR:
-            raise BadInput(
-                f"{option}: {length:g} mm is not what {nominal} can have been printed as; "
-                "--printed says what the measured length was meant to be"
-            )
-    if printed.doubt_mm > MAX_PRINT_SCALE_ERROR * printed.printed_mm:
-        raise BadInput(
-            f"--doubt: {printed.doubt_mm:g} mm of {nominal} says nothing about the print"
-        )
-
-
-def _cards_lie_flush(path: Path) -> bool:
-    """Whether the markers of a board file lie nominally where cards flush with its edges have them."""
-    board = Board.load(path, as_meant=True)
-    if board.corners_mm is None or board.width_mm is None or board.height_mm is None:
-        return False
-    if board.dictionary == AUTO_DICTIONARY:
-        return False
-    cards = CardSet(len(board.corners_mm), board.marker_mm, board.dictionary)
-    try:
-        flush_mm = cards.corners_mm(board.width_mm, board.height_mm)
-    except BadInput:
-        return False
-    if flush_mm.keys() != board.corners_mm.keys():
-        return False
-    return all(
-        _corners_agree(corners, board.corners_mm[marker].tolist())
-        for marker, corners in flush_mm.items()
-    )
-
-
-def _corners_agree(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]) -> bool:
-    for first_corner, second_corner in zip(first, second, strict=True):
-        for a, b in zip(first_corner, second_corner, strict=True):
-            if not abs(a - b) < FLUSH_TOLERANCE_MM:
-                return False
-    return True
-
-
-def _remove_print_table(text: str) -> str:
-    """A board file's text without the table `[markers.print]`."""
-    kept, inside = [], False
-    for line in text.splitlines():
-        if line.lstrip().startswith("["):
-            inside = line.split("#")[0].strip() == "[markers.print]"
-        if not inside:
-            kept.append(line)
-    return "\n".join(kept).rstrip() + "\n"
-
-
-def _check_toml(path: Path, text: str) -> None:
-    """Fail where the text is not valid TOML: a file may have the table in a form that stays in it."""
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path}: [markers.print] cannot be added at its end: {error}") from None

@@ -33,7 +33,7 @@ def render_png(svg: str, width_px: int) -> bytes:
 
 
 def render_layer(overlay_svg: str, size_px: tuple[int, int]) -> Pixels:
-    """Return a transparent drawing as pixels (H, W, 4), blue green red alpha."""
+    """Return a transparent drawing of this size as pixels (H, W, 4), blue green red alpha."""
     import cv2
 
     width, height = size_px

@@ -69,14 +69,14 @@ class Drawing:
 
     def document(self, *below: str) -> str:
         """The drawing as an SVG document, on top of what lies `below`."""
-        return self.document_of(*below, *self.ground, *self.lines, *self.words)
+        parts = (*below, *self.ground, *self.lines, *self.words)
+        return self.document_of(parts, output_size(self.size_px))
 
-    def document_of(self, *parts: str) -> str:
-        """Some of its parts as an SVG document."""
-        width, height = self.size_px
-        shown = output_size(self.size_px)
-        size = {"viewBox": f"0 0 {width} {height}", "width": shown[0], "height": shown[1]}
-        return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **size)
+    def document_of(self, parts: Sequence[str], shown_px: tuple[int, int]) -> str:
+        """Some of its parts as an SVG document of a size that it fills, as a resized photo does."""
+        box = {"viewBox": "0 0 {} {}".format(*self.size_px), "preserveAspectRatio": "none"}
+        size = {"width": shown_px[0], "height": shown_px[1]}
+        return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **box, **size)
 
 
 def draw_report(report: Report) -> str:

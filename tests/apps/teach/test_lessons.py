@@ -1,6 +1,8 @@
 """Lessons come from bundles and from the store of phones; each is measured in a folder of its own."""
 
 import json
+import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,13 @@ def test_the_corrected_photos_of_a_store_are_lessons(tmp_path: Path) -> None:
     (lesson,) = lessons_of([tmp_path / "store"], MeasureRequest())
     with lesson.folder():
         assert len(lesson.read_options().fixes) == 1
+
+
+def test_a_store_that_a_server_uses_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    said = f"^{re.escape(str(folder))}: a server uses it: stop the server first$"
+    with closing(Store(folder)), pytest.raises(BadInput, match=said):
+        list(lessons_of([folder], MeasureRequest()))
 
 
 def test_a_photo_is_a_lesson_by_the_command_line_s_options(tmp_path: Path) -> None:

@@ -208,6 +208,13 @@ def test_every_measurement_of_a_server_is_told(taught: Path) -> None:
     assert serve._read_taught(None) == ""
 
 
+def test_one_photo_is_told_as_one(taught: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = Taught.load(taught).photos[:1]
+    Taught(weights_fingerprint(), one, {}).save(taught)
+    assert main(["teach", "--taught", str(taught), "--show"]) == 0
+    assert "what 1 corrected photo taught\n" in capsys.readouterr().out
+
+
 def test_the_user_s_file_names_it(
     taught: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

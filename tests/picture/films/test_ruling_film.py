@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 from overruler import picture
@@ -12,8 +14,11 @@ from overruler.errors import MissingExtra
 from overruler.picture import films
 from overruler.picture.answer_style import CLOSE_STYLE, NO_STYLE, YES_STYLE
 from overruler.picture.films import ruling_film
+from overruler.picture.films.film_encoding import even_size
 from overruler.picture.films.gif import STILL_LEVELS, encode_gif
-from overruler.picture.raster import Pixels, resize_by_area
+from overruler.picture.raster import Pixels, render_layer, resize_by_area
+from overruler.picture.report_drawing import Drawing
+from overruler.picture.svg import element
 from tests.reports import RULINGS, report
 
 REPORT = report(*RULINGS)
@@ -68,6 +73,32 @@ def test_a_webm_has_the_same_length_and_end(monkeypatch: pytest.MonkeyPatch) -> 
     pixels = last.to_ndarray(format="bgr24")
     whole = resize_by_area(picture.annotated_pixels(REPORT), (last.width, last.height))
     assert mean_change(pixels, whole) < 6
+
+
+@pytest.mark.parametrize("longest_px", range(120, 126))
+def test_a_ruling_is_drawn_at_any_size_of_the_film(
+    monkeypatch: pytest.MonkeyPatch, longest_px: int
+) -> None:
+    monkeypatch.setattr(ruling_film, "MAX_SIDE_PX", {".gif": longest_px})
+    film = Image.open(io.BytesIO(picture.annotated_bytes(REPORT, ".gif")))
+    assert 0 <= longest_px - max(film.size) < 2
+    assert not any(side % 2 for side in film.size)
+
+
+@settings(max_examples=30)
+@given(
+    width=st.integers(40, 5000),
+    height=st.integers(40, 5000),
+    longest_px=st.sampled_from(list(ruling_film.MAX_SIDE_PX.values())),
+)
+def test_the_parts_of_a_film_fill_it_whatever_the_size_of_the_photo(
+    width: int, height: int, longest_px: int
+) -> None:
+    ground = (element("rect", width=width, height=height),)
+    drawing = Drawing(ground, (), (), (), (width, height), 0)
+    size = even_size((width, height), min(1.0, longest_px / max(width, height)))
+    layer = render_layer(drawing.document_of(drawing.ground, size), size)
+    assert layer[..., 3].min() == 255
 
 
 def test_noise_does_not_change_a_gif() -> None:

@@ -41,7 +41,7 @@ def check_output(videos: list[Path], out: Path, together: bool = False) -> None:
     if out.suffix.lower() != ".mp4":
         raise BadInput(f"--video: {out}: the name must end in .mp4")
     check_writable(out)
-    if out.exists() and out.samefile(videos[0]):
+    if out.exists() and any(video.exists() and out.samefile(video) for video in videos):
         raise BadInput(f"--video: {out}: is the recording itself: choose another name")
 
 

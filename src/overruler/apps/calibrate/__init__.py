@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     if args.what == "board" and args.name == "":
         raise BadInput("--name: is empty: give the board's name, or leave --name away")
     read = (*args.photos, *(getattr(args, name, None) for name in ("board", "lens")))
-    check_outputs({"--out": args.out, "--picture": getattr(args, "picture", None)}, read)
+    check_outputs([("--out", args.out), ("--picture", getattr(args, "picture", None))], read)
     if args.what == "lens":
         from overruler.apps.calibrate.lens import calibrate_lens
 

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from overruler.errors import printable
 from overruler.picture.lens_coverage import draw_coverage, encode_drawing
 from overruler.units import SIGMAS_95
 from overruler.vision.calibrators.lens_error_map import (
@@ -51,9 +52,9 @@ def show_lens(
 def print_footer(console: Console, left_out: Mapping[str, str], written: Sequence[Path]) -> None:
     """Print which photos were left out, and the files that were written."""
     for name, reason in left_out.items():
-        console.print(Text(f"! left out: {name}: {reason}", style="yellow"))
+        console.print(Text(printable(f"! left out: {name}: {reason}"), style="yellow"))
     for path in written:
-        console.print(Text(f"written: {path}", style="dim"))
+        console.print(Text(printable(f"written: {path}"), style="dim"))
 
 
 def new_table(first: str, *others: str) -> Table:
@@ -69,7 +70,7 @@ def _photo_table(fit: LensFit) -> Table:
     for photo in fit.photos:
         count = len(photo.corners.xy_px)
         numbers = (f"{photo.tilt_deg:.0f}", f"{photo.corners.blur_px:.1f}", f"{photo.rms_px:.3f}")
-        table.add_row(Text(photo.name), str(count), *numbers)
+        table.add_row(Text(printable(photo.name)), str(count), *numbers)
     return table
 
 

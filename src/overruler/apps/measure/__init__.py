@@ -20,7 +20,7 @@ from overruler.apps.measure.photo_paths import (
 from overruler.apps.process.log import QUIET_HELP, add_log_arguments
 from overruler.apps.process.progress import progress_display
 from overruler.apps.settings.table_options import add_table_arguments, add_taught_argument
-from overruler.errors import BadInput
+from overruler.errors import BadInput, printable
 from overruler.writing import write_all_atomically
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _print_answers(options: MeasureOptions, report: "Report") -> None:
         from overruler.apps.measure.summary import ruling_lines
 
         for line in ruling_lines(report):
-            print(line.plain)
+            print(printable(line.plain))
 
 
 def _print_report(options: MeasureOptions, report: "Report") -> None:

@@ -29,9 +29,15 @@ from overruler.apps.process.log import say
 from overruler.apps.process.progress import track_progress
 from overruler.apps.process.worker import start_workers
 from overruler.apps.settings.measure_request import MeasureRequest
-from overruler.errors import BadInput, CannotMeasure, OverrulerError
+from overruler.errors import BadInput, CannotMeasure, OverrulerError, printable
 from overruler.sources.folder import find_photos
-from overruler.writing import check_ending, check_writable, write_all_atomically, write_atomically
+from overruler.writing import (
+    check_ending,
+    check_outputs,
+    check_writable,
+    write_all_atomically,
+    write_atomically,
+)
 
 MAX_JOBS = 32
 """Most processes that `--jobs` takes."""
@@ -57,6 +63,8 @@ class Outcome:
     """What `--json` prints, where it is asked for."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     """Its rows for `--csv`."""
+    trace: str = ""
+    """Where the program failed, for the log; empty where it did not."""
 
 
 def run_batch(args: argparse.Namespace) -> int:
@@ -66,6 +74,8 @@ def run_batch(args: argparse.Namespace) -> int:
     photos = photos_of(args.photo) if args.photo else []
     base = read_request(argparse.Namespace(**{**vars(args), "photo": [Path()], "csv": None}))
     check_name_fields([(f"--{name}", getattr(base, name)) for name in PER_PHOTO_OUTPUTS], photos)
+    check_fix(args.fix, photos, watch is not None)
+    check_files(base, photos, args.csv)
     load_options(request_for(base, photos[0] if photos else Path("photo.jpg")))
     results = Results(args.json, args.csv, bool(args.quiet and args.ask))
     requests = [request_for(base, photo) for photo in photos]
@@ -102,6 +112,21 @@ def check_batch(args: argparse.Namespace) -> None:
     check_ending("--csv", args.csv, CSV_ENDINGS)
     if args.csv:
         check_writable(args.csv)
+
+
+def check_fix(fix: Path | None, photos: Sequence[Path], watches: bool) -> None:
+    """Raise `BadInput` where the corrections of one photo would be made in others."""
+    if fix and (watches or len(photos) > 1):
+        raise BadInput("--fix corrects one photo: measure that photo alone")
+
+
+def check_files(base: MeasureRequest, photos: Sequence[Path], csv: Path | None) -> None:
+    """Raise `BadInput` where what is written for one photo is another one, or what all are read with."""
+    written = [("--csv", csv)]
+    for name in PER_PHOTO_OUTPUTS:
+        pattern = getattr(base, name)
+        written += [(f"--{name}", named_for(pattern, photo)) for photo in photos if pattern]
+    check_outputs(written, (*photos, base.board, base.lens, base.terrain, base.fix, base.taught))
 
 
 def request_for(base: MeasureRequest, photo: Path) -> MeasureRequest:
@@ -146,17 +171,18 @@ def measure_all(requests: Sequence[MeasureRequest], jobs: int) -> Iterator[Outco
 def measure_one(request: MeasureRequest) -> Outcome:
     """Measure a photo and write its files; whatever is wrong with it is its outcome."""
     import gc
+    import traceback
 
     try:
         return _measure(request)
     except OverrulerError as error:
-        text = " ".join(str(error).split())
-        return Outcome(request.photo, text.removeprefix(f"{request.photo}: "))
+        text = str(error).removeprefix(printable(f"{request.photo}: "))
+        return Outcome(request.photo, " ".join(text.split()))
     except MemoryError:
         return Outcome(request.photo, "needs more memory than there is: save it smaller")
     except Exception as error:  # one photo must not end the work on all others
-        name = type(error).__name__
-        return Outcome(request.photo, f"this should not have happened ({name}): please report it")
+        text = f"this should not have happened ({type(error).__name__}): please report it"
+        return Outcome(request.photo, text, trace=traceback.format_exc())
     finally:
         gc.collect()
 
@@ -196,6 +222,8 @@ class Results:
         if outcome.error:
             self.failed += 1
             logger.warning("%s: %s", outcome.photo, outcome.error)
+            for line in outcome.trace.splitlines():
+                logger.info("%s", line)
             if self.as_json:
                 failure = {"file": str(outcome.photo), "error": outcome.error}
                 print(json.dumps(failure), flush=True)
@@ -203,7 +231,7 @@ class Results:
         self.measured += 1
         others = [row for row in self.rows if row["photo"] != str(outcome.photo)]
         self.rows = others + outcome.rows  # it may have been replaced, and measured again
-        line = f"{outcome.photo}: {outcome.line}"
+        line = printable(f"{outcome.photo}: {outcome.line}")
         if self.as_json or self.answers_only:
             logger.info("%s", line)
             print(outcome.scene if self.as_json else line, flush=True)

@@ -213,7 +213,7 @@ def _check_outputs(args: MeasureRequest) -> None:
     photos = (args.photo, *args.more, *args.beside)
     others = (args.board, args.lens, args.terrain, args.fix, args.taught)
     check_different("PHOTO", photos)
-    check_outputs({f"--{name}": getattr(args, name) for name in names}, (*photos, *others))
+    check_outputs([(f"--{name}", getattr(args, name)) for name in names], (*photos, *others))
     check_ending("--scene", args.scene, SCENE_ENDINGS)
     check_ending("--csv", args.csv, CSV_ENDINGS)
 

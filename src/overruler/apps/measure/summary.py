@@ -11,6 +11,7 @@ from overruler.apps.measure.options import MeasureOptions
 from overruler.bases import Base
 from overruler.calibration import Advice, Calibration
 from overruler.detections import DetectedRuler, Detection
+from overruler.errors import printable
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.records import MovedRecord, PieceRecord, TerrainRecord
 from overruler.report import Report
@@ -52,7 +53,7 @@ def print_report(report: Report, written: Sequence[Path], advice: Advice | None 
     console.print()
     rulings = (*ruling_lines(report), *left_out_lines(report), *photo_lines(report, advice))
     for line in rulings:
-        console.print(line)
+        console.print(_on_one_line(line))
     console.print()
     for line in (
         *raised_ground_lines(report),
@@ -61,10 +62,14 @@ def print_report(report: Report, written: Sequence[Path], advice: Advice | None 
         *map(Text, taught_sentences(report.scene.extra)),
         *calibration_lines(report.calibration, report.scene.unit),
         assumed_ground_line(report),
+        *(Text(f"written: {path}", style="dim") for path in written),
     ):
-        console.print(line)
-    for path in written:
-        console.print(Text(f"written: {path}", style="dim"))
+        console.print(_on_one_line(line))
+
+
+def _on_one_line(line: Text) -> Text:
+    """A line with escapes for what names of files may hold."""
+    return Text(printable(line.plain), style=line.style)
 
 
 def piece_table(report: Report) -> Table:

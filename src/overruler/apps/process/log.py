@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from overruler.errors import BadInput, OverrulerError
+from overruler.errors import BadInput, OverrulerError, printable
 from overruler.writing import check_ending
 
 COMMAND_LOGGER = "overruler"
@@ -76,6 +76,13 @@ def keeping_log(args: argparse.Namespace) -> Iterator[None]:
             handler.close()
 
 
+class _LineFormatter(logging.Formatter):
+    """Makes a line of a message, whatever names it quotes; the trace of an error stands below it."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return printable(super().formatMessage(record))
+
+
 class _Printer(logging.Handler):
     """Prints some records on a standard stream: on the one that a progress bar puts there, too."""
 
@@ -84,7 +91,7 @@ class _Printer(logging.Handler):
     ) -> None:
         super().__init__()
         self._stream = stream
-        self.setFormatter(logging.Formatter(form))
+        self.setFormatter(_LineFormatter(form))
         self.addFilter(is_printed)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -121,5 +128,5 @@ def _log_file(path: Path) -> logging.Handler:
     except OSError as error:
         text = f"--log: {path}: cannot be written: {error.strerror or error}"
         raise BadInput(text) from None
-    file.setFormatter(logging.Formatter(LOG_FORMAT))
+    file.setFormatter(_LineFormatter(LOG_FORMAT))
     return file

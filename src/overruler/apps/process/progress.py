@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+from overruler.errors import printable
+
 T = TypeVar("T")
 logger = logging.getLogger("overruler.steps")
 
@@ -22,9 +24,10 @@ def progress_display(quiet: bool = False) -> Iterator[Callable[[str], None]]:
         yield logger.info
         return
     from rich.console import Console
+    from rich.text import Text
 
     with Console(stderr=True).status("starting") as status:
-        yield lambda text: status.update(f"{text} …")
+        yield lambda text: status.update(Text(f"{printable(text)} …"))
 
 
 def with_progress_bar(items: Sequence[T], description: str) -> Iterator[T]:

@@ -135,7 +135,8 @@ def _save(path: Path, taught: Taught) -> None:
 
 
 def _print(path: Path, taught: Taught) -> None:
-    print(f"{path}: what {len(taught.photos)} corrected photos taught")
+    count = format_count(len(taught.photos), "corrected photo")
+    print(printable(f"{path}: what {count} taught"))
     for photo in taught.photos:
         pieces = sum(one.is_piece for one in photo.findings)
         others = format_count(len(photo.findings) - pieces, "other")

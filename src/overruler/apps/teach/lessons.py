@@ -93,8 +93,12 @@ def _lesson_of_bundle(path: Path) -> Lesson:
 def _lessons_of_store(folder: Path) -> Iterator[Lesson]:
     """The corrected photos of a server's store; no server may use it meanwhile."""
     from overruler.apps.web.phone.store import Store
+    from overruler.apps.web.phone.store_lock import StoreInUse
 
-    store = Store(folder)
+    try:
+        store = Store(folder)
+    except StoreInUse:
+        raise BadInput(f"{folder}: a server uses it: stop the server first") from None
     try:
         found = store.newest(MAX_STORED)
     finally:

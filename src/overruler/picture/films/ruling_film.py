@@ -1,6 +1,6 @@
 """A ruling as a short film: the table, then the line as it grows, then the words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,17 +61,17 @@ def encode_ruling(report: Report, ending: str) -> bytes:
 def _render_stage(report: Report, longest_px: int) -> _Stage:
     drawing = report_drawing.draw_on_photo(report)
     size = even_size(drawing.size_px, min(1.0, longest_px / max(drawing.size_px)))
-    scale = size[0] / drawing.size_px[0]
+    scale = np.divide(size, drawing.size_px)
 
-    def render(*parts: str) -> Pixels:
-        return render_layer(drawing.document_of(*parts), size)
+    def render(parts: Sequence[str]) -> Pixels:
+        return render_layer(drawing.document_of(parts, size), size)
 
     return _Stage(
         photo=resize_by_area(extend_below(report.frame.shown, drawing.strip_px), size),
-        ground=render(*drawing.ground),
-        lines=tuple(map(render, drawing.lines)),
+        ground=render(drawing.ground),
+        lines=tuple(render([line]) for line in drawing.lines),
         ends_px=tuple(ends * scale for ends in drawing.ends_px),
-        words=render(*drawing.words),
+        words=render(drawing.words),
     )
 
 

@@ -14,6 +14,7 @@ from overruler.fixes import Fix
 from overruler.frame import Shot
 from overruler.sources.live import LiveReader, Source
 from overruler.track import Tick
+from overruler.vision.several_cameras.watch import WatchSeveral
 from tests.vision.several_cameras.stand_in import (
     TO_MM,
     UNTIL_S,
@@ -136,3 +137,20 @@ def test_the_table_is_watched_on_without_a_camera(number: int) -> None:
         assert last.lost is None
         assert "right: unplugged" in last.notes
         assert len(last.standing) == 3
+
+
+def test_a_picture_that_fails_is_logged_with_its_trace(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(self: WatchSeveral, shots: object) -> Tick:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr(WatchSeveral, "look", fail)
+    game = Game()
+    readers = [cast(LiveReader, Scripted(game, number)) for number in (0, 1)]
+    watcher = SeveralCamerasWatcher(
+        readers[0], cast(Any, game), game.told.append, game.ticks.append, others=readers[1:]
+    )
+    status = watcher._look_without_shot()
+    assert status.notes == ("this should not have happened (ZeroDivisionError): measuring again",)
+    assert "ZeroDivisionError: ours" in caplog.text

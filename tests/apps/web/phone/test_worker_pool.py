@@ -36,7 +36,9 @@ def pretend(connection: Any) -> None:
         if name == "babble":
             connection.send(5)
             continue
-        if name == "fail":
+        if name == "err":
+            connection.send(("failed", {"message": "ours", "trace": "Traceback\n"}, False))
+        elif name == "fail":
             connection.send(("failed", {"message": "no markers", "unmeasurable": True}, False))
         else:
             connection.send(("done", (os.getpid(), arguments), name == "grow"))
@@ -79,6 +81,15 @@ def test_a_task_that_fails_says_why_and_the_next_is_done() -> None:
         return 0
 
     act(work)
+
+
+def test_the_log_says_where_a_task_failed(caplog: pytest.LogCaptureFixture) -> None:
+    async def work(workers: WorkerPool, said: list[str]) -> None:
+        with pytest.raises(TaskFailed, match="ours"):
+            await workers.run_task("err", Path("2a"), [], said.append)
+
+    act(work)
+    assert caplog.messages == ["2a: ours", "Traceback"]
 
 
 @pytest.mark.parametrize("deed", ["die", "hang"])

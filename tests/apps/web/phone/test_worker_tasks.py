@@ -44,6 +44,18 @@ def test_a_correction_that_cannot_be_made_is_its_senders_fault(folder: Path) -> 
     assert texts(folder) == {}
 
 
+def test_what_should_not_happen_is_told_with_its_trace(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setitem(worker_tasks.TASKS, "correct", fail)
+    kind, value = correct(folder, "p01")
+    assert (kind, "ZeroDivisionError" in value["message"]) == ("failed", True)
+    assert "in fail\n" in value["trace"]
+
+
 @pytest.mark.parametrize("room", [0, 1, 2])
 def test_a_correction_for_which_there_is_no_room_changes_nothing(
     room: int, folder: Path, monkeypatch: pytest.MonkeyPatch

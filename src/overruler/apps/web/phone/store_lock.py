@@ -13,14 +13,18 @@ LOCK_FILE = "in-use"
 """Name of the file that a running server holds locked; the lock goes with the process, however it ends."""
 
 
+class StoreInUse(BadInput):
+    """Another process has the store."""
+
+
 def lock_folder(folder: Path) -> IO[bytes]:
-    """Lock a store for this process; `BadInput` if another server has it."""
+    """Lock a store for this process; `StoreInUse` if another server has it."""
     file = (folder / LOCK_FILE).open("ab")
     try:
         _lock_file(file)
     except (BlockingIOError, PermissionError):
         file.close()
-        raise BadInput(
+        raise StoreInUse(
             f"--store: {folder}: another server uses it: end that one, or give another folder"
         ) from None
     except OSError:

@@ -221,7 +221,7 @@ class WorkerProcess:
                 patience.reschedule(loop.time() + TASK_TIMEOUT_S)
                 _report(job, value)
                 continue
-            job.finish(value if kind == "done" else TaskFailed(**value))
+            job.finish(value if kind == "done" else _failure(job, value))
             has_grown = bool(rest[0])
             return not has_grown
 
@@ -232,6 +232,16 @@ class WorkerProcess:
         self._process.kill()
         self._process.join(_JOIN_TIMEOUT_S)
         self._connection.close()
+
+
+def _failure(job: _Job, arguments: dict[str, Any]) -> TaskFailed:
+    """The error of a task; where the program is at fault, the log has the trace."""
+    trace = arguments.pop("trace", "")
+    if trace:
+        logger.error("%s: %s", Path(job.task[1]).name, arguments["message"])
+    for line in trace.splitlines():
+        logger.error("%s", line)
+    return TaskFailed(**arguments)
 
 
 def _report(job: _Job, step: str) -> None:

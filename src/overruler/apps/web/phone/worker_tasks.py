@@ -6,6 +6,7 @@ A process does one task at a time, with the measurement's folder as its working 
 import json
 import os
 import signal
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -115,7 +116,7 @@ def _run_task(
 
 
 def _failure_of(error: Exception, request: MeasureRequest) -> dict[str, Any]:
-    """The arguments of `TaskFailed` for an error."""
+    """The arguments of `TaskFailed` for an error, and the trace of one that is the program's fault."""
     if isinstance(error, WriteFailed):
         return {"message": f"the disk: {error.reason}", "status": 503, "lacks_room": True}
     if isinstance(error, OverrulerError):
@@ -127,8 +128,8 @@ def _failure_of(error: Exception, request: MeasureRequest) -> dict[str, Any]:
         }
     if isinstance(error, MemoryError):
         return {"message": "the photo needs more memory than there is: save it smaller"}
-    name = type(error).__name__
-    return {"message": f"this should not have happened ({name}): please report it"}
+    text = f"this should not have happened ({type(error).__name__}): please report it"
+    return {"message": text, "trace": "".join(traceback.format_exception(error))}
 
 
 def _has_grown() -> bool:

@@ -1,5 +1,6 @@
 """The watcher of several cameras over one table; graphics are drawn over the first one's picture."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,6 +12,8 @@ from overruler.report import Report
 from overruler.sources.live import LiveReader
 from overruler.track import Tick
 from overruler.vision.several_cameras.watch import WatchSeveral
+
+logger = logging.getLogger("overruler.live")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,6 +64,7 @@ class SeveralCamerasWatcher(TableWatcher):
         except OverrulerError as error:
             return replace(self._status, spots=(), notes=(str(error),))
         except Exception as error:  # one picture must not end a broadcast
+            logger.exception("a picture could not be looked at")
             self._several.remeasure_table()
             note = f"this should not have happened ({type(error).__name__}): measuring again"
             return replace(self._status, report=None, spots=(), notes=(note,))
