@@ -9,14 +9,15 @@ from rich.text import Text
 
 from overruler.apps.measure.options import MeasureOptions
 from overruler.bases import Base
-from overruler.calibration import Advice, Calibration
+from overruler.calibration import Advice
 from overruler.detections import DetectedRuler, Detection
 from overruler.geometry.covariance import REACH_SIGMAS
+from overruler.photo_problems import problem_sentences
 from overruler.records import MovedRecord, PieceRecord, TerrainRecord
 from overruler.report import Report
 from overruler.scene import Piece
 from overruler.taught import taught_sentences
-from overruler.units import MILLIMETRES, SIGMAS_95, format_count, format_nominal, format_number
+from overruler.units import SIGMAS_95, format_count, format_nominal, format_number
 from overruler.verdict import Verdict
 
 NO_BASES_TEXT = "no bases were found; --game or --bases says which sizes to look for"
@@ -59,7 +60,8 @@ def print_report(report: Report, written: Sequence[Path], advice: Advice | None 
         *ruler_lines(report),
         *board_lines(report),
         *map(Text, taught_sentences(report.scene.extra)),
-        *calibration_lines(report.calibration, report.scene.unit),
+        calibration_line(report),
+        *problem_lines(report),
         assumed_ground_line(report),
     ):
         console.print(line)
@@ -206,16 +208,24 @@ def board_lines(report: Report) -> list[Text]:
     return [Text(f"board: {report.board.name}")]
 
 
-def calibration_lines(calibration: Calibration, unit: str = MILLIMETRES) -> list[Text]:
-    """The quality of the calibration, and its problems, the worst first."""
+def calibration_line(report: Report) -> Text:
+    """The quality of the calibration: of several photos that of the first."""
+    calibration, unit = report.calibration, report.scene.unit
     count = len(calibration.markers)
     facts = [f"{count} markers" if count else "points given by hand"]
     facts.append(f"{calibration.rms_px:.2f} px")
     if calibration.left_out_mm is not None:
         left_out = format_number(calibration.left_out_mm, unit, 2)
         facts.append(f"each marker predicted by the others to {left_out} {unit}")
-    lines = [Text(f"calibration: {', '.join(facts)}")]
-    return lines + [Text(f"! {problem.text}", style="yellow") for problem in calibration.problems]
+    whose = " of photo 1" if len(report.photos) > 1 else ""
+    return Text(f"calibration{whose}: {', '.join(facts)}")
+
+
+def problem_lines(report: Report) -> list[Text]:
+    """The problems of the calibration, the worst first; those of several photos photo by photo."""
+    by_photo = {n: photo.calibration.problems for n, photo in enumerate(report.photos, 1)}
+    sentences = problem_sentences(report.calibration.problems, by_photo)
+    return [Text(f"! {sentence}", style="yellow") for sentence in sentences]
 
 
 def assumed_ground_line(report: Report) -> Text:
