@@ -8,9 +8,10 @@ import pytest
 
 from overruler.apps import bundles, settle
 from overruler.apps.measure import load_options
-from overruler.apps.measure.summary import calibration_line, problem_lines
+from overruler.apps.measure.summary import calibration_line, problem_lines, ruler_lines
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.calibration import Problem
+from overruler.detections import DetectedRuler
 from overruler.errors import BadInput
 from overruler.lens import Lens, default_sigmas
 from overruler.picture import on_best_photo
@@ -105,3 +106,22 @@ def test_the_calibration_line_says_of_which_photo_it_is() -> None:
     photos = 2 * (TablePhoto(one.frame, one.calibration),)
     told = calibration_line(replace(one, photos=photos)).plain
     assert told.startswith("calibration of photo 1: 4 markers, 0.21 px")
+
+
+def test_no_ruler_confirms_the_scale_where_another_one_or_another_photo_contradicts_it() -> None:
+    one = report()
+    path = np.array([[0.0, 0], [152.4, 0]])
+    good, bad = (
+        DetectedRuler("legion", 152.4, 152.4 + off_mm, 0.1, path, 25.0, 9.0)
+        for off_mm in (0.1, 0.9)
+    )
+    disagrees = replace(one.calibration, problems=(Problem("ruler_disagrees", "reads 153.3"),))
+    photos = tuple(TablePhoto(one.frame, each) for each in (one.calibration, disagrees))
+    for told, confirmed in (
+        (replace(one, rulers=(good, good)), 2),
+        (replace(one, rulers=(good, bad)), 0),
+        (replace(one, rulers=(good,), photos=photos), 0),
+    ):
+        lines = [line.plain for line in ruler_lines(told)]
+        assert sum("confirmed" in line for line in lines) == confirmed
+        assert all("152.4 is right" in line for line in lines)

@@ -188,17 +188,28 @@ def raised_ground_lines(report: Report) -> list[Text]:
 def ruler_lines(report: Report) -> list[Text]:
     """A line for each ruler in the photo: its scale, which is independent of the markers'."""
     unit = report.scene.unit
-    return [Text(_ruler_line(ruler, unit)) for ruler in report.rulers]
+    agree = not _contradict_scale(report)
+    return [Text(_ruler_line(ruler, unit, agree)) for ruler in report.rulers]
 
 
-def _ruler_line(ruler: DetectedRuler, unit: str) -> str:
+def _ruler_line(ruler: DetectedRuler, unit: str, rulers_agree: bool) -> str:
     doubt_mm = SIGMAS_95 * ruler.sigma_mm
     segment, doubt = (format_number(mm, unit, 2) for mm in (ruler.segment_mm, doubt_mm))
     text = f"the ruler reads {segment} ± {doubt} {unit} a segment (95 %)"
     text += f", {format_nominal(ruler.nominal_mm, unit).removesuffix(f' {unit}')} is right"
-    if abs(ruler.segment_mm - ruler.nominal_mm) <= doubt_mm:
+    if rulers_agree:
         text += ": the scale is confirmed"
     return text
+
+
+def _contradict_scale(report: Report) -> bool:
+    """Whether a ruler contradicts the scale, or did in any of the photos."""
+    calibrations = (report.calibration, *(photo.calibration for photo in report.photos))
+    flags = {problem.flag for each in calibrations for problem in each.problems}
+    return "ruler_disagrees" in flags or any(
+        abs(ruler.segment_mm - ruler.nominal_mm) > SIGMAS_95 * ruler.sigma_mm
+        for ruler in report.rulers
+    )
 
 
 def board_lines(report: Report) -> list[Text]:
