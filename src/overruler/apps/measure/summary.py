@@ -27,6 +27,9 @@ ASSUMED_ON_MAT_TEXT = (
 LEFT_OUT_TEXT = (
     "may be no pieces, so nothing is ruled on them unless you ask (--fix confirms a piece)"
 )
+BY_HAND_TEXT = (
+    "placed by hand where the photo shows no base, so nothing is ruled on them unless you ask"
+)
 MOVED_TEXT = (
     "it is measured by the other photos and as unsure as it moved, "
     "so nothing is ruled on it unless you ask"
@@ -134,12 +137,16 @@ def ruling_lines(report: Report) -> list[Text]:
 
 
 def left_out_lines(report: Report) -> list[Text]:
-    """What no ruling was made on, because it may be no piece; nothing where questions were asked."""
+    """What no ruling was made on, as it may be no piece or rests on a hand; not what was asked about."""
     asked = {name for verdict in report.verdicts for name in verdict.pair or ()}
-    doubtful = [name for name in report.scene.reasons_for_doubt if name not in asked]
-    if not doubtful:
-        return []
-    return [Text(f"{LEFT_OUT_TEXT}: {', '.join(doubtful)}")]
+    reasons = report.scene.reasons_for_doubt.items()
+    left_out = {name: "by_hand" in reason for name, reason in reasons if name not in asked}
+    lines = []
+    for text, is_by_hand in ((LEFT_OUT_TEXT, False), (BY_HAND_TEXT, True)):
+        names = [name for name, by_hand in left_out.items() if by_hand == is_by_hand]
+        if names:
+            lines.append(Text(f"{text}: {', '.join(names)}"))
+    return lines
 
 
 def _verdict_line(verdict: Verdict) -> str:
