@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overruler.apps.cli import main
-from overruler.apps.measure.summary import calibration_lines, piece_table, ruling_lines
+from overruler.apps.measure.summary import calibration_line, piece_table, ruling_lines
 from overruler.house_rules import HouseRules
 from overruler.picture.drawable_ruling import drawable_ruling
 from overruler.picture.report_drawing import draw_overlay
@@ -93,7 +93,7 @@ def test_all_that_is_spoken_of_a_photo_has_one_unit(unit: str) -> None:
     assert margin_mm is not None
     assert f" {format_number(abs(margin_mm), unit)} {unit} inside the line" in ruling
     calibration = replace(told.calibration, left_out_mm=0.254)
-    [facts, *_] = [line.plain for line in calibration_lines(calibration, unit)]
+    facts = calibration_line(replace(told, calibration=calibration)).plain
     assert facts.endswith({MILLIMETRES: "0.25 mm", INCHES: "0.010 in"}[unit])
 
 

@@ -35,8 +35,8 @@ class Fix:
     """Centre of the base's underside in the board frame."""
     xy_px: Point | None = None
     """The same point in the photo, instead of `xy_mm`."""
-    photo: int = 0
-    """Index of the photo that `xy_px` is in, where there are several."""
+    photo: int | None = None
+    """Index of the photo that it is measured in, and that `xy_px` is in, where there are several."""
     sigma_px: float = CLICK_SIGMA_PX
     """1 σ of either coordinate of `xy_px`."""
     base: Base | None = None
@@ -49,6 +49,11 @@ class Fix:
     """Values of `LABEL_KEYS`."""
     location: str = "fix"
     """The file and the entry, for error messages."""
+
+    @property
+    def photo_index(self) -> int:
+        """Index of the photo that it is measured in; the first one where none is named."""
+        return self.photo or 0
 
     def fail(self, problem: str) -> NoReturn:
         """Raise `BadInput` about this correction."""

@@ -12,11 +12,13 @@ import pytest
 from overruler.apps import measure
 from overruler.apps.cli import main
 from overruler.apps.measure import MeasureOptions, batch, measuring
-from overruler.apps.measure.batch import measure_all, watch_photos
+from overruler.apps.measure.batch import Outcome, measure_all, watch_photos
+from overruler.apps.measure.outputs import CSV_COLUMNS
 from overruler.apps.measure.photo_paths import FolderWatch, expand_patterns, photos_of
 from overruler.apps.measure.summary import ruling_lines
 from overruler.errors import BadInput, CannotMeasure
 from overruler.report import Report
+from overruler.writing import WriteFailed
 from tests.reports import report
 
 SCALE = ("--marker-mm", "60", "--jobs", "1")
@@ -246,6 +248,43 @@ def test_a_photo_that_lands_under_the_name_of_another_replaces_no_files(
     assert (out / "turn2.json").read_text() == "of turn2.JPG"
     rows = list(csv.DictReader((out / "all.csv").read_text().splitlines()))
     assert len(rows) == len(report().scene.pieces)
+
+
+def test_a_photo_that_fails_leaves_none_of_its_rows(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another photo replaced it under its name."""
+    photo, table = folder / "turn10.jpg", folder / "all.csv"
+    monkeypatch.setattr(batch, "watch_photos", lambda watch, handle: handle(photo))
+    outcomes = iter([Outcome(photo, rows=[{"photo": str(photo)}]), Outcome(photo, "is blurred")])
+    monkeypatch.setattr(batch, "measure_one", lambda request: next(outcomes))
+    arguments = ["measure", str(photo), "--watch", str(folder), *SCALE, "--csv", str(table)]
+    assert main(arguments) == 3
+    assert list(csv.DictReader(table.read_text().splitlines())) == []
+
+
+def test_a_table_of_pieces_is_rewritten_where_every_photo_fails(folder: Path) -> None:
+    table = folder / "all.csv"
+    table.write_text("of yesterday")
+    blank = str(folder / "blank.png")
+    assert main(["measure", "--each", blank, *SCALE, "--csv", str(table)]) == 3
+    assert table.read_text().splitlines() == [",".join(CSV_COLUMNS)]
+
+
+def test_a_table_that_cannot_be_written_costs_a_line_a_photo_and_the_others_go_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(path: Path, data: str) -> None:
+        raise WriteFailed(path, "No space left on device")
+
+    monkeypatch.setattr(batch, "write_atomically", fail)
+    table = folder / "all.csv"
+    photos = [str(folder / name) for name in ("turn2.JPG", "turn10.jpg")]
+    assert main(["measure", "--each", *photos, *SCALE, "--csv", str(table)]) == 2
+    out, err = capsys.readouterr()
+    assert out.splitlines()[-1].startswith("2 of 2 photos measured in ")
+    said = f"{table}: cannot be written: No space left on device: make room, or name another file"
+    assert err.splitlines() == [f"overruler: {photo}: {said}" for photo in photos]
 
 
 def test_processes_yield_the_photos_in_order() -> None:

@@ -117,6 +117,16 @@ def test_questions_are_parsed() -> None:
         (["--marker-mm", "60", "--ask", '{"question": '], "--ask: not JSON"),
         (["--marker-mm", "60", "--ask", "[]"], "--ask"),
         (["--marker-mm", "60", "--ask", "{}"], "--ask: question: is missing"),
+        (["--marker-mm", "60", "--ask", "distance p01"], "--ask: to: is missing"),
+        (
+            ["--marker-mm", "60", "--ask", "distance p01 p02", "--ask", "range p01"],
+            "--ask 2: to: is missing",
+        ),
+        (["--marker-mm", "60", "--geojson", "a.json"], "--geojson: no question asks for an area"),
+        (
+            ["--marker-mm", "60", "--ask", "distance p01 p02", "--geojson", "a.json"],
+            "--geojson: no question asks for an area",
+        ),
         (["--marker-mm", "60", "--lens", "nowhere.toml"], "nowhere.toml"),
         (["--marker-mm", "60", "--picture", "out.bmp"], ".jpeg, .png, .svg, .gif or .webm"),
         (["--marker-mm", "60", "--picture", "nowhere/out.png"], "there is no folder"),
@@ -139,6 +149,13 @@ def test_a_wrong_option_is_refused_before_the_photo_is_looked_at(
     assert said in err
     assert (out, err.count("\n"), look) == ("", 1, [])
     assert not list(tmp_path.iterdir())
+
+
+def test_areas_that_are_asked_for_and_fields_that_a_preset_says_are_no_mistake() -> None:
+    area = ("--ask", '{"question": "area", "of": "p01", "within_in": 6}')
+    assert options("--marker-mm", "60", *area, "--geojson", "a.json").geojson == Path("a.json")
+    preset = ("--game", "melee_1_chain_2", "--ask", "within p01 p02")
+    assert len(options("--marker-mm", "60", *preset).questions) == 1
 
 
 def test_one_file_by_two_names_is_one_file(

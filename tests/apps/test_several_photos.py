@@ -8,7 +8,10 @@ import pytest
 
 from overruler.apps import bundles, settle
 from overruler.apps.measure import load_options
+from overruler.apps.measure.summary import calibration_line, problem_lines, ruler_lines
 from overruler.apps.settings.measure_request import MeasureRequest
+from overruler.calibration import Problem
+from overruler.detections import DetectedRuler
 from overruler.errors import BadInput
 from overruler.lens import Lens, default_sigmas
 from overruler.picture import on_best_photo
@@ -78,3 +81,47 @@ def test_a_picture_is_drawn_on_the_photo_that_shows_the_ruling_largest() -> None
     shown = on_best_photo(replace(one, calibration=far, photos=photos))
     assert shown.calibration is near
     assert on_best_photo(one) is one
+
+
+def test_the_problems_of_every_photo_are_told_once_and_with_its_number() -> None:
+    one = report()
+    own, of_all = one.calibration, Problem("photos_disagree", "the photos disagree")
+    blurred = Problem("blurred", "the photo is blurred")
+    first, second = (replace(own, problems=(*own.problems, *more)) for more in ((), (blurred,)))
+    photos = tuple(TablePhoto(one.frame, each) for each in (first, second, own))
+    shown = replace(own, problems=(of_all, *own.problems))
+    told = [line.plain for line in problem_lines(replace(one, calibration=shown, photos=photos))]
+    (few,) = own.problems
+    assert told == [
+        "! the photos disagree",
+        f"! photos 1, 2, 3: {few.text}",
+        "! photo 2: the photo is blurred",
+    ]
+    assert [line.plain for line in problem_lines(one)] == [f"! {few.text}"]
+
+
+def test_the_calibration_line_says_of_which_photo_it_is() -> None:
+    one = report()
+    assert calibration_line(one).plain.startswith("calibration: 4 markers, 0.21 px")
+    photos = 2 * (TablePhoto(one.frame, one.calibration),)
+    told = calibration_line(replace(one, photos=photos)).plain
+    assert told.startswith("calibration of photo 1: 4 markers, 0.21 px")
+
+
+def test_no_ruler_confirms_the_scale_where_another_one_or_another_photo_contradicts_it() -> None:
+    one = report()
+    path = np.array([[0.0, 0], [152.4, 0]])
+    good, bad = (
+        DetectedRuler("legion", 152.4, 152.4 + off_mm, 0.1, path, 25.0, 9.0)
+        for off_mm in (0.1, 0.9)
+    )
+    disagrees = replace(one.calibration, problems=(Problem("ruler_disagrees", "reads 153.3"),))
+    photos = tuple(TablePhoto(one.frame, each) for each in (one.calibration, disagrees))
+    for told, confirmed in (
+        (replace(one, rulers=(good, good)), 2),
+        (replace(one, rulers=(good, bad)), 0),
+        (replace(one, rulers=(good,), photos=photos), 0),
+    ):
+        lines = [line.plain for line in ruler_lines(told)]
+        assert sum("confirmed" in line for line in lines) == confirmed
+        assert all("152.4 is right" in line for line in lines)

@@ -102,6 +102,19 @@ def test_the_summary_says_what_may_be_no_piece_and_rules_on_others() -> None:
     assert left_out_lines(replace(plain, verdicts=())) == []
 
 
+def test_the_summary_does_not_ask_to_confirm_what_a_hand_placed() -> None:
+    """Confirming says that it is a piece, which nobody doubts: the photo does not show its place."""
+    plain = report()
+    first, second, *rest = plain.scene.pieces
+    doubted = replace(first, extra={**first.extra, "probability": 0.7})
+    placed = replace(second, extra={"by_hand": True, "corrections": ["add"], "fitted": False})
+    told = replace(plain, scene=replace(plain.scene, pieces=(doubted, placed, *rest)), verdicts=())
+    doubtful, by_hand = (line.plain for line in left_out_lines(told))
+    assert doubtful.endswith(f"(--fix confirms a piece): {first.id}")
+    assert by_hand.startswith("placed by hand where the photo shows no base")
+    assert by_hand.endswith(f": {second.id}")
+
+
 def test_the_summary_says_whose_a_piece_is_or_may_be() -> None:
     plain = report()
     first, second, third, *rest = plain.scene.pieces

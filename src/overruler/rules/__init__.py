@@ -17,12 +17,13 @@ from overruler.units import INCHES
 from overruler.verdict import Verdict
 
 if TYPE_CHECKING:
+    from overruler.rules.game import Game
     from overruler.rules.pair_ranges import Matrix
 
 VAGUE_SIGMA_MM = 300.0
 """1 σ of a place, in mm, from which nothing is certain: as long as a ruler, no photo is so unsure."""
 
-__all__ = ["ask", "clause_text", "game_of", "matrix", "read_question"]
+__all__ = ["ask", "check_question", "clause_text", "game_of", "matrix", "read_question"]
 
 
 def ask(scene: Scene, question: Node | Mapping[str, Any] | str) -> Verdict:
@@ -43,16 +44,7 @@ def ask(scene: Scene, question: Node | Mapping[str, Any] | str) -> Verdict:
         answers = ", ".join(sorted(game.questions))
         hint = did_you_mean(kind, game.questions)
         node.fail(f"{game.title} has no question {kind!r}; it answers: {answers}{hint}")
-    node = game.questions[kind].with_usual_names(node)
-    defaults = game.defaults_of(scene, kind, node)
-    if defaults:
-        node = Node({**defaults, **node.value}, node.name, node.path)
-    if missing := [name for name in game.questions[kind].needed if not node.has(name)]:
-        from overruler.rules.words import example_in_words
-
-        verb = "is missing" if len(missing) == 1 else "are missing"
-        said = example_in_words(scene, game, node)
-        node.fail(f"{', '.join(missing)}: {verb}{said and f'; ask, for example: {said}'}")
+    node, defaults = _with_defaults(scene, game, node)
     answer = game.questions[kind].answer
     verdict = with_reasons_for_doubt(scene, answer(scene, node))
     if defaults:
@@ -65,6 +57,27 @@ def ask(scene: Scene, question: Node | Mapping[str, Any] | str) -> Verdict:
         probability, alternative = scene.alternative_scene
         verdict = verdict.mixed_with(answer(alternative, node), probability)
     return verdict.without_certainty() if _is_vague(scene, verdict) else verdict
+
+
+def check_question(scene: Scene, question: Node) -> None:
+    """Raise `BadInput` where a question lacks a field; the scene needs no pieces yet."""
+    _with_defaults(scene, game_of(scene.game), question)
+
+
+def _with_defaults(scene: Scene, game: "Game", node: Node) -> tuple[Node, dict[str, Any]]:
+    """A question with what the scene says of fields that it leaves out, and these alone."""
+    question = game.questions[node["question"].text()]
+    node = question.with_usual_names(node)
+    defaults = game.defaults_of(scene, node["question"].text(), node)
+    if defaults:
+        node = Node({**defaults, **node.value}, node.name, node.path)
+    if missing := [name for name in question.needed if not node.has(name)]:
+        from overruler.rules.words import example_in_words
+
+        verb = "is missing" if len(missing) == 1 else "are missing"
+        said = example_in_words(scene, game, node)
+        node.fail(f"{', '.join(missing)}: {verb}{said and f'; ask, for example: {said}'}")
+    return node, defaults
 
 
 def _is_vague(scene: Scene, verdict: Verdict) -> bool:

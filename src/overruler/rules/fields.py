@@ -184,6 +184,8 @@ class Question(NamedTuple):
     """Optional fields of which exactly one is given."""
     more: Mapping[str, Any] = MappingProxyType({})
     """What the schema says of several fields together."""
+    is_area: bool = False
+    """Whether its answers are ground of the table, which has a shape."""
 
     @property
     def about(self) -> str:

@@ -155,8 +155,8 @@ def answer_hexes(scene: Scene, question: Node) -> Verdict:
 
 COMMON: Mapping[str, Question] = {
     "distance": Question(answer_distance),
-    "area": Question(answer_area, AREA_FIELDS, more=AREA_SHAPE),
-    "hexes": Question(answer_hexes),
+    "area": Question(answer_area, AREA_FIELDS, more=AREA_SHAPE, is_area=True),
+    "hexes": Question(answer_hexes, is_area=True),
 }
 """The questions that every game answers."""
 COMMON_TAPS = (

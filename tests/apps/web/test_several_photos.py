@@ -53,3 +53,12 @@ def test_problems_name_photos_by_their_numbers() -> None:
     calibration = {**table.extra["calibration"], "problems": [problem]}
     told = table_json(replace(table, extra={**table.extra, "calibration": calibration}))
     assert told["problems"] == ["photo 2 is left out: it is blurred"]
+
+
+def test_the_page_tells_the_problems_of_every_photo() -> None:
+    table = seen_twice("photo3.jpg")
+    blurred = {"flag": "blurred", "text": "the photo is blurred"}
+    first, second = table.extra["photos"]
+    second = {**second, "calibration": {**second["calibration"], "problems": [blurred]}}
+    told = table_json(replace(table, extra={**table.extra, "photos": [first, second]}))
+    assert "photo 3: the photo is blurred" in told["problems"]

@@ -1,16 +1,24 @@
 """Corrections of a table by several photos: what nobody touched stays as sure as it was."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from overruler.bases import Base
+from overruler.calibration import Calibration
+from overruler.detections import Detection
 from overruler.errors import BadInput
-from overruler.fixes import read_fixes
+from overruler.fixes import CLICK_SIGMA_PX, read_fixes
+from overruler.frame import Frame
 from overruler.geometry.covariance import Covariance
+from overruler.geometry.pose import Array
 from overruler.reading import Node
 from overruler.report import Report
+from overruler.vision.assembly import pointed_at
 from overruler.vision.assembly.corrections import apply_corrections
+from overruler.vision.detection.near_point import place_by_hand
 from tests.vision.fusion.test_look_at_all import measure, table
 
 
@@ -62,3 +70,46 @@ def test_a_place_may_be_pointed_at_in_any_photo(report: Report) -> None:
     assert (added.x_mm, added.y_mm) == pytest.approx((520, 160), abs=0.05)
     with pytest.raises(BadInput, match="there is no photo 3; they count from 0 to 2"):
         fixed(report, {"do": "add", "base": 27, "xy_px": pixel, "photo": 3})
+
+
+def test_a_place_in_mm_is_measured_in_the_photo_that_the_correction_names(report: Report) -> None:
+    place = {"xy_mm": [520, 160], "photo": 2}
+    for entry in ({"do": "move", "id": "p03"}, {"do": "add", "base": 27, "id": "new"}):
+        after = fixed(report, entry | place)
+        placed = next(one for one in after.scene.pieces if one.id == entry["id"])
+        stated = np.sqrt(np.diag(np.array(placed.covariance_mm2)))
+        assert stated == pytest.approx(_sigmas_of_pointing(report, 2), rel=0.05)
+        assert not np.allclose(stated, _sigmas_of_pointing(report, 0), rtol=0.05)
+    with pytest.raises(BadInput, match="there is no photo 3"):
+        fixed(report, {"do": "move", "id": "p03", "xy_mm": [520, 160], "photo": 3})
+
+
+def _sigmas_of_pointing(report: Report, photo: int) -> Array:
+    """1 σ in x and y of a finger at the place, in one of the photos."""
+    camera = report.photos[photo].calibration.camera
+    _, by_point, _ = camera.project_with_jacobians(np.array([520.0, 160.0, 0.0]))
+    mm_per_px = np.linalg.inv(by_point[:, :2])
+    return np.asarray(np.sqrt(np.diag(CLICK_SIGMA_PX**2 * mm_per_px @ mm_per_px.T)))
+
+
+@pytest.mark.parametrize("sees", [0, 1, 2])
+def test_a_place_in_mm_is_measured_in_the_photo_that_shows_a_base_there(
+    report: Report, sees: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(
+        frame: Frame, calibration: Calibration, base: Base, xy_mm: Array, z_mm: float, px: float
+    ) -> Detection | None:
+        if calibration is not report.photos[sees].calibration:
+            return None
+        placed = place_by_hand(calibration.camera, base, xy_mm, z_mm, px, 0.0)
+        return replace(placed, is_seen=True)
+
+    monkeypatch.setattr(pointed_at, "find_near_point", find)
+    after = fixed(
+        report,
+        {"do": "add", "base": 27, "id": "new", "xy_mm": [520, 160]},
+        {"do": "stand", "id": "new", "z_mm": 5},
+    )
+    added = after.scene.pieces[-1]
+    assert added.extra["fitted"]
+    assert [one["photo"] for one in added.extra["images"] if one["seen"]] == [sees]

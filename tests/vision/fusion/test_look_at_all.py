@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from evaluate.drawn.views import BOARD_MM, Truth, camera_from, see, without
+from overruler.apps.settings.known_boards import usual_boards
 from overruler.board import Board
 from overruler.calibration import Problem
 from overruler.errors import BadInput, CannotMeasure
@@ -53,6 +54,7 @@ def measure(
     photos: Sequence[SeenPhoto],
     fails: Callable[[int], bool] = lambda index: False,
     helper: Executor | None = None,
+    known: TableKnowledge = KNOWN,
 ) -> Report:
     def look(frame: Frame, index: int, board: Board | None, lens: object) -> Report:
         if fails(index):
@@ -60,7 +62,7 @@ def measure(
         return report_of(replace(photos[index], frame=frame))
 
     frames = [photo.frame for photo in photos]
-    return look_at_all(frames, look, KNOWN, lambda text: None, helper)
+    return look_at_all(frames, look, known, lambda text: None, helper)
 
 
 def variances(scene: Scene) -> Array:
@@ -83,6 +85,11 @@ def test_three_photos_make_one_scene_with_all_they_show() -> None:
         (0, False), (1, True), (2, True),
     ]  # fmt: skip
     assert Scene.from_json(report.scene.to_json()).to_json() == report.scene.to_json()
+
+
+def test_the_report_names_the_board_as_that_of_one_photo_does() -> None:
+    board = usual_boards()["6x3"]
+    assert measure(table(2), known=replace(KNOWN, board=board)).board is board
 
 
 class Helper(Executor):

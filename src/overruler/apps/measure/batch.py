@@ -32,6 +32,7 @@ from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError, printable
 from overruler.sources.folder import find_photos
 from overruler.writing import (
+    WriteFailed,
     check_ending,
     check_outputs,
     check_writable,
@@ -215,32 +216,50 @@ class Results:
     rows: list[dict[str, Any]] = field(default_factory=list)
     measured: int = 0
     failed: int = 0
+    csv_is_stale: bool = False
+    """Whether the CSV file could not be written when it was last due."""
     started_s: float = field(default_factory=time.monotonic)
 
     def take(self, outcome: Outcome) -> None:
         """Print an outcome; a photo that failed is told on standard error."""
-        if outcome.error:
-            self.failed += 1
-            logger.warning("%s: %s", outcome.photo, outcome.error)
-            for line in outcome.trace.splitlines():
-                logger.info("%s", line)
-            if self.as_json:
-                failure = {"file": str(outcome.photo), "error": outcome.error}
-                print(json.dumps(failure), flush=True)
-            return
-        self.measured += 1
         others = [row for row in self.rows if row["photo"] != str(outcome.photo)]
         self.rows = others + outcome.rows  # it may have been replaced, and measured again
+        if outcome.error:
+            self._tell_failure(outcome)
+        else:
+            self._tell_result(outcome)
+        if self.csv:
+            self._write_csv(self.csv, outcome.photo)
+
+    def _tell_failure(self, outcome: Outcome) -> None:
+        self.failed += 1
+        logger.warning("%s: %s", outcome.photo, outcome.error)
+        for line in outcome.trace.splitlines():
+            logger.info("%s", line)
+        if self.as_json:
+            failure = {"file": str(outcome.photo), "error": outcome.error}
+            print(json.dumps(failure), flush=True)
+
+    def _tell_result(self, outcome: Outcome) -> None:
+        self.measured += 1
         line = printable(f"{outcome.photo}: {outcome.line}")
         if self.as_json or self.answers_only:
             logger.info("%s", line)
             print(outcome.scene if self.as_json else line, flush=True)
         else:
             say(line)
-        if self.csv:
-            from overruler.apps.measure.outputs import csv_text
 
-            write_atomically(self.csv, csv_text(self.rows))
+    def _write_csv(self, path: Path, photo: Path) -> None:
+        """Write all rows; where that fails, the next photo writes them."""
+        from overruler.apps.measure.outputs import csv_text
+
+        try:
+            write_atomically(path, csv_text(self.rows))
+        except WriteFailed as error:
+            self.csv_is_stale = True
+            logger.warning("%s: %s: make room, or name another file", photo, error)
+        else:
+            self.csv_is_stale = False
 
     def finish(self) -> int:
         """Print the count; the exit status."""
@@ -248,7 +267,9 @@ class Results:
             took_s = time.monotonic() - self.started_s
             count = self.measured + self.failed
             say(f"{self.measured} of {count} photos measured in {took_s:.0f} s")
-        return CannotMeasure.exit_code if self.failed else 0
+        if self.failed:
+            return CannotMeasure.exit_code
+        return WriteFailed.exit_code if self.csv_is_stale else 0
 
 
 # --- a folder that photos land in ---

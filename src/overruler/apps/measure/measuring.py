@@ -81,10 +81,12 @@ def check_other_boards(
     if board is None or not board.layout_known:
         return
     from overruler.apps.settings.known_boards import known_boards
-    from overruler.vision.markers.recognize import is_same_layout, recognize_board
+    from overruler.vision.markers.recognize import fits_board, is_same_layout, recognize_board
 
+    if fits_board(frame, board):
+        return  # something else is wrong with the photo
     try:
-        fits = recognize_board(frame, (*others, *known_boards()))
+        fits = recognize_board(frame, (board, *others, *known_boards()))
     except CannotMeasure:
         return
     if not is_same_layout(fits, board):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from overruler.apps.geojson import check_geojson_path
-from overruler.apps.rulings import question_names
+from overruler.apps.measure.questions import check_asks_for_area, read_questions
 from overruler.apps.settings.game_choice import choose_game, recorded_game
 from overruler.apps.settings.house_options import (
     check_given_bases,
@@ -29,7 +29,6 @@ from overruler.lens import Lens
 from overruler.picture import ALL_ENDINGS, ENDINGS
 from overruler.picture.films import check_film_ending
 from overruler.reading import MAX_LENGTH_MM, Node, read_length
-from overruler.rules import game_of, read_question
 from overruler.taught import Taught
 from overruler.writing import (
     check_different,
@@ -132,6 +131,10 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
             check_writable(path)
     check_geojson_path(args.geojson)
     _check_outputs(args)
+    house = read_house(args, choice.preset)
+    questions = read_questions(args.ask, choice.game, house)
+    if args.geojson:
+        check_asks_for_area(choice.game, questions)
     return MeasureOptions(
         photo=args.photo,
         more=args.more,
@@ -147,8 +150,8 @@ def load_options(args: MeasureRequest) -> MeasureOptions:
         flat=args.flat,
         fixes=load_fixes(args.fix) if args.fix else (),
         taught=_read_taught(args.taught),
-        house=read_house(args, choice.preset),
-        questions=_parse_questions(args.ask, choice.game),
+        house=house,
+        questions=questions,
         scene=args.scene,
         picture=args.picture,
         doubt=args.doubt,
@@ -279,15 +282,3 @@ def _parse_point(text: str) -> PointCorrespondence:
     if not all(abs(value) <= MAX_LENGTH_MM for value in (u, v, x, y)):
         raise BadInput(f"--point: {text!r} holds a number that no photo or table has")
     return u, v, x, y
-
-
-def _parse_questions(texts: Sequence[str], game: str | None) -> tuple[dict[str, Any], ...]:
-    known = game_of(game or DEFAULT_GAME).questions if texts else {}
-    questions = []
-    for text, where in zip(texts, question_names("--ask", len(texts)), strict=True):
-        node = read_question(game or DEFAULT_GAME, text, where)
-        name = node["question"].text()
-        if name not in known:
-            raise UnknownName(f"{where}: question", name, known)
-        questions.append(node.value)
-    return tuple(questions)

@@ -9,15 +9,16 @@ from rich.text import Text
 
 from overruler.apps.measure.options import MeasureOptions
 from overruler.bases import Base
-from overruler.calibration import Advice, Calibration
+from overruler.calibration import Advice
 from overruler.detections import DetectedRuler, Detection
 from overruler.errors import printable
 from overruler.geometry.covariance import REACH_SIGMAS
+from overruler.photo_problems import problem_sentences
 from overruler.records import MovedRecord, PieceRecord, TerrainRecord
 from overruler.report import Report
 from overruler.scene import Piece
 from overruler.taught import taught_sentences
-from overruler.units import MILLIMETRES, SIGMAS_95, format_count, format_nominal, format_number
+from overruler.units import SIGMAS_95, format_count, format_nominal, format_number
 from overruler.verdict import Verdict
 
 NO_BASES_TEXT = "no bases were found; --game or --bases says which sizes to look for"
@@ -26,6 +27,9 @@ ASSUMED_ON_MAT_TEXT = (
 )
 LEFT_OUT_TEXT = (
     "may be no pieces, so nothing is ruled on them unless you ask (--fix confirms a piece)"
+)
+BY_HAND_TEXT = (
+    "placed by hand where the photo shows no base, so nothing is ruled on them unless you ask"
 )
 MOVED_TEXT = (
     "it is measured by the other photos and as unsure as it moved, "
@@ -60,7 +64,8 @@ def print_report(report: Report, written: Sequence[Path], advice: Advice | None 
         *ruler_lines(report),
         *board_lines(report),
         *map(Text, taught_sentences(report.scene.extra)),
-        *calibration_lines(report.calibration, report.scene.unit),
+        calibration_line(report),
+        *problem_lines(report),
         assumed_ground_line(report),
         *(Text(f"written: {path}", style="dim") for path in written),
     ):
@@ -137,12 +142,16 @@ def ruling_lines(report: Report) -> list[Text]:
 
 
 def left_out_lines(report: Report) -> list[Text]:
-    """What no ruling was made on, because it may be no piece; nothing where questions were asked."""
+    """What no ruling was made on, as it may be no piece or rests on a hand; not what was asked about."""
     asked = {name for verdict in report.verdicts for name in verdict.pair or ()}
-    doubtful = [name for name in report.scene.reasons_for_doubt if name not in asked]
-    if not doubtful:
-        return []
-    return [Text(f"{LEFT_OUT_TEXT}: {', '.join(doubtful)}")]
+    reasons = report.scene.reasons_for_doubt.items()
+    left_out = {name: "by_hand" in reason for name, reason in reasons if name not in asked}
+    lines = []
+    for text, is_by_hand in ((LEFT_OUT_TEXT, False), (BY_HAND_TEXT, True)):
+        names = [name for name, by_hand in left_out.items() if by_hand == is_by_hand]
+        if names:
+            lines.append(Text(f"{text}: {', '.join(names)}"))
+    return lines
 
 
 def _verdict_line(verdict: Verdict) -> str:
@@ -191,17 +200,28 @@ def raised_ground_lines(report: Report) -> list[Text]:
 def ruler_lines(report: Report) -> list[Text]:
     """A line for each ruler in the photo: its scale, which is independent of the markers'."""
     unit = report.scene.unit
-    return [Text(_ruler_line(ruler, unit)) for ruler in report.rulers]
+    agree = not _contradict_scale(report)
+    return [Text(_ruler_line(ruler, unit, agree)) for ruler in report.rulers]
 
 
-def _ruler_line(ruler: DetectedRuler, unit: str) -> str:
+def _ruler_line(ruler: DetectedRuler, unit: str, rulers_agree: bool) -> str:
     doubt_mm = SIGMAS_95 * ruler.sigma_mm
     segment, doubt = (format_number(mm, unit, 2) for mm in (ruler.segment_mm, doubt_mm))
     text = f"the ruler reads {segment} ± {doubt} {unit} a segment (95 %)"
     text += f", {format_nominal(ruler.nominal_mm, unit).removesuffix(f' {unit}')} is right"
-    if abs(ruler.segment_mm - ruler.nominal_mm) <= doubt_mm:
+    if rulers_agree:
         text += ": the scale is confirmed"
     return text
+
+
+def _contradict_scale(report: Report) -> bool:
+    """Whether a ruler contradicts the scale, or did in any of the photos."""
+    calibrations = (report.calibration, *(photo.calibration for photo in report.photos))
+    flags = {problem.flag for each in calibrations for problem in each.problems}
+    return "ruler_disagrees" in flags or any(
+        abs(ruler.segment_mm - ruler.nominal_mm) > SIGMAS_95 * ruler.sigma_mm
+        for ruler in report.rulers
+    )
 
 
 def board_lines(report: Report) -> list[Text]:
@@ -211,16 +231,24 @@ def board_lines(report: Report) -> list[Text]:
     return [Text(f"board: {report.board.name}")]
 
 
-def calibration_lines(calibration: Calibration, unit: str = MILLIMETRES) -> list[Text]:
-    """The quality of the calibration, and its problems, the worst first."""
+def calibration_line(report: Report) -> Text:
+    """The quality of the calibration: of several photos that of the first."""
+    calibration, unit = report.calibration, report.scene.unit
     count = len(calibration.markers)
     facts = [f"{count} markers" if count else "points given by hand"]
     facts.append(f"{calibration.rms_px:.2f} px")
     if calibration.left_out_mm is not None:
         left_out = format_number(calibration.left_out_mm, unit, 2)
         facts.append(f"each marker predicted by the others to {left_out} {unit}")
-    lines = [Text(f"calibration: {', '.join(facts)}")]
-    return lines + [Text(f"! {problem.text}", style="yellow") for problem in calibration.problems]
+    whose = " of photo 1" if len(report.photos) > 1 else ""
+    return Text(f"calibration{whose}: {', '.join(facts)}")
+
+
+def problem_lines(report: Report) -> list[Text]:
+    """The problems of the calibration, the worst first; those of several photos photo by photo."""
+    by_photo = {n: photo.calibration.problems for n, photo in enumerate(report.photos, 1)}
+    sentences = problem_sentences(report.calibration.problems, by_photo)
+    return [Text(f"! {sentence}", style="yellow") for sentence in sentences]
 
 
 def assumed_ground_line(report: Report) -> Text:

@@ -13,11 +13,12 @@ import numpy as np
 
 from overruler.apps.web.close_up import measured_line_json, round_px
 from overruler.apps.web.ready_scenes import camera_view, names_in
-from overruler.apps.web.several_photos import with_photo_numbers
+from overruler.apps.web.several_photos import photo_number, with_photo_numbers
 from overruler.bases import catalogue
 from overruler.calibration import CalibrationRecord
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.geometry.pose import Array
+from overruler.photo_problems import problem_sentences
 from overruler.picture.answer_style import AnswerStyle
 from overruler.picture.drawable_ruling import DrawableRuling, drawable_ruling, style_of
 from overruler.picture.painters import base_outline
@@ -47,7 +48,6 @@ def table_json(scene: Scene, photo: int = 0) -> dict[str, Any]:
     """All of the table that is drawn before a question: the board, the pieces and the problems."""
     view = camera_view(scene, photo)
     names = names_in(scene)
-    record = CalibrationRecord.from_json(scene.extra["calibration"])
     return {
         "game": scene.game,
         "unit": scene.unit,
@@ -59,13 +59,23 @@ def table_json(scene: Scene, photo: int = 0) -> dict[str, Any]:
             for index, piece in enumerate(scene.pieces)
         ],
         "problems": [
-            *(with_photo_numbers(problem.text) for problem in record.problems),
+            *(with_photo_numbers(text) for text in _problem_sentences(scene)),
             *taught_sentences(scene.extra),
         ],
         "bases": [base.to_json() | {"name": base.name} for base in catalogue(scene.game)],
         "bands": bool(range_lines_mm(scene)),
         "grid": scene.grid is not None,
     }
+
+
+def _problem_sentences(scene: Scene) -> list[str]:
+    """What is wrong with the photos of a scene."""
+    shown = CalibrationRecord.from_json(scene.extra["calibration"]).problems
+    by_photo = {
+        photo_number(photo["file"]): CalibrationRecord.from_json(photo["calibration"]).problems
+        for photo in scene.extra.get("photos", ())
+    }
+    return problem_sentences(shown, by_photo)
 
 
 def _piece_json(scene: Scene, view: View, index: int) -> dict[str, Any]:

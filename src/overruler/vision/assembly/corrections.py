@@ -6,13 +6,11 @@ Pieces keep their ids, and the ids of removed pieces are not given again.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, NoReturn
 
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.fixes import Fix, next_piece_id
-from overruler.geometry.batched.vectors import distance
 from overruler.geometry.covariance import Matrix2
 from overruler.records import (
     MEASURED_KEYS,
@@ -22,6 +20,7 @@ from overruler.records import (
 )
 from overruler.report import Report
 from overruler.scene import Piece, Scene
+from overruler.vision.assembly.corrected_piece import CorrectedPiece, check_no_overlap
 from overruler.vision.assembly.pointed_at import (
     raise_detection,
     resize_detection,
@@ -36,28 +35,8 @@ from overruler.vision.assembly.several_photos import (
 )
 from overruler.vision.assembly.to_scene import to_piece
 
-SAME_HEIGHT_MM = 5.0
-"""Bases whose heights differ by more may stand over each other, in mm."""
 LABEL_FIELDS = ("player", "unit", "leader", "kind", "stats")
 """Fields of a piece that no measurement changes."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _CorrectedPiece:
-    """A piece and its detection."""
-
-    piece: Piece
-    """The piece of the scene; a new measurement replaces its place only."""
-    detection: Detection
-    corrections: tuple[str, ...] = ()
-    """What was corrected about it."""
-    last_fix: Fix | None = None
-    """The last correction of its place."""
-    former_id: str = ""  # where it was renamed
-
-    @property
-    def id(self) -> str:
-        return self.piece.id
 
 
 @dataclass(slots=True, eq=False)
@@ -65,7 +44,7 @@ class _CorrectionState:
     """The pieces while corrections are applied."""
 
     report: Report  # as it was before
-    pieces: dict[str, _CorrectedPiece]
+    pieces: dict[str, CorrectedPiece]
     """By id, in the scene's order."""
     used_names: set[str]
     """All names that are or were in use."""
@@ -84,17 +63,25 @@ def apply_corrections(report: Report, fixes: Sequence[Fix]) -> Report:
         return report
     scene = report.scene
     found = zip(scene.pieces, report.detections, strict=True)
-    pieces = {piece.id: _CorrectedPiece(piece, detection) for piece, detection in found}
+    pieces = {piece.id: CorrectedPiece(piece, detection) for piece, detection in found}
     state = _CorrectionState(report, pieces, _names_in_use(scene), [])
     for told in fixes:
-        fix = on_seeing_photo(report, told)
+        fix = _on_seeing_photo(state, told)
         corrected = _ACTIONS[fix.do](state, fix)
         state.log.append(_correction_record(state, fix, corrected))
     return _build_report(state)
 
 
+def _on_seeing_photo(state: _CorrectionState, fix: Fix) -> Fix:
+    """A correction with the photo that it is measured in."""
+    piece = state.pieces.get(fix.id or "")
+    if piece is None:
+        return on_seeing_photo(state.report, fix, fix.base, ())
+    return on_seeing_photo(state.report, fix, piece.detection.base, piece.seen_in)
+
+
 def _correction_record(
-    state: _CorrectionState, fix: Fix, corrected: _CorrectedPiece | None
+    state: _CorrectionState, fix: Fix, corrected: CorrectedPiece | None
 ) -> CorrectionRecord:
     """What the scene says of a correction that was applied."""
     piece_id = fix.id or next(reversed(state.pieces), "")
@@ -113,7 +100,7 @@ def _names_in_use(scene: Scene) -> set[str]:
 def _build_report(state: _CorrectionState) -> Report:
     """The report after all corrections."""
     report, pieces = state.report, list(state.pieces.values())
-    _check_no_overlap(pieces)
+    check_no_overlap(pieces)
     detections = tuple(piece.detection for piece in pieces)
     placed = [(one.former_id or one.id, one.detection, one.last_fix) for one in pieces]
     flattened, covariance = place_jointly(report, placed)
@@ -131,25 +118,8 @@ def _build_report(state: _CorrectionState) -> Report:
     return replace(report, detections=detections, scene=scene, verdicts=())
 
 
-def _check_no_overlap(pieces: Sequence[_CorrectedPiece]) -> None:
-    """Reject a correction that puts a base where another one stands."""
-    for one, other in combinations(pieces, 2):
-        last, first = (one, other) if other.last_fix is None else (other, one)
-        if last.last_fix is not None and _overlap(one.detection, other.detection):
-            last.last_fix.fail(
-                f"{last.id} would stand where {first.id} does: move, resize or remove that one"
-            )
-
-
-def _overlap(one: Detection, other: Detection) -> bool:
-    if abs(one.z_mm - other.z_mm) >= SAME_HEIGHT_MM:
-        return False
-    nearest_mm = min(one.base.width_mm, other.base.width_mm) / 2
-    return distance(one.xy_mm, other.xy_mm) < nearest_mm
-
-
 def _build_piece(
-    report: Report, corrected: _CorrectedPiece, detection: Detection, covariance: Matrix2
+    report: Report, corrected: CorrectedPiece, detection: Detection, covariance: Matrix2
 ) -> Piece:
     """The piece of the new scene; one that no correction touched stays as it was."""
     before = corrected.piece
@@ -173,7 +143,7 @@ def _build_piece(
 # --- the actions ---
 
 
-def _find_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+def _find_piece(state: _CorrectionState, fix: Fix) -> CorrectedPiece:
     """The piece that a correction names."""
     return state.pieces[fix.id] if fix.id in state.pieces else _fail_unknown_piece(state, fix)
 
@@ -184,8 +154,8 @@ def _fail_unknown_piece(state: _CorrectionState, fix: Fix) -> NoReturn:
 
 
 def _record_change(
-    state: _CorrectionState, fix: Fix, piece: _CorrectedPiece, detection: Detection
-) -> _CorrectedPiece:
+    state: _CorrectionState, fix: Fix, piece: CorrectedPiece, detection: Detection
+) -> CorrectedPiece:
     """Give a piece its new detection."""
     changed = replace(
         piece,
@@ -197,7 +167,7 @@ def _record_change(
     return changed
 
 
-def _move_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+def _move_piece(state: _CorrectionState, fix: Fix) -> CorrectedPiece:
     piece = _find_piece(state, fix)
     old = piece.detection
     heading = old.heading_deg if fix.heading_deg is None else fix.heading_deg
@@ -205,21 +175,21 @@ def _move_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     return _record_change(state, fix, piece, moved)
 
 
-def _add_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+def _add_piece(state: _CorrectionState, fix: Fix) -> CorrectedPiece:
     name = fix.id or next_piece_id(state.used_names)
     _claim_name(state, fix, name)
     base = _needed_base(fix)
     piece = Piece(name, base, 0.0, 0.0, **_checked_labels(state, fix, name))
     heading = fix.heading_deg or 0.0
     detection = detect_in_photo(state.report, fix, name, base, heading)
-    return _record_change(state, fix, _CorrectedPiece(piece, detection), detection)
+    return _record_change(state, fix, CorrectedPiece(piece, detection), detection)
 
 
 def _remove_piece(state: _CorrectionState, fix: Fix) -> None:
     del state.pieces[_find_piece(state, fix).id]
 
 
-def _resize_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+def _resize_piece(state: _CorrectionState, fix: Fix) -> CorrectedPiece:
     piece = _find_piece(state, fix)
     base = _needed_base(fix)
     shown = on_photo_of(state.report, fix)
@@ -227,20 +197,20 @@ def _resize_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     return _record_change(state, fix, piece, resized)
 
 
-def _turn_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+def _turn_piece(state: _CorrectionState, fix: Fix) -> CorrectedPiece:
     piece = _find_piece(state, fix)
     turned = set_heading(state.report, piece.detection, fix.heading_deg or 0.0)
     return _record_change(state, fix, piece, turned)
 
 
-def _set_height(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+def _set_height(state: _CorrectionState, fix: Fix) -> CorrectedPiece:
     piece = _find_piece(state, fix)
     shown = on_photo_of(state.report, fix)
     raised = raise_detection(shown, fix, piece.id, piece.detection)
     return _record_change(state, fix, piece, raised)
 
 
-def _rename_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+def _rename_piece(state: _CorrectionState, fix: Fix) -> CorrectedPiece:
     old = _find_piece(state, fix)
     name = str(fix.labels.get("new_id", old.id))
     if name != old.id:
@@ -256,7 +226,7 @@ def _rename_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     return renamed
 
 
-def _confirm_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
+def _confirm_piece(state: _CorrectionState, fix: Fix) -> CorrectedPiece:
     old = _find_piece(state, fix)
     detection = replace(old.detection, is_confirmed=True)
     confirmed = replace(old, detection=detection, corrections=(*old.corrections, fix.do))
@@ -264,7 +234,7 @@ def _confirm_piece(state: _CorrectionState, fix: Fix) -> _CorrectedPiece:
     return confirmed
 
 
-_ACTIONS: Mapping[str, Callable[[_CorrectionState, Fix], _CorrectedPiece | None]] = {
+_ACTIONS: Mapping[str, Callable[[_CorrectionState, Fix], CorrectedPiece | None]] = {
     "move": _move_piece,
     "add": _add_piece,
     "remove": _remove_piece,

@@ -8,10 +8,11 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.detections import Detection
+from overruler.errors import BadInput
 from overruler.fixes import Fix
 from overruler.geometry.covariance import Covariance, RareAlternative
 from overruler.geometry.pose import Array
-from overruler.records import PhotoImageRecord, PieceRecord
+from overruler.records import PhotoImageRecord
 from overruler.report import Report, TablePhoto
 from overruler.scene import Scene
 from overruler.vision.assembly.pointed_at import detect_at_point
@@ -20,21 +21,39 @@ from overruler.vision.camera.table_bow import correct_detections_for_bow
 from overruler.vision.contours.reproject import reproject_outline
 
 
-def on_seeing_photo(report: Report, fix: Fix) -> Fix:
-    """A correction that points at no photo, looking at the first one that sees its piece."""
-    piece = next((one for one in report.scene.pieces if one.id == fix.id), None)
-    if fix.xy_px is not None or piece is None or not report.photos:
+def on_seeing_photo(report: Report, fix: Fix, base: Base | None, seen_in: Sequence[int]) -> Fix:
+    """A correction that names no photo, with one that shows where it points, or its piece.
+
+    `base` is the piece's, and `seen_in` the photos that it is measured in.
+    """
+    if fix.photo is not None or fix.xy_px is not None or not report.photos:
         return fix
-    images = PieceRecord.from_json(piece.extra).images
-    return replace(fix, photo=next((image.photo for image in images if image.seen), 0))
+    if fix.xy_mm is None or base is None:
+        return replace(fix, photo=next(iter(seen_in), 0))
+    others = [index for index in range(len(report.photos)) if index not in seen_in]
+    return replace(fix, photo=_photo_of_place(report, fix, base, [*seen_in, *others]))
+
+
+def _photo_of_place(report: Report, fix: Fix, base: Base, photos: Sequence[int]) -> int:
+    """The first photo that shows a base where a correction points, else the first of the place."""
+    of_place = []
+    for index in photos:
+        try:
+            found = detect_at_point(report.on_photo(index), fix, "", base, 0.0)
+        except BadInput:  # the place is outside this photo
+            continue
+        if found.is_seen:
+            return index
+        of_place.append(index)
+    return next(iter(of_place), 0)
 
 
 def on_photo_of(report: Report, fix: Fix) -> Report:
     """The report drawn on the photo that a correction points at; `BadInput` if there is none such."""
     count = max(len(report.photos), 1)
-    if not 0 <= fix.photo < count:
-        fix.fail(f"photo: there is no photo {fix.photo}; they count from 0 to {count - 1}")
-    return report.on_photo(fix.photo) if report.photos else report
+    if not 0 <= fix.photo_index < count:
+        fix.fail(f"photo: there is no photo {fix.photo_index}; they count from 0 to {count - 1}")
+    return report.on_photo(fix.photo_index) if report.photos else report
 
 
 def images_in(
@@ -58,7 +77,7 @@ def detect_in_photo(
 ) -> Detection:
     """The base where a fix points, in the photo that it names, drawn on the report's own photo."""
     found = detect_at_point(on_photo_of(report, fix), fix, name, base, heading_deg)
-    return reproject_outline(report.calibration.camera, found) if fix.photo else found
+    return reproject_outline(report.calibration.camera, found) if fix.photo_index else found
 
 
 def images_after(
@@ -66,7 +85,7 @@ def images_after(
 ) -> list[dict[str, Any]]:
     """Where all photos show a corrected piece; one placed anew is seen where somebody pointed at it."""
     if fix is not None:
-        seen = {fix.photo} if detection.is_seen else set()
+        seen = {fix.photo_index} if detection.is_seen else set()
     return [image.to_json() for image in images_in(detection, report.photos, seen)]
 
 

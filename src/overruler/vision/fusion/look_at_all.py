@@ -72,7 +72,8 @@ def look_at_all(
         problems.append(Problem("photos_disagree", DISAGREEMENT_TEXT))
     photos = share_table_doubt(photos)  # one that is left out says nothing of the table
     report = report_fused(fused, photos, known.game, seen.is_on_map)
-    report = replace(report, scene=replace(report.scene, grid=seen.grid))
+    scene = replace(report.scene, grid=seen.grid)
+    report = replace(report, scene=scene, board=known.board)
     return _with_problems(report, problems)
 
 

@@ -40,6 +40,11 @@ def recognize_board(frame: Frame, known: Iterable[Board]) -> Board:
     return best
 
 
+def fits_board(frame: Frame, board: Board) -> bool:
+    """Whether the markers of a photo lie as on a board."""
+    return _fit_share(board, _find_all(frame, board.dictionary)) <= MAX_FIT_SHARE
+
+
 def _find_all(frame: Frame, dictionary: str) -> dict[int, Marker]:
     return {marker.id: marker for marker in find_markers(frame, Board.free(1.0, dictionary))}
 

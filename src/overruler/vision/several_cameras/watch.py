@@ -6,7 +6,7 @@ second at most.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 
 import numpy as np
 
@@ -134,7 +134,9 @@ class WatchSeveral:
     def current_report(self) -> Report | None:
         """The table as it was last joined; None if not measured."""
         report = report_table(self._table, self.cameras, self.known.game, self._common.is_mapped)
-        return None if report is None else self._owned_report(report)
+        if report is None:
+            return None
+        return self._owned_report(replace(report, board=self.known.board))
 
     def correct(self, fixes: Sequence[Fix]) -> None:
         """Correct the table; the next rest reports it. `BadInput` where that is not possible."""
