@@ -12,7 +12,8 @@ import pytest
 from overruler.apps import measure
 from overruler.apps.cli import main
 from overruler.apps.measure import MeasureOptions, batch, measuring
-from overruler.apps.measure.batch import Outcome, measure_all, watch_photos
+from overruler.apps.measure.batch import measure_all, watch_photos
+from overruler.apps.measure.batch_results import Outcome
 from overruler.apps.measure.outputs import CSV_COLUMNS
 from overruler.apps.measure.photo_paths import FolderWatch, expand_patterns, photos_of
 from overruler.apps.measure.summary import ruling_lines

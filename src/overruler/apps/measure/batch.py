@@ -10,11 +10,12 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from overruler.apps.measure import measuring
+from overruler.apps.measure.batch_results import Outcome, Results
 from overruler.apps.measure.options import CSV_ENDINGS, load_options, read_request
 from overruler.apps.measure.photo_paths import (
     NO_PHOTO,
@@ -29,15 +30,13 @@ from overruler.apps.process.log import say
 from overruler.apps.process.progress import track_progress
 from overruler.apps.process.worker import start_workers
 from overruler.apps.settings.measure_request import MeasureRequest
-from overruler.errors import BadInput, CannotMeasure, OverrulerError, printable
+from overruler.errors import BadInput, OverrulerError, printable
 from overruler.sources.folder import find_photos
 from overruler.writing import (
-    WriteFailed,
     check_ending,
     check_outputs,
     check_writable,
     write_all_atomically,
-    write_atomically,
 )
 
 MAX_JOBS = 32
@@ -49,23 +48,6 @@ POLL_INTERVAL_S = 0.5
 
 
 logger = logging.getLogger("overruler.batch")
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a photo came to."""
-
-    photo: Path
-    error: str = ""
-    """Why it could not be measured; empty where it was."""
-    line: str = ""
-    """The result in one line."""
-    scene: str = ""
-    """What `--json` prints, where it is asked for."""
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    """Its rows for `--csv`."""
-    trace: str = ""
-    """Where the program failed, for the log; empty where it did not."""
 
 
 def run_batch(args: argparse.Namespace) -> int:
@@ -200,76 +182,6 @@ def _measure(request: MeasureRequest) -> Outcome:
         scene = json.dumps({"file": str(request.photo), **json_values(options, report)})
     rows = piece_rows(report, request.photo)
     return Outcome(request.photo, "", result_line(options, report), scene, rows)
-
-
-# --- what comes out ---
-
-
-@dataclass(slots=True)
-class Results:
-    """Prints each outcome as it comes, and keeps the CSV file up to date."""
-
-    as_json: bool
-    csv: Path | None
-    answers_only: bool = False
-    """Whether nothing is printed but the answers to what was asked."""
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    measured: int = 0
-    failed: int = 0
-    csv_is_stale: bool = False
-    """Whether the CSV file could not be written when it was last due."""
-    started_s: float = field(default_factory=time.monotonic)
-
-    def take(self, outcome: Outcome) -> None:
-        """Print an outcome; a photo that failed is told on standard error."""
-        others = [row for row in self.rows if row["photo"] != str(outcome.photo)]
-        self.rows = others + outcome.rows  # it may have been replaced, and measured again
-        if outcome.error:
-            self._tell_failure(outcome)
-        else:
-            self._tell_result(outcome)
-        if self.csv:
-            self._write_csv(self.csv, outcome.photo)
-
-    def _tell_failure(self, outcome: Outcome) -> None:
-        self.failed += 1
-        logger.warning("%s: %s", outcome.photo, outcome.error)
-        for line in outcome.trace.splitlines():
-            logger.info("%s", line)
-        if self.as_json:
-            failure = {"file": str(outcome.photo), "error": outcome.error}
-            print(json.dumps(failure), flush=True)
-
-    def _tell_result(self, outcome: Outcome) -> None:
-        self.measured += 1
-        line = printable(f"{outcome.photo}: {outcome.line}")
-        if self.as_json or self.answers_only:
-            logger.info("%s", line)
-            print(outcome.scene if self.as_json else line, flush=True)
-        else:
-            say(line)
-
-    def _write_csv(self, path: Path, photo: Path) -> None:
-        """Write all rows; where that fails, the next photo writes them."""
-        from overruler.apps.measure.outputs import csv_text
-
-        try:
-            write_atomically(path, csv_text(self.rows))
-        except WriteFailed as error:
-            self.csv_is_stale = True
-            logger.warning("%s: %s: make room, or name another file", photo, error)
-        else:
-            self.csv_is_stale = False
-
-    def finish(self) -> int:
-        """Print the count; the exit status."""
-        if not self.as_json:
-            took_s = time.monotonic() - self.started_s
-            count = self.measured + self.failed
-            say(f"{self.measured} of {count} photos measured in {took_s:.0f} s")
-        if self.failed:
-            return CannotMeasure.exit_code
-        return WriteFailed.exit_code if self.csv_is_stale else 0
 
 
 # --- a folder that photos land in ---

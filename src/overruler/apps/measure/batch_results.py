@@ -1,0 +1,98 @@
+"""What the photos of a batch came to: a line each, and one table of all pieces."""
+
+import json
+import logging
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from overruler.apps.process.log import say
+from overruler.errors import CannotMeasure, printable
+from overruler.writing import WriteFailed, write_atomically
+
+logger = logging.getLogger("overruler.batch")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a photo came to."""
+
+    photo: Path
+    error: str = ""
+    """Why it could not be measured; empty where it was."""
+    line: str = ""
+    """The result in one line."""
+    scene: str = ""
+    """What `--json` prints, where it is asked for."""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """Its rows for `--csv`."""
+    trace: str = ""
+    """Where the program failed, for the log; empty where it did not."""
+
+
+@dataclass(slots=True)
+class Results:
+    """Prints each outcome as it comes, and keeps the CSV file up to date."""
+
+    as_json: bool
+    csv: Path | None
+    answers_only: bool = False
+    """Whether nothing is printed but the answers to what was asked."""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    measured: int = 0
+    failed: int = 0
+    csv_is_stale: bool = False
+    """Whether the CSV file could not be written when it was last due."""
+    started_s: float = field(default_factory=time.monotonic)
+
+    def take(self, outcome: Outcome) -> None:
+        """Print an outcome; a photo that failed is told on standard error."""
+        others = [row for row in self.rows if row["photo"] != str(outcome.photo)]
+        self.rows = others + outcome.rows  # it may have been replaced, and measured again
+        if outcome.error:
+            self._tell_failure(outcome)
+        else:
+            self._tell_result(outcome)
+        if self.csv:
+            self._write_csv(self.csv, outcome.photo)
+
+    def _tell_failure(self, outcome: Outcome) -> None:
+        self.failed += 1
+        logger.warning("%s: %s", outcome.photo, outcome.error)
+        for line in outcome.trace.splitlines():
+            logger.info("%s", line)
+        if self.as_json:
+            failure = {"file": str(outcome.photo), "error": outcome.error}
+            print(json.dumps(failure), flush=True)
+
+    def _tell_result(self, outcome: Outcome) -> None:
+        self.measured += 1
+        line = printable(f"{outcome.photo}: {outcome.line}")
+        if self.as_json or self.answers_only:
+            logger.info("%s", line)
+            print(outcome.scene if self.as_json else line, flush=True)
+        else:
+            say(line)
+
+    def _write_csv(self, path: Path, photo: Path) -> None:
+        """Write all rows; where that fails, the next photo writes them."""
+        from overruler.apps.measure.outputs import csv_text
+
+        try:
+            write_atomically(path, csv_text(self.rows))
+        except WriteFailed as error:
+            self.csv_is_stale = True
+            logger.warning("%s: %s: make room, or name another file", photo, error)
+        else:
+            self.csv_is_stale = False
+
+    def finish(self) -> int:
+        """Print the count; the exit status."""
+        if not self.as_json:
+            took_s = time.monotonic() - self.started_s
+            count = self.measured + self.failed
+            say(f"{self.measured} of {count} photos measured in {took_s:.0f} s")
+        if self.failed:
+            return CannotMeasure.exit_code
+        return WriteFailed.exit_code if self.csv_is_stale else 0
