@@ -1,9 +1,10 @@
-"""The report on one picture of the table."""
+"""The report on one picture of the table, or on several, and what is wrong with them in words."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from overruler.board import Board
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, Problem
 from overruler.detections import DetectedRuler, Detection, RaisedArea
 from overruler.frame import Frame
 from overruler.scene import Scene
@@ -50,3 +51,27 @@ class Report:
         """The report drawn on another one of its photos."""
         photo = self.photos[index]
         return replace(self, frame=photo.frame, calibration=photo.calibration)
+
+
+def problem_sentences(
+    shown: Sequence[Problem], by_photo: Mapping[int, Sequence[Problem]]
+) -> list[str]:
+    """A sentence for each problem; of several photos it begins with their numbers.
+
+    `shown` are the problems of the photos as a whole, and of the one that is shown. `by_photo` has each
+    photo's own, by its number.
+    """
+    if len(by_photo) < 2:
+        return [problem.text for problem in shown]
+    numbers: dict[str, list[int]] = {}
+    for number, problems in by_photo.items():
+        for text in dict.fromkeys(problem.text for problem in problems):
+            numbers.setdefault(text, []).append(number)
+    of_all = [problem.text for problem in shown if problem.text not in numbers]
+    return of_all + [f"{_name_photos(those)}: {text}" for text, those in numbers.items()]
+
+
+def _name_photos(numbers: Sequence[int]) -> str:
+    """Photos by their numbers: `photo 2`, `photos 1, 3`."""
+    plural = "s" if len(numbers) > 1 else ""
+    return f"photo{plural} {', '.join(map(str, numbers))}"

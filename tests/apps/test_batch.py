@@ -11,7 +11,7 @@ import pytest
 
 from overruler.apps import measure
 from overruler.apps.cli import main
-from overruler.apps.measure import MeasureOptions, batch, measuring
+from overruler.apps.measure import MeasureOptions, batch, batch_results, measuring
 from overruler.apps.measure.batch import measure_all, watch_photos
 from overruler.apps.measure.batch_results import Outcome
 from overruler.apps.measure.outputs import CSV_COLUMNS
@@ -278,7 +278,7 @@ def test_a_table_that_cannot_be_written_costs_a_line_a_photo_and_the_others_go_o
     def fail(path: Path, data: str) -> None:
         raise WriteFailed(path, "No space left on device")
 
-    monkeypatch.setattr(batch, "write_atomically", fail)
+    monkeypatch.setattr(batch_results, "write_atomically", fail)
     table = folder / "all.csv"
     photos = [str(folder / name) for name in ("turn2.JPG", "turn10.jpg")]
     assert main(["measure", "--each", *photos, *SCALE, "--csv", str(table)]) == 2

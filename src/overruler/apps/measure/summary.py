@@ -13,9 +13,8 @@ from overruler.calibration import Advice
 from overruler.detections import DetectedRuler, Detection
 from overruler.errors import printable
 from overruler.geometry.covariance import REACH_SIGMAS
-from overruler.photo_problems import problem_sentences
 from overruler.records import MovedRecord, PieceRecord, TerrainRecord
-from overruler.report import Report
+from overruler.report import Report, problem_sentences
 from overruler.scene import Piece
 from overruler.taught import taught_sentences
 from overruler.units import SIGMAS_95, format_count, format_nominal, format_number

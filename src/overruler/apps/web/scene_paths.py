@@ -18,13 +18,13 @@ from overruler.bases import catalogue
 from overruler.calibration import CalibrationRecord
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.geometry.pose import Array
-from overruler.photo_problems import problem_sentences
 from overruler.picture.answer_style import AnswerStyle
 from overruler.picture.drawable_ruling import DrawableRuling, drawable_ruling, style_of
 from overruler.picture.painters import base_outline
 from overruler.picture.shades import COLOURS, outline_path, shade_layers
 from overruler.picture.svg import path_data
 from overruler.picture.view import View, offset_outline
+from overruler.report import problem_sentences
 from overruler.rules import clause_text
 from overruler.scene import Piece, Scene
 from overruler.taught import taught_sentences
