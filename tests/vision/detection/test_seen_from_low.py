@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -87,3 +88,14 @@ def test_bases_of_both_kinds_of_networks_count_and_those_in_play_tell_the_size(
     above = camera_over(20.0)
     from_above = replace(exact(above), markers=(0, 1, 2, 3))
     assert len(detect(photo(above, []), from_above, catalogue("legion"))) == len(usual)
+
+
+def test_where_only_rectangles_are_sought_the_networks_in_play_do_not_look(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    look = Mock()
+    monkeypatch.setattr(finders, "visible_in_play", look)
+    low = camera_over(50.0)
+    laid = replace(exact(low), markers=(0, 1, 2, 3))
+    detect(photo(low, []), laid, [Base.rectangle(25.0, 50.0)])
+    assert not look.called

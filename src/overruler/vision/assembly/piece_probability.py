@@ -1,8 +1,8 @@
 """How likely each finding of a photo is a piece at all.
 
 A finding's score says how much it looks like a base. Lookalikes can look so, too. A table that was
-laid out for measuring has hardly any, others have many (`rounds/lookalike_share.py`). On a table
-that nobody prepared the probability in play counts (`rounds/fit_rounds.py`).
+laid out for measuring has hardly any, others have many (`rounds/lookalike_share.py`). Where the networks
+for tables in play judged a finding, its probability in play counts (`rounds/fit_rounds.py`).
 """
 
 from collections.abc import Sequence

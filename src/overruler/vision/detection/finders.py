@@ -117,7 +117,8 @@ class Search:
         sizes_chosen = not covers_catalogue(sizes.radii_mm)
         in_play = is_in_play(calibration, sizes.radii_mm)
         everywhere = NO_SHAPES
-        if len(sizes.radii_mm) or sizes.ovals or sizes.stadiums:
+        seeks_curved = bool(len(sizes.radii_mm) or sizes.ovals or sizes.stadiums)
+        if seeks_curved:
             if in_play:
                 discs, everywhere = see_in_play(frame, camera, view)
             else:
@@ -136,7 +137,7 @@ class Search:
         if in_play:
             seen = visible_shapes(view, hidden, everywhere)
         from_low = None
-        if rings and is_seen_from_low(calibration, sizes.radii_mm):
+        if rings and seeks_curved and is_seen_from_low(calibration, sizes.radii_mm):
             from_low = visible_in_play(frame, camera, view, hidden)
         known = (
             discs,

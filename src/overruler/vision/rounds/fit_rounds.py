@@ -15,6 +15,7 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.geometry.relief import relief_displacement_per_mm
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.learned.coefficients import load_coefficients
@@ -140,8 +141,9 @@ def are_usual(radii: Array) -> bool:
 
 def slant_deg(calibration: Calibration) -> float:
     """Return the angle from straight down, in degrees, at which the camera sees the middle of the board."""
-    across = calibration.camera.center_mm - np.array([*calibration.board_mm, 0.0]) / 2
-    return float(np.degrees(np.arctan2(np.hypot(across[0], across[1]), across[2])))
+    middle = np.array(calibration.board_mm) / 2
+    leaning = relief_displacement_per_mm(calibration.camera, middle, 0.0)
+    return float(np.degrees(np.arctan(np.hypot(*leaning))))
 
 
 def has_catalogue_size(radii: Array) -> bool:
