@@ -1,6 +1,7 @@
 """`overruler calibrate`: photos in, a lens file or a board file out, whole or not at all."""
 
 import json
+import re
 from pathlib import Path
 
 import cv2
@@ -11,6 +12,7 @@ from rich.console import Console
 from evaluate.drawn.markers import camera_over
 from overruler.apps.calibrate.lens_output import print_footer
 from overruler.apps.cli import main
+from overruler.board import SCHEMA as BOARD_SCHEMA
 from overruler.board import Board
 from overruler.lens import Lens
 from tests.vision.charts import DISTORTION, MATRIX, POSES, photo
@@ -128,6 +130,53 @@ def test_what_is_wrong_is_one_line(
     assert err.count("\n") == 1
     assert said in err
     assert not list(tmp_path.iterdir())
+
+
+PRINTED = "printed_mm = 100\nacross_mm = 99.7\nalong_mm = 99.8\ndoubt_mm = 0.2\n"
+LAID = f'schema = "{BOARD_SCHEMA}"\nname = "kitchen"\nwidth_mm = 900\nheight_mm = 600\n[markers]\nsize_mm = 60\n'
+MEASURED = f"{LAID}[markers.print]\n{PRINTED}"
+CALIBRATED = f"{LAID}scale_share = 0.001\n"
+REMEDY = "name another file with --out, or remove this one first"
+
+
+@pytest.mark.parametrize(
+    ("there", "arguments", "lost"),
+    [
+        (MEASURED, ["board", "--name", "kitchen"], "holds the measured print"),
+        (CALIBRATED, ["board", "--name", "club"], "holds the calibrated scale"),
+        ('schema = "overruler/lens/1"', ["board"], "holds what is no board"),
+        (MEASURED, ["lens"], "holds what is no lens"),
+        (LAID, ["lens"], "holds what is no lens"),
+        ("[", ["lens"], "holds what is no lens"),
+        (CALIBRATED, ["board", "--name", "kitchen"], None),
+        (LAID, ["board", "--name", "club"], None),
+        ('schema = "overruler/lens/1"', ["lens"], None),
+    ],
+)
+def test_a_file_that_holds_something_else_is_kept(
+    there: str,
+    arguments: list[str],
+    lost: str | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It is refused before a photo is read: here there is none."""
+    out = tmp_path / "file.toml"
+    out.write_text(there, encoding="utf-8")
+    kind, *more = arguments
+    size = ["--marker-mm", "60"] if kind == "board" else []
+    assert main(["calibrate", kind, "nowhere.png", *size, *more, "--out", str(out)]) == 2
+    said = f"{out}: {lost}, which would be lost: {REMEDY}" if lost else "nowhere.png: no such file"
+    assert capsys.readouterr().err == f"overruler: {said}\n"
+    assert out.read_text(encoding="utf-8") == there
+
+
+def test_one_photo_is_counted_as_one(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photo, out = str(folder / "table0.png"), str(tmp_path / "table.toml")
+    assert main(["calibrate", "board", photo, "--marker-mm", "60", "--out", out]) == 0
+    assert re.search(r"px in 1 photo$", capsys.readouterr().out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("kind", ["lens", "board"])

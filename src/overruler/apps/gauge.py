@@ -22,6 +22,7 @@ from overruler.picture.sheets.gauge_sheet import (
     gauge_sheet_pdf,
 )
 from overruler.picture.sheets.marker_sheet import PAPERS_MM
+from overruler.units import format_count
 from overruler.writing import check_writable, write_atomically
 
 if TYPE_CHECKING:
@@ -140,8 +141,9 @@ def summary_lines(readings: Sequence[Reading]) -> list[str]:
     dx_mm = sum(reading.dx_mm for reading in readings) / len(readings)
     dy_mm = sum(reading.dy_mm for reading in readings) / len(readings)
     inside = sum(reading.off_mm <= reading.reach_mm for reading in readings)
+    bases = format_count(len(readings), "base")
     return [
-        f"{len(readings)} bases: half are within {median(off):.2f} mm, the worst is {max(off):.2f} mm off.",
+        f"{bases}: half are within {median(off):.2f} mm, the worst is {max(off):.2f} mm off.",
         f"All together lie {dx_mm:+.2f} mm to the right and {dy_mm:+.2f} mm up.",
         f"{inside} of {len(readings)} lie within the stated 95 % interval. "
         "A hand stands a base about 0.3 mm off, and that is in these figures.",

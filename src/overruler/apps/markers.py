@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from overruler.picture.sheets.gauge_sheet import KIT, KIT_CARDS, gauge_sheet_pdf
 from overruler.picture.sheets.marker_cards import CardSet
 from overruler.picture.sheets.marker_sheet import CHECK_BAR_MM, PAPERS_MM, marker_sheet_pdf
 from overruler.reading import Node
-from overruler.units import mm_from_inches
+from overruler.units import format_count, mm_from_inches
 from overruler.writing import check_writable, write_all_atomically, write_atomically
 
 MIN_MARKER_MM = 10.0
@@ -99,7 +99,7 @@ def check_pdf_ending(out: Path) -> None:
 
 def _write_card_sheet(args: argparse.Namespace) -> int:
     cards = _read_cards(args)
-    contents = f"{cards.count} markers of {cards.size_mm:g} mm, {cards.dictionary}"
+    contents = f"{format_count(cards.count, 'marker')} of {cards.size_mm:g} mm, {cards.dictionary}"
     return _write_sheet(args, cards, contents, lambda: marker_sheet_pdf(cards, args.paper))
 
 
@@ -129,8 +129,12 @@ def _write_sheet(
     return 0
 
 
-def check_nothing_measured(path: Path) -> None:
-    """Raise `BadInput` where a file stands that holds more than a new board file would."""
+def check_nothing_measured(path: Path, calibrated: str | None = None) -> None:
+    """Raise `BadInput` where a file stands that holds more than a new board file would.
+
+    `calibrated` is the name of a board that is written with its calibrated places. Those of the same board
+    are replaced by it, not lost.
+    """
     if not path.is_file():
         return
     try:
@@ -138,8 +142,15 @@ def check_nothing_measured(path: Path) -> None:
         node["schema"].choice((SCHEMA,))
         markers = node["markers"]
         lost = [what for key, what in MEASURED_KEYS.items() if markers.has(key)]
+        if calibrated is not None and node.get("name", Node.text, path.stem) == calibrated:
+            lost = [what for what in lost if what == MEASURED_KEYS["print"]]
     except BadInput:
         lost = ["what is no board"]
+    refuse_loss(path, lost)
+
+
+def refuse_loss(path: Path, lost: Sequence[str]) -> None:
+    """Raise `BadInput` where a file holds something that would be lost with it."""
     if lost:
         raise BadInput(
             f"{path}: holds {' and '.join(lost)}, which would be lost: "

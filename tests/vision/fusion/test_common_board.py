@@ -38,7 +38,7 @@ def test_a_photo_that_shows_one_marker_spoils_no_others(seen: list[Sequence[Mark
     board = map_free_markers(frames(3), FREE)
     assert set(board.corners_mm or {}) == set(ANYWHERE)
     seen[1] = seen[1][:1]
-    with pytest.raises(CannotMeasure, match=r"photo1\.jpg shares 1 markers .*, 3 are needed"):
+    with pytest.raises(CannotMeasure, match=r"photo1\.jpg shares 1 marker with .*, 3 are needed"):
         map_free_markers(frames(2), FREE)
 
 

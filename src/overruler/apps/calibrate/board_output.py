@@ -16,7 +16,7 @@ from overruler.apps.calibrate.lens_output import (
     print_footer,
 )
 from overruler.geometry.pose import wrapped_turn
-from overruler.units import SIGMAS_95
+from overruler.units import SIGMAS_95, format_count
 from overruler.vision.calibrators.marker_map import UNMEASURED_SCALE_SHARE, MarkerMapFit
 
 
@@ -44,7 +44,7 @@ def _board_lines(fit: MarkerMapFit) -> Iterator[str]:
     typical_mm = SIGMAS_95 * float(np.median(sigmas_mm))
     worst_mm = SIGMAS_95 * float(sigmas_mm.max())
     yield f"from marker to marker: ± {typical_mm:.2f} mm (95 %) typically, ± {worst_mm:.2f} mm at worst"
-    yield f"edges fit to {fit.rms_px:.3f} px in {len(fit.photos)} photos"
+    yield f"edges fit to {fit.rms_px:.3f} px in {format_count(len(fit.photos), 'photo')}"
     if fit.disagreement > DISAGREEMENT_WARNING:
         yield (
             "! the photos contradict one another: "

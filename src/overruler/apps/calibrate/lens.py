@@ -11,6 +11,7 @@ from overruler.apps.measure.options import check_picture_ending
 from overruler.board import DICTIONARIES
 from overruler.chart import MIN_SQUARES_PER_SIDE, Chart
 from overruler.errors import BadInput, UnknownName
+from overruler.lens import SCHEMA
 from overruler.reading import Node, read_length
 from overruler.writing import check_writable, write_atomically
 
@@ -46,6 +47,17 @@ def calibrate_lens(args: argparse.Namespace) -> int:
     written = [path for path in (args.out, args.picture) if path]
     lens_output.show_lens(fit, left_out, error_map, suggestions, written)
     return 0
+
+
+def check_replaces_lens(path: Path) -> None:
+    """Raise `BadInput` where a file stands that is no lens file: a board's, say."""
+    from overruler.apps.markers import refuse_loss
+
+    if path.is_file():
+        try:
+            Node.of_toml(path)["schema"].choice((SCHEMA,))
+        except BadInput:
+            refuse_loss(path, ["what is no lens"])
 
 
 def _read_chart(args: argparse.Namespace) -> Chart:

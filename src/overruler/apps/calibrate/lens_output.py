@@ -11,7 +11,7 @@ from rich.text import Text
 
 from overruler.errors import printable
 from overruler.picture.lens_coverage import draw_coverage, encode_drawing
-from overruler.units import SIGMAS_95
+from overruler.units import SIGMAS_95, format_count
 from overruler.vision.calibrators.lens_error_map import (
     REFERENCE_TABLE_MM,
     REFERENCE_TILT_DEG,
@@ -90,7 +90,7 @@ def _lens_lines(
     fit: LensFit, error_map: LensErrorMap, suggestions: Sequence[Suggestion]
 ) -> Iterator[str]:
     yield _table_precision_line(error_map)
-    yield f"corners fit to {fit.rms_px:.3f} px in {len(fit.photos)} photos"
+    yield f"corners fit to {fit.rms_px:.3f} px in {format_count(len(fit.photos), 'photo')}"
     if fit.disagreement > DISAGREEMENT_WARNING:
         ratio = np.sqrt(fit.disagreement)
         yield (
@@ -175,7 +175,7 @@ def lens_picture(fit: LensFit, error_map: LensErrorMap, ending: str) -> bytes:
     corners_px = [photo.corners.xy_px for photo in fit.photos]
     count = sum(len(xy_px) for xy_px in corners_px)
     title = (
-        f"{len(fit.photos)} photos, {count} corners (dots)",
+        f"{format_count(len(fit.photos), 'photo')}, {count} corners (dots)",
         f"± mm (95 %) on a table {REFERENCE_TABLE_MM / 1000:g} m wide: "
         f"{SIGMAS_95 * error_map.typical_mm:.2f}, at worst {SIGMAS_95 * error_map.worst_mm:.2f}",
     )

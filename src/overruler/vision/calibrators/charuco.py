@@ -15,6 +15,7 @@ from overruler.chart import Chart
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
+from overruler.units import format_count
 from overruler.vision.calibrators.corner_refine import CornerRefiner
 from overruler.vision.calibrators.sheet_warp import SheetWarp
 from overruler.vision.imaging.subpixel_edges import Floats
@@ -98,7 +99,7 @@ def find_chart(frame: Frame, chart: Chart) -> ChartCorners:
     corners = _refine_corners(np.asarray(smoothed, np.float32), chart, warp, seen_mm)
     count = len(corners.xy_px)
     if count < MIN_CORNERS:
-        few = f"only {count} corners of the sheet are seen, {MIN_CORNERS} are needed"
+        few = f"only {format_count(count, 'corner')} of the sheet can be seen, {MIN_CORNERS} are needed"
         raise CannotMeasure(f"{few}: have all of it in the picture, flat")
     return corners
 
@@ -112,11 +113,11 @@ def _locate_markers(grey: NDArray[np.uint8], chart: Chart) -> tuple[Array, Array
     found = _detect_markers(grey, chart)
     known = [number for number in found if number in places]
     if len(known) < MIN_MARKERS:
-        few = (
-            f"only {len(known)} markers of the sheet are" if known else "no marker of the sheet is"
-        )
+        few = "no marker of the sheet is seen"
+        if known:
+            few = f"only {format_count(len(known), 'marker')} of the sheet can be seen"
         question = "is it the sheet that was printed, sharp and large in the picture?"
-        raise CannotMeasure(f"{few} seen; {question}")
+        raise CannotMeasure(f"{few}; {question}")
     mm = np.concatenate([places[number][:, :2] for number in known])
     px = np.concatenate([found[number] for number in known])
     limit_px = 0.5 * _median_side_px([found[number] for number in known])
@@ -214,7 +215,7 @@ def _too_blurred_message(blur_px: float, corners: int) -> str:
     if blur_px > 1:
         remedy = "hold still, focus on the sheet, and use more light"
         return f"blurred over {2 * blur_px:.0f} px: {remedy}"
-    few = f"only {corners} corners of the sheet can be measured, {MIN_CORNERS} are needed"
+    few = f"only {format_count(corners, 'corner')} of the sheet can be measured, {MIN_CORNERS} are needed"
     return f"{few}: show more of it"
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
+from overruler.units import format_count
 from overruler.vision.calibrators.marker_map import MIN_MARKERS, MarkerMapFit, fit_marker_map
 from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.markers.detect import find_markers
@@ -71,6 +72,6 @@ def _refuse(frame: Frame, markers: Sequence[Marker], known: set[int]) -> NoRetur
     shared = len(known & {marker.id for marker in markers})
     needed = min(MIN_SHARED_MARKERS, len(known))
     raise CannotMeasure(
-        f"{frame.name} shares {shared} markers with the other photos, {needed} are needed: "
+        f"{frame.name} shares {format_count(shared, 'marker')} with the other photos, {needed} are needed: "
         "is it of another table? Else have more markers in every photo"
     )
