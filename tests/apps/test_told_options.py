@@ -128,3 +128,12 @@ def test_the_summary_says_whose_a_piece_is_or_may_be() -> None:
     )
     assert str(notes[0]).endswith("Anna")
     assert [str(note) for note in notes[1:3]] == ["of Anna or Ben?", "of Ben perhaps"]
+
+
+def test_no_name_changes_the_terminal() -> None:
+    plain = report()
+    first, *rest = plain.scene.pieces
+    named = replace(first, id="x\x1b[31m", player="Anna\u202e\x1b]0;")
+    table = piece_table(replace(plain, scene=replace(plain.scene, pieces=(named, *rest))))
+    assert str(next(iter(table.columns[0].cells))) == "x\\x1b[31m"
+    assert str(next(iter(table.columns[-1].cells))).endswith("Anna\\u202e\\x1b]0;")

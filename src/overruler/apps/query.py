@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from overruler.errors import BadInput, MissingExtra
+from overruler.errors import BadInput, MissingExtra, printable
 
 TABLES = ("positions", "moves", "rulings", "allowances", "contacts", "turns")
 """The tables; each holds all films, with a column `film`."""
 
 REMEDY = "give the folder that overruler analyze wrote into"
+EXAMPLE = "give a query, 'select * from moves' say"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,9 +33,9 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(*names)
+    table = Table(*map(printable, names))
     for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row))
+        table.add_row(*("" if value is None else printable(str(value)) for value in row))
     Console(markup=False).print(table)
     return 0
 
@@ -56,6 +57,8 @@ def run_query(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]
         )  # the query reads these tables only
         try:
             result = connection.execute(sql)
+            if result is None:
+                raise BadInput(f"SQL: {sql!r} asks nothing: {EXAMPLE}")
             rows = result.fetchall()
         except duckdb.Error as error:
             raise BadInput(f"SQL: {str(error).splitlines()[0]}") from None

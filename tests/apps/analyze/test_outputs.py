@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overruler.apps import query
+from overruler.apps import cli, query
 from overruler.apps.analyze import film_rulings, page, segment, tables, turns
 from overruler.apps.analyze.folder_names import folder_names
 from overruler.apps.analyze.merge import FilmResults
@@ -110,6 +111,36 @@ def test_queries_that_are_wrong_are_refused_in_a_line(film: FilmResults, tmp_pat
     with pytest.raises(BadInput, match="SQL: "):
         query.run_query(tmp_path, f"COPY moves TO '{tmp_path}/stolen.csv'")
     assert not (tmp_path / "stolen.csv").exists()
+
+
+@pytest.mark.parametrize("sql", ["", ";", "-- x"])
+def test_a_query_that_asks_nothing_is_told_so(film: FilmResults, tmp_path: Path, sql: str) -> None:
+    pytest.importorskip("pyarrow", reason="tables need pyarrow")
+    pytest.importorskip("duckdb", reason="queries need DuckDB")
+    tables.write_tables(film, tmp_path, None, None)
+    with pytest.raises(BadInput) as refused:
+        query.run_query(tmp_path, sql)
+    assert str(refused.value) == (
+        f"SQL: {sql!r} asks nothing: give a query, 'select * from moves' say"
+    )
+
+
+def test_what_a_film_is_called_changes_no_terminal(
+    film: FilmResults,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("pyarrow", reason="tables need pyarrow")
+    pytest.importorskip("duckdb", reason="queries need DuckDB")
+    folder = tmp_path / "red\x1b[31m\u202e"
+    folder.mkdir()
+    tables.write_tables(film, folder, None, None)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert cli.main(["query", str(tmp_path), "select film from moves"]) == 0
+    shown = capsys.readouterr().out
+    assert "red\\x1b[31m\\u202e" in shown
+    assert "\u202e" not in shown
 
 
 def test_pictures_stay_in_their_files_until_the_page_is_written(

@@ -91,7 +91,7 @@ def piece_table(report: Report) -> Table:
 
 
 def _piece_cells(piece: Piece, detection: Detection, sigma_mm: float, unit: str) -> tuple[str, ...]:
-    return (
+    cells = (
         piece.id,
         piece.base.name,
         format_number(piece.x_mm, unit),
@@ -100,6 +100,7 @@ def _piece_cells(piece: Piece, detection: Detection, sigma_mm: float, unit: str)
         f"{detection.visible:.0%}",
         _piece_notes(piece, detection.alternative_bases),
     )
+    return tuple(map(printable, cells))
 
 
 def _piece_notes(piece: Piece, alternatives: Sequence[Base]) -> str:
