@@ -6,7 +6,7 @@ import numpy as np
 
 from overruler.apps.analyze.event_log import move_data, rest_data
 from overruler.apps.analyze.merge import Data, FilmResults
-from overruler.errors import CannotMeasure
+from overruler.errors import CannotMeasure, printable
 from overruler.fixes import next_piece_id
 from overruler.geometry.pose import Array
 from overruler.pieces import Piece
@@ -31,12 +31,13 @@ def analyze_folder(folder: Path, referee: Referee) -> FilmResults:
         try:
             report = referee.look(load_photo(path))
         except CannotMeasure as error:
-            film.problems.append(str(error))
+            reason = str(error).removeprefix(f"{printable(str(path))}: ")
+            film.problems.append(f"{path}: {reason}")
             continue
         before |= _add_photo(film, float(turn), report, before)
         film.read_to_s = float(turn)
     if not film.rests:
-        raise CannotMeasure(f"{folder}: none of the photos can be measured: {film.problems[0]}")
+        raise CannotMeasure(f"none of the photos can be measured: {film.problems[0]}")
     return film
 
 
