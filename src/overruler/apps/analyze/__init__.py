@@ -103,7 +103,10 @@ def _check_folder_options(args: argparse.Namespace) -> None:
 
 
 def _check_camera_options(args: argparse.Namespace) -> None:
+    check_different("VIDEO", args.videos)
     if not args.together:
+        if args.fix and len(args.videos) > 1:
+            raise BadInput("--fix corrects one film: analyze that film alone")
         for option in ("offset", "lens_of_camera"):
             if getattr(args, option):
                 name = option.replace("_", "-")
@@ -116,7 +119,6 @@ def _check_camera_options(args: argparse.Namespace) -> None:
     folders = [video for video in args.videos if video.is_dir()]
     if folders:
         raise BadInput(f"--together: {folders[0]} is a folder: give films")
-    check_different("--together", args.videos)
     for option in ("fix", "point"):
         if getattr(args, option):
             raise BadInput(f"--{option} goes with one camera: leave it away with --together")
