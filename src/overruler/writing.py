@@ -54,6 +54,14 @@ def write_all_atomically(files: Iterable[tuple[str | Path, bytes | str]]) -> Non
             temporary.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
+def remove_file(path: Path) -> None:
+    """Remove a file where there is one; raise `WriteFailed` where it cannot be removed."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise WriteFailed(path, str(error.strerror or error)) from None
+
+
 def write_parts_atomically(path: str | Path, texts: Iterable[str]) -> None:
     """Write a text as `write_atomically` does, part by part."""
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from overruler.apps import cli, query
 from overruler.apps.analyze import film_rulings, page, segment, tables, turns
-from overruler.apps.analyze.folder_names import folder_names
 from overruler.apps.analyze.merge import FilmResults
+from overruler.apps.analyze.result_folders import folder_names
 from overruler.errors import BadInput
 
 MOVE = {

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from overruler.apps import cli
-from overruler.apps.analyze import clips, overlay, pipeline, segment, segment_task
+from overruler.apps.analyze import clips, companions, overlay, pipeline, segment, segment_task
 from overruler.apps.analyze import video as drawn
 from overruler.apps.analyze.engines import dask_engine
 from overruler.referee import Referee
@@ -212,6 +212,7 @@ def test_what_cannot_be_read_is_one_clear_line(
     assert cli.main(command) == 3
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"overruler: {broken}: is ")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("count", [0, 1])
@@ -269,7 +270,7 @@ def merged(unbroken: Path) -> FilmResults:
     return merge_segments("film", [load_segment(path) for path in parts])
 
 
-@pytest.mark.parametrize("kind", clips.CLIP_KINDS)
+@pytest.mark.parametrize("kind", companions.CLIP_KINDS)
 def test_a_clip_shows_the_move_and_then_its_ruling(
     video: Path, unbroken: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

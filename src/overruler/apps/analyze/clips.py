@@ -16,10 +16,6 @@ from overruler.picture.raster import Pixels
 from overruler.sources.video import Film
 from overruler.writing import write_atomically
 
-CLIP_KINDS = ("gif", "webm")
-"""The kinds of clips: the endings of their names."""
-CLIPS_FOLDER = "clips"
-"""Folder inside a film's own for the clips."""
 LEAD_S = 1.0
 """How long before a move its clip begins, in s."""
 READ_S = 3.0

@@ -1,10 +1,20 @@
 """What lies beside a film's page: the film itself and the clips, by addresses relative to the page."""
 
 import os
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
+
+from overruler.writing import remove_file
+
+CLIP_KINDS = ("gif", "webm")
+"""The kinds of clips: the endings of their names."""
+CLIPS_FOLDER = "clips"
+"""Folder inside a film's own for the clips."""
+_CLIP_NAME = re.compile(rf"\d{{3,}}\.({'|'.join(CLIP_KINDS)})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +29,20 @@ class Companions:
 
 NO_COMPANIONS = Companions()
 """A page that stands alone."""
+
+
+def clips_in(folder: Path) -> list[Path]:
+    """The files in a film's folder that have a clip's place and name."""
+    return [path for path in (folder / CLIPS_FOLDER).glob("*") if _CLIP_NAME.fullmatch(path.name)]
+
+
+def remove_clips(folder: Path, but: Sequence[str] = ()) -> None:
+    """Remove the clips of an earlier run from a film's folder, but not those of these names."""
+    for path in clips_in(folder):
+        if path.name not in but:
+            remove_file(path)
+    with suppress(OSError):  # it is not there, or something else is in it
+        (folder / CLIPS_FOLDER).rmdir()
 
 
 def film_addresses(folder: Path, films: Sequence[Path]) -> tuple[str, ...]:

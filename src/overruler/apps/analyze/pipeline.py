@@ -8,13 +8,25 @@ from pathlib import Path
 
 from overruler.apps import measure
 from overruler.apps.analyze import page, photo_folder, tables
-from overruler.apps.analyze.companions import NO_COMPANIONS, Companions, film_addresses
+from overruler.apps.analyze.companions import (
+    CLIPS_FOLDER,
+    NO_COMPANIONS,
+    Companions,
+    film_addresses,
+    remove_clips,
+)
 from overruler.apps.analyze.contacts import find_contacts
 from overruler.apps.analyze.engines import Engine, dask_engine, serial_engine
 from overruler.apps.analyze.film_rulings import check_allowances, rule_all_pairs
-from overruler.apps.analyze.folder_names import folder_names
 from overruler.apps.analyze.merge import Data, FilmResults, merge_segments
 from overruler.apps.analyze.offsets import films_beside, find_offsets, find_readable
+from overruler.apps.analyze.result_folders import (
+    SEGMENTS_FOLDER,
+    check_nothing_lost,
+    folder_names,
+    result_folder,
+    write_source,
+)
 from overruler.apps.analyze.segment import BesideFilm, load_segment, split_film
 from overruler.apps.analyze.segment_task import SegmentTask, prepare_process, show_progress
 from overruler.apps.analyze.turns import Turn, guess_turns, turn_rows
@@ -23,11 +35,18 @@ from overruler.apps.process.log import say
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, CannotMeasure, OverrulerError
 from overruler.referee import Referee
-from overruler.units import SIGMAS_95, format_count, inches_from_mm
+from overruler.scene import Scene
+from overruler.units import (
+    MILLIMETRES,
+    SIGMAS_95,
+    UNITS,
+    format_count,
+    format_length,
+    format_nominal,
+    format_number,
+)
 from overruler.writing import WriteFailed, make_folder, write_parts_atomically
 
-SEGMENTS_FOLDER = ".segments"
-"""Folder inside a film's own for the segments that are done."""
 MAX_NOTES_SHOWN = 8
 """Notes on a film that the terminal shows."""
 CHANGED_TEXT = "the film changed while it was read: analyze it again when it is whole"
@@ -42,14 +61,18 @@ def analyze_films(
     referee = make_referee(args, len(args.videos) if args.together else 1)
     engine = serial_engine if args.engine == "serial" else dask_engine(args.workers, args.scheduler)
     tables = [args.videos] if args.together else [[video] for video in args.videos]
-    names = folder_names(tables)
+    folders = [args.out / name for name in folder_names(tables)]
+    for films, folder in zip(tables, folders, strict=True):
+        check_nothing_lost(folder, films)
     status = 0
-    for films, name in zip(tables, names, strict=True):
+    for films, folder in zip(tables, folders, strict=True):
         try:
-            out = make_folder("--out", args.out / name)
-            film = _analyze_table(films, out, referee, engine, args)
-            beside = _write_clips(films[0], film, out, args)
-            write_results(film, out, args.game is not None, allowances, turns, beside)
+            with result_folder(folder) as out:
+                film = _analyze_table(films, out, referee, engine, args)
+                _check_pieces_known(film, allowances)
+                write_source(out, films)
+                beside = _write_clips(films[0], film, out, args)
+                write_results(film, out, args.game is not None, allowances, turns, beside)
             if args.video:
                 _write_overlay_video(films[0], film, args.video)
         except CannotMeasure as error:
@@ -66,14 +89,15 @@ def _write_overlay_video(video: Path, film: FilmResults, out: Path) -> None:
 
 def _write_clips(video: Path, film: FilmResults, out: Path, args: argparse.Namespace) -> Companions:
     """Write the clips that were asked for; return what lies beside the page."""
+    names: tuple[str, ...] = ()
+    if args.clips:
+        from overruler.apps.analyze.clips import write_clips
+
+        names = write_clips(video, film, make_folder("--out", out / CLIPS_FOLDER), args.clips)
+    remove_clips(out, names)
     if video.is_dir():
         return NO_COMPANIONS
     films = film_addresses(out, [path for path in (video, args.video) if path])
-    if not args.clips:
-        return Companions(films)
-    from overruler.apps.analyze.clips import CLIPS_FOLDER, write_clips
-
-    names = write_clips(video, film, make_folder("--out", out / CLIPS_FOLDER), args.clips)
     return Companions(films, tuple(name and f"{CLIPS_FOLDER}/{name}" for name in names))
 
 
@@ -145,8 +169,8 @@ def _with_lenses_of(referee: Referee, films: Sequence[Path], readable: Sequence[
 def _make_tasks(
     video: Path, out: Path, referee: Referee, segment_s: float, beside: Sequence[BesideFilm]
 ) -> list[SegmentTask]:
-    folder = make_folder("--out", out / SEGMENTS_FOLDER)
     segments = split_film(video, referee, segment_s, beside)
+    folder = make_folder("--out", out / SEGMENTS_FOLDER)
     return [SegmentTask(segment, folder / f"{segment.key}.json") for segment in segments]
 
 
@@ -176,6 +200,13 @@ def _run_tasks(
 # --- results ---
 
 
+def _check_pieces_known(film: FilmResults, allowances: Mapping[str, float]) -> None:
+    unknown = sorted(set(allowances) - set(film.bases))
+    if unknown:
+        known = ", ".join(sorted(film.bases))
+        raise BadInput(f"--allowance: {film.name} has no piece {unknown[0]}; it has {known}")
+
+
 def write_results(
     film: FilmResults,
     out: Path,
@@ -185,10 +216,6 @@ def write_results(
     beside: Companions = NO_COMPANIONS,
 ) -> None:
     """Write all tables and the page; guess the turns if none are given."""
-    unknown = sorted(set(allowances) - set(film.bases))
-    if unknown:
-        known = ", ".join(sorted(film.bases))
-        raise BadInput(f"--allowance: {film.name} has no piece {unknown[0]}; it has {known}")
     rulings = rule_all_pairs(film) if game else None
     too_long = check_allowances(film, allowances) if allowances else None
     contacts = find_contacts(film)
@@ -205,12 +232,12 @@ def _print_summary(
     pieces, moves = format_count(len(film.bases), "piece"), format_count(len(film.moves), "move")
     rests = format_count(len(film.rests), "moment")
     say(f"{film.name}: {film.read_to_s:.1f} s, {pieces}, {moves}, {rests} of rest")
+    unit = Scene.from_json(film.rests[0]["scene"]).unit if film.rests else MILLIMETRES
     for move in film.moves:
-        say(f"  {move['start_s']:8.1f} s  {move['piece']}  {_describe_path(move)}")
+        say(f"  {move['start_s']:8.1f} s  {move['piece']}  {_describe_path(move, unit)}")
     for row in too_long or ():
         if row["probability"] > 0.5:
-            probability = f"with probability {row['probability']:.2f}"
-            say(f"  {row['piece']} moved farther than it may, {probability}")
+            say(f"  {row['start_s']:8.1f} s  {row['piece']}  {_describe_excess(row, unit)}")
     say(f"  {out / 'report.html'}")
     for clip in filter(None, beside.clips):
         say(f"  {out / clip}")
@@ -225,11 +252,26 @@ def _shortened_notes(film: FilmResults) -> list[str]:
     return [*told, f"{unshown} more notes are in the report"] if unshown > 0 else told
 
 
-def _describe_path(move: Data) -> str:
+def _describe_path(move: Data, unit: str) -> str:
     """The length of a path; if it was not seen, the distance between its ends."""
+    other = next(one for one in UNITS if one != unit)
     if not move["way_seen"]:
-        length = f"{move['distance_mm']:.1f} ± {SIGMAS_95 * move['sigma_mm']:.1f} mm"
-        inches = inches_from_mm(move["distance_mm"])
-        return f"{length} straight ({inches:.2f} in); its way was not seen"
-    length = f"{move['path_mm']:.1f} ± {SIGMAS_95 * move['path_sigma_mm']:.1f} mm"
-    return f"{length} along its way ({inches_from_mm(move['path_mm']):.2f} in)"
+        length = _length(move["distance_mm"], move["sigma_mm"], unit)
+        also = format_length(move["distance_mm"], 0.0, other)
+        return f"{length} straight ({also}); its way was not seen"
+    length = _length(move["path_mm"], move["path_sigma_mm"], unit)
+    return f"{length} along its way ({format_length(move['path_mm'], 0.0, other)})"
+
+
+def _describe_excess(row: Data, unit: str) -> str:
+    """How much farther a piece moved than it may, and how sure that is."""
+    length = _length(row["path_mm"], row["sigma_mm"], unit)
+    allowed = format_nominal(row["allowance_mm"], unit)
+    probability = f"with probability {row['probability']:.2f}"
+    return f"moved farther than it may: {length}, {allowed} allowed, {probability}"
+
+
+def _length(length_mm: float, sigma_mm: float, unit: str) -> str:
+    """A length with the half-width of its 95 % interval."""
+    length, doubt = (format_number(mm, unit) for mm in (length_mm, SIGMAS_95 * sigma_mm))
+    return f"{length} ± {doubt} {unit}"

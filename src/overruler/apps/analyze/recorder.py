@@ -6,6 +6,7 @@ from typing import Any
 from overruler.apps.analyze.event_log import EventLog
 from overruler.apps.analyze.merge import merge_segments
 from overruler.apps.analyze.pipeline import write_results
+from overruler.apps.analyze.result_folders import check_no_results, write_source
 from overruler.errors import CannotMeasure
 from overruler.track import Tick
 from overruler.writing import check_writable, make_folder
@@ -18,6 +19,7 @@ class Recorder:
 
     def __init__(self, out: Path, game: bool) -> None:
         """Record into the folder `out`; with `game`, write rulings too."""
+        check_no_results("--record", out)
         make_folder("--record", out)
         check_writable(out / "report.html")
         self._out = out
@@ -38,4 +40,5 @@ class Recorder:
         times: dict[str, Any] = {"from_s": 0.0, "to_s": None, "read_to_s": self._last_s}
         segment = self._log.data() | times | {"problems": [], "refused": None}
         film = merge_segments(self._out.name, [segment])
+        write_source(self._out, ())
         write_results(film, self._out, self._game, {})

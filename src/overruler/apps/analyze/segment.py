@@ -88,7 +88,14 @@ def _program_digest() -> bytes:
 
 
 def file_digest(path: Path) -> str:
-    """Hash of a file's content."""
+    """Hash of a file's content, which is read once as long as it does not change."""
+    state = path.stat()
+    return _digest_of(path, state.st_size, state.st_mtime_ns)
+
+
+@cache
+def _digest_of(path: Path, size: int, changed_ns: int) -> str:
+    """Hash of a file's content; its size and the time of its last change tell one content from the next."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -10,7 +10,7 @@ from typing import Any
 from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.errors import MissingExtra
 from overruler.units import inches_from_mm
-from overruler.writing import write_atomically, write_parts_atomically
+from overruler.writing import remove_file, write_atomically, write_parts_atomically
 
 Columns = Mapping[str, type]
 """Types of a table's columns, by name and in order."""
@@ -198,7 +198,10 @@ def write_tables(
     contacts: Sequence[Data] = (),
     turns: Sequence[Data] = (),
 ) -> list[Path]:
-    """Write every file, one after the other: all at once would need twice the memory. Return their paths."""
+    """Write every file, one after the other: all at once would need twice the memory. Return their paths.
+
+    A table that there is none of now is removed where an earlier run wrote it: one folder tells of one run.
+    """
     tables: list[tuple[str, Sequence[Data] | None, Columns]] = [
         ("positions", film.positions, POSITION_COLUMNS),
         ("moves", film.moves, MOVE_COLUMNS),
@@ -210,16 +213,17 @@ def write_tables(
 
     def files() -> Iterator[tuple[str, bytes | str | None]]:
         for name, rows, columns in tables:
-            if rows is not None:
-                yield f"{name}.parquet", encode_parquet(rows, columns)
-                yield f"{name}.csv", encode_csv(rows, columns)
+            yield f"{name}.parquet", None if rows is None else encode_parquet(rows, columns)
+            yield f"{name}.csv", None if rows is None else encode_csv(rows, columns)
         yield "chapters.vtt", webvtt_chapters(film, turns)
         yield "timeline.otio", otio_timeline(film)
 
     paths = [folder / "scenes.jsonl"]
     write_parts_atomically(paths[0], scene_lines(film))
     for name, data in files():
-        if data is not None:
+        if data is None:
+            remove_file(folder / name)
+        else:
             write_atomically(folder / name, data)
             paths.append(folder / name)
     return paths
