@@ -93,12 +93,9 @@ def run(args: argparse.Namespace) -> int:
     read = (*args.photos, *(getattr(args, name, None) for name in ("board", "lens")))
     check_outputs([("--out", args.out), ("--picture", getattr(args, "picture", None))], read)
     if args.what == "lens":
-        from overruler.apps.calibrate.lens import calibrate_lens, check_replaces_lens
+        from overruler.apps.calibrate.lens import calibrate_lens
 
-        check_replaces_lens(args.out)
         return calibrate_lens(args)
     from overruler.apps.calibrate.board import calibrate_board
-    from overruler.apps.markers import check_nothing_measured
 
-    check_nothing_measured(args.out, args.name or args.out.stem)
     return calibrate_board(args)

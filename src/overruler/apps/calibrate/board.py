@@ -27,12 +27,16 @@ ORIENTATION_MISMATCH = (
 
 def calibrate_board(args: argparse.Namespace) -> int:
     """Run the command."""
+    from overruler.apps.markers import check_nothing_measured
+
+    name = args.name or args.out.stem
     board, size_mm = _read_board_without_layout(args), _read_board_size(args)
+    check_nothing_measured(args.out, calibrated=name)
     lens = Lens.load(args.lens) if args.lens else None
     fit, left_out, dictionary = _fit_layout_to_photos(args.photos, board, lens)
     from overruler.apps.calibrate import board_output
 
-    laid = fit.board(args.name or args.out.stem, board.marker_mm, dictionary, size_mm)
+    laid = fit.board(name, board.marker_mm, dictionary, size_mm)
     laid.save(args.out)
     if args.json:
         print(json.dumps(board_output.board_json(fit, left_out)))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 def calibrate_lens(args: argparse.Namespace) -> int:
     """Run the command."""
     chart = _read_chart(args)
+    _check_replaces_lens(args.out)
     if args.picture:
         check_writable(args.picture)
         check_picture_ending("--picture", args.picture)
@@ -49,7 +50,7 @@ def calibrate_lens(args: argparse.Namespace) -> int:
     return 0
 
 
-def check_replaces_lens(path: Path) -> None:
+def _check_replaces_lens(path: Path) -> None:
     """Raise `BadInput` where a file stands that is no lens file: a board's, say."""
     from overruler.apps.markers import refuse_loss
 
