@@ -35,6 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         spec = draw_views_spec(seed, options.only)
         if options.layout:
             spec = replace(spec, layout=options.layout, markers=max(spec.markers, 6))
+        if options.tilt_deg is not None:
+            spec = replace(spec, tilt_deg=options.tilt_deg)
         if options.grid:
             spec = replace(spec, lines=(options.grid, options.cell_mm), mat=_cloth_of(spec))
         files = photograph_from_all_sides(
@@ -59,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--scale", type=float, default=0.5, help="below 1: rougher and quicker")
     parser.add_argument("--grid", choices=FORMS, help="what is printed on the mat")
     parser.add_argument("--cell-mm", type=float, default=25.4, help="how wide a cell of it is")
+    parser.add_argument(
+        "--tilt-deg", type=float, help="of the cameras from straight above; else the seed chooses"
+    )
     parser.add_argument("--move", action="store_true", help="a piece moves before the last photo")
     parser.add_argument("--out", type=Path, default=Path("out/views"), help="folder")
     return parser
