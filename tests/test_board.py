@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overruler.board import Board, PrintMeasurement
+from overruler.board import Board
 from overruler.errors import BadInput
-from overruler.marker_card import card_about
+from overruler.marker_card import PrintMeasurement, card_about
 from overruler.picture.sheets.marker_cards import CardSet
 
 CORNERS = {
@@ -146,3 +146,34 @@ def test_a_misspelt_key_is_named_and_one_of_another_program_is_left_alone(tmp_pa
         Board.load(path)
     path.write_text(f'author = "Ann"\n{HEAD}weather = "dry"\n')
     assert Board.load(path).marker_mm == 60
+
+
+def saved(board: Board, path: Path, thickness: str) -> Path:
+    board.save(path)
+    text = path.read_text("utf-8").replace("size_mm", f"thickness_mm = {thickness}\nsize_mm", 1)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_cards_so_thick_lift_the_markers_whose_places_are_known(tmp_path: Path) -> None:
+    path = saved(BOARD, tmp_path / "b.toml", "3")
+    thick, nominal = Board.load(path), Board.load(path, as_meant=True)
+    thick.save(path)
+    for marker, flat in CORNERS.items():
+        for board in (thick, Board.load(path)):
+            assert ((board.corners_mm or {})[marker] - flat == [0, 0, 3]).all()
+        assert ((nominal.corners_mm or {})[marker] == flat).all()
+
+
+def test_cards_that_lie_anywhere_are_as_thick_as_the_file_says(tmp_path: Path) -> None:
+    path = saved(replace(BOARD, corners_mm=None), tmp_path / "b.toml", "2.5")
+    board = Board.load(path)
+    board.save(path)
+    assert board.thickness_mm == Board.load(path).thickness_mm == 2.5
+
+
+@pytest.mark.parametrize("value", ["-1", "51", '"thin"'])
+def test_no_card_is_as_thick_as_a_box(tmp_path: Path, value: str) -> None:
+    path = saved(BOARD, tmp_path / "b.toml", value)
+    with pytest.raises(BadInput, match=r"markers\.thickness_mm"):
+        Board.load(path)

@@ -1,9 +1,8 @@
 """The board: its size, and the markers whose positions or sizes are known."""
 
 import json
-import math
 from collections.abc import Collection
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
+from overruler.marker_card import PrintMeasurement, read_thickness
 from overruler.reading import MAX_LENGTH_MM, Node, read_coordinate, read_length
 from overruler.writing import write_atomically
 
@@ -25,11 +25,12 @@ DICTIONARIES = (
 """Every marker dictionary, by OpenCV's name."""
 AUTO_DICTIONARY = "auto"
 """Stands for a dictionary that detection finds."""
-MAX_PRINT_SCALE_ERROR = 0.1
-"""Largest scale error of a print, as a share. A page fitted to another paper size is 6 % too small."""
 MAX_SIDE_ERROR = 0.02
 """Largest difference between a marker's side and `size_mm` in a board file, as a share of `size_mm`."""
-MARKER_KEYS = ("dictionary", "size_mm", "corners_mm", "scale_share", "covariance", "print")
+MARKER_KEYS = (
+    *("dictionary", "size_mm", "corners_mm", "scale_share", "covariance", "print"),
+    "thickness_mm",
+)
 """The keys of a board file's `markers`."""
 MIN_BOARD_MM = 150.0
 """Least longer side of a board, in mm: half a sheet of paper. A smaller one is in another unit."""
@@ -39,47 +40,6 @@ MIN_APART_SHARE = 0.9
 """Least distance between two markers' centres, in sides: nearer, their squares overlap."""
 COVARIANCE_TOLERANCE = 1e-9
 """Largest asymmetry, and largest negative eigenvalue, of a covariance in a board file."""
-
-
-@dataclass(frozen=True, slots=True)
-class PrintMeasurement:
-    """A steel-rule measurement of a printed sheet of markers."""
-
-    printed_mm: float
-    """Nominal length of what was measured."""
-    across_mm: float
-    """Its measured length across the page."""
-    along_mm: float
-    """Its measured length along the page."""
-    doubt_mm: float
-    """1 σ of either measured length."""
-    flush: bool = False
-    """Whether the cards lie with their edges flush with the board's, mid-edge ones half way along."""
-
-    @property
-    def scale_factors(self) -> tuple[float, float]:
-        """Printed size over nominal size, across and along the page."""
-        return self.across_mm / self.printed_mm, self.along_mm / self.printed_mm
-
-    @property
-    def scale_share(self) -> float:
-        """1 σ of the mean of the two scale factors."""
-        return self.doubt_mm / self.printed_mm / math.sqrt(2)
-
-    @classmethod
-    def from_node(cls, node: Node) -> "PrintMeasurement":
-        """Read the table `[markers.print]` of a board file."""
-        keys = ("printed_mm", "across_mm", "along_mm", "doubt_mm")
-        printed, across, along, doubt = (read_length(node[key]) for key in keys)
-        for key, length in (("across_mm", across), ("along_mm", along)):
-            if abs(length / printed - 1) > MAX_PRINT_SCALE_ERROR:
-                node[key].fail(f"{length:g} mm is not what {printed:g} mm can have been printed as")
-        return cls(printed, across, along, doubt, node.get("flush", Node.boolean, False))
-
-    def to_toml(self) -> str:
-        about = "measured with a steel rule; the sizes above are those that were meant"
-        values = [f"{key.name} = {json.dumps(getattr(self, key.name))}\n" for key in fields(self)]
-        return f"[markers.print]  # {about}\n{''.join(values)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +65,8 @@ class Board:
     """(3 M, 3 M) over x and y of each marker's centre in mm and its rotation in radians, by ascending id.
 
     None where the markers were laid out by hand."""
+    thickness_mm: float = 0.0
+    """How high faces of cards that lie anywhere lie over the board; those of `corners_mm` say it by their z."""
 
     @property
     def layout_known(self) -> bool:
@@ -133,8 +95,8 @@ class Board:
     def load(cls, path: str | Path, as_meant: bool = False) -> "Board":
         """Read a board file (TOML).
 
-        The markers have their printed size, or their nominal one if `as_meant`. Raises `BadInput`
-        with the path of the value that is wrong.
+        The markers have their printed size and lie on their cards, or all is nominal if `as_meant`.
+        Raises `BadInput` with the path of the value that is wrong.
         """
         node = Node.of_toml(Path(path))
         node["schema"].choice((SCHEMA,))
@@ -160,8 +122,19 @@ class Board:
             scale_share=markers.get("scale_share", Node.positive, None),
             covariance=markers.get("covariance", read_covariance, None),
         )
+        if as_meant:
+            return board
         printed = markers.get("print", PrintMeasurement.from_node, None)
-        return board if printed is None or as_meant else board.as_printed(printed)
+        board = board if printed is None else board.as_printed(printed)
+        return board.on_cards(markers.get("thickness_mm", read_thickness, 0.0))
+
+    def on_cards(self, thickness_mm: float) -> "Board":
+        """The board with its markers on cards that are so thick: the faces lie higher by that."""
+        if self.corners_mm is None:
+            return replace(self, thickness_mm=thickness_mm)
+        up = np.array([0.0, 0.0, thickness_mm])
+        corners = {marker: points + up for marker, points in self.corners_mm.items()}
+        return replace(self, corners_mm=corners)
 
     def as_printed(self, printed: PrintMeasurement) -> "Board":
         """The board with its markers as printed, given the board with its markers as meant."""
@@ -209,6 +182,8 @@ class Board:
         ]
         if self.scale_share is not None:
             lines.append(f"scale_share = {self.scale_share}  # 1 σ of the scale of it all")
+        if self.thickness_mm:
+            lines.append(f"thickness_mm = {self.thickness_mm}  # of the cards")
         if self.covariance is not None:
             rows = ",\n".join(f"  {json.dumps(row)}" for row in self.covariance.tolist())
             about = "of each marker's x, y and turn in mm and radians, ascending by id"

@@ -5,8 +5,9 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from overruler.board import AUTO_DICTIONARY, MAX_PRINT_SCALE_ERROR, Board, PrintMeasurement
+from overruler.board import AUTO_DICTIONARY, Board
 from overruler.errors import BadInput
+from overruler.marker_card import MAX_PRINT_SCALE_ERROR, PrintMeasurement
 from overruler.picture.sheets.marker_cards import CardSet
 from overruler.reading.files import read_text
 from overruler.writing import write_atomically

@@ -25,6 +25,7 @@ from overruler.vision.camera.marker_layout import (
 from overruler.vision.markers.edge_noise import PLACE_SPEC_SHARE
 from overruler.vision.markers.marker import Marker
 from tests.vision.sight import (
+    ANYWHERE,
     BOARD,
     FREE,
     Sight,
@@ -107,6 +108,25 @@ def test_a_measured_scale_is_the_budget_s_and_the_cards_height_comes_to_it(
     nearer = CARD_THICKNESS_SIGMA_MM / found.camera.center_mm[2]
     assert found.budget.scale_share == pytest.approx((share**2 + nearer**2) ** 0.5)
     assert calibrate(blank(), BOARD).budget.scale_share > 1.5 * share
+
+
+@pytest.mark.parametrize("board", [BOARD, FREE], ids=["laid", "anywhere"])
+def test_cards_that_are_told_to_be_thick_lie_nearer_than_the_mat(
+    see: type[Sight], board: Board
+) -> None:
+    """Cards of 5 mm untold, seen from a metre, make every distance half a percent too short."""
+    laid = corners_of(BOARD) if board.layout_known else ANYWHERE
+    up = np.array([0, 0, 5.0])
+    flat, told, untold = [], [], []
+    for seed in range(12):
+        camera = random_camera(np.random.default_rng(seed), tilt_deg=30.0)
+        see(camera, laid, seed)
+        flat.append(distances(calibrate(blank(), board), camera))
+        see(camera, {n: at + up for n, at in laid.items()}, seed)
+        told.append(distances(calibrate(blank(), board.on_cards(5.0)), camera))
+        untold.append(distances(calibrate(blank(), board), camera))
+    assert counted(told)[0] == pytest.approx(counted(flat)[0], rel=0.3)
+    assert counted(untold)[0] > 5 * counted(flat)[0]
 
 
 def test_an_unsure_layout_widens_the_doubt_honestly(see: type[Sight]) -> None:

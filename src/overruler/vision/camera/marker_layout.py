@@ -114,18 +114,18 @@ def _height_factors_px(group: Observation, camera: Camera) -> Array:
 
 
 def printed_marker_observation(marker: Marker, board: Board) -> Observation:
-    """A free marker, in the size in which it was printed."""
+    """A free marker, in the size in which it was printed, on its card."""
     observation = free_marker_observation(marker, board.marker_mm)
-    return replace(observation, xyz_mm=observation.xyz_mm * _print_aspect(board))
+    return replace(observation, xyz_mm=_as_printed(observation.xyz_mm, board))
 
 
 def printed_corners_mm(board: Board) -> Array:
-    """Corners (4, 3) of a free marker in its own frame, in the size in which it was printed."""
-    return square_corners_mm(board.marker_mm) * _print_aspect(board)
+    """Corners (4, 3) of a free marker in its own frame, in the size in which it was printed, on its card."""
+    return _as_printed(square_corners_mm(board.marker_mm), board)
 
 
-def _print_aspect(board: Board) -> Array:
-    """Ratio (3,) of the printed width and height to their mean."""
-    if board.sides_mm is None:
-        return np.ones(3)
-    return np.array([*board.sides_mm, 0.0]) / board.marker_mm
+def _as_printed(nominal_mm: Array, board: Board) -> Array:
+    """Points (K, 3) of a marker in its own frame as its print and its card have them."""
+    sides_mm = board.sides_mm or (board.marker_mm, board.marker_mm)
+    aspect = np.array([*sides_mm, board.marker_mm]) / board.marker_mm
+    return np.asarray(nominal_mm * aspect + [0.0, 0.0, board.thickness_mm])

@@ -48,7 +48,8 @@ def map_free_markers(
     size = None
     if board.width_mm and board.height_mm:
         size = (board.width_mm, board.height_mm)
-    return layout.board(board.name, board.marker_mm, dictionary, size)
+    laid = layout.board(board.name, board.marker_mm, dictionary, size)
+    return laid.on_cards(board.thickness_mm)
 
 
 def _map_by_one_camera(
