@@ -148,14 +148,14 @@ def test_a_misspelt_key_is_named_and_one_of_another_program_is_left_alone(tmp_pa
     assert Board.load(path).marker_mm == 60
 
 
-def saved(board: Board, path: Path, thickness: str) -> Path:
+def saved(board: Board, path: Path, raised: str) -> Path:
     board.save(path)
-    text = path.read_text("utf-8").replace("size_mm", f"thickness_mm = {thickness}\nsize_mm", 1)
+    text = path.read_text("utf-8").replace("size_mm", f"raised_mm = {raised}\nsize_mm", 1)
     path.write_text(text, "utf-8")
     return path
 
 
-def test_cards_so_thick_lift_the_markers_whose_places_are_known(tmp_path: Path) -> None:
+def test_markers_whose_places_are_known_are_raised(tmp_path: Path) -> None:
     path = saved(BOARD, tmp_path / "b.toml", "3")
     thick, nominal = Board.load(path), Board.load(path, as_meant=True)
     thick.save(path)
@@ -165,15 +165,15 @@ def test_cards_so_thick_lift_the_markers_whose_places_are_known(tmp_path: Path) 
         assert ((nominal.corners_mm or {})[marker] == flat).all()
 
 
-def test_cards_that_lie_anywhere_are_as_thick_as_the_file_says(tmp_path: Path) -> None:
+def test_markers_that_lie_anywhere_are_raised_as_the_file_says(tmp_path: Path) -> None:
     path = saved(replace(BOARD, corners_mm=None), tmp_path / "b.toml", "2.5")
     board = Board.load(path)
     board.save(path)
-    assert board.thickness_mm == Board.load(path).thickness_mm == 2.5
+    assert board.raised_mm == Board.load(path).raised_mm == 2.5
 
 
-@pytest.mark.parametrize("value", ["-1", "51", '"thin"'])
-def test_no_card_is_as_thick_as_a_box(tmp_path: Path, value: str) -> None:
+@pytest.mark.parametrize("value", ["-51", "51", '"thin"'])
+def test_no_marker_lies_far_from_the_mat(tmp_path: Path, value: str) -> None:
     path = saved(BOARD, tmp_path / "b.toml", value)
-    with pytest.raises(BadInput, match=r"markers\.thickness_mm"):
+    with pytest.raises(BadInput, match=r"markers\.raised_mm"):
         Board.load(path)

@@ -11,7 +11,7 @@ import numpy as np
 
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
-from overruler.marker_card import PrintMeasurement, read_thickness
+from overruler.marker_card import PrintMeasurement, read_raised
 from overruler.reading import MAX_LENGTH_MM, Node, read_coordinate, read_length
 from overruler.writing import write_atomically
 
@@ -29,7 +29,7 @@ MAX_SIDE_ERROR = 0.02
 """Largest difference between a marker's side and `size_mm` in a board file, as a share of `size_mm`."""
 MARKER_KEYS = (
     *("dictionary", "size_mm", "corners_mm", "scale_share", "covariance", "print"),
-    "thickness_mm",
+    "raised_mm",
 )
 """The keys of a board file's `markers`."""
 MIN_BOARD_MM = 150.0
@@ -65,8 +65,8 @@ class Board:
     """(3 M, 3 M) over x and y of each marker's centre in mm and its rotation in radians, by ascending id.
 
     None where the markers were laid out by hand."""
-    thickness_mm: float = 0.0
-    """How high faces of cards that lie anywhere lie over the board; those of `corners_mm` say it by their z."""
+    raised_mm: float = 0.0
+    """How far markers that lie anywhere lie over the mat; those of `corners_mm` say it by their z."""
 
     @property
     def layout_known(self) -> bool:
@@ -95,7 +95,7 @@ class Board:
     def load(cls, path: str | Path, as_meant: bool = False) -> "Board":
         """Read a board file (TOML).
 
-        The markers have their printed size and lie on their cards, or all is nominal if `as_meant`.
+        The markers have their printed size and height, or all is nominal if `as_meant`.
         Raises `BadInput` with the path of the value that is wrong.
         """
         node = Node.of_toml(Path(path))
@@ -126,13 +126,13 @@ class Board:
             return board
         printed = markers.get("print", PrintMeasurement.from_node, None)
         board = board if printed is None else board.as_printed(printed)
-        return board.on_cards(markers.get("thickness_mm", read_thickness, 0.0))
+        return board.raised_by(markers.get("raised_mm", read_raised, 0.0))
 
-    def on_cards(self, thickness_mm: float) -> "Board":
-        """The board with its markers on cards that are so thick: the faces lie higher by that."""
+    def raised_by(self, raised_mm: float) -> "Board":
+        """The board with its markers higher over the mat by so much, as on thick cards."""
         if self.corners_mm is None:
-            return replace(self, thickness_mm=thickness_mm)
-        up = np.array([0.0, 0.0, thickness_mm])
+            return replace(self, raised_mm=raised_mm)
+        up = np.array([0.0, 0.0, raised_mm])
         corners = {marker: points + up for marker, points in self.corners_mm.items()}
         return replace(self, corners_mm=corners)
 
@@ -182,8 +182,8 @@ class Board:
         ]
         if self.scale_share is not None:
             lines.append(f"scale_share = {self.scale_share}  # 1 σ of the scale of it all")
-        if self.thickness_mm:
-            lines.append(f"thickness_mm = {self.thickness_mm}  # of the cards")
+        if self.raised_mm:
+            lines.append(f"raised_mm = {self.raised_mm}  # over the mat")
         if self.covariance is not None:
             rows = ",\n".join(f"  {json.dumps(row)}" for row in self.covariance.tolist())
             about = "of each marker's x, y and turn in mm and radians, ascending by id"

@@ -11,8 +11,8 @@ from overruler.reading import Node, read_length
 
 MARKER_CARD_SHARE = 1.47
 """Side of a marker's card over that of its square: 88 over 60 mm as printed, the strip for words included."""
-MAX_THICKNESS_MM = 50.0
-"""Thickest card, in mm: a marker on a block of wood. A thicker one is in another unit."""
+MAX_RAISED_MM = 50.0
+"""Farthest that markers lie over or below the mat, in mm: on blocks of wood, say. More is in another unit."""
 MAX_PRINT_SCALE_ERROR = 0.1
 """Largest scale error of a print, as a share. A page fitted to another paper size is 6 % too small."""
 
@@ -63,9 +63,9 @@ class PrintMeasurement:
         return f"[markers.print]  # {about}\n{''.join(values)}"
 
 
-def read_thickness(node: Node) -> float:
-    """Read how thick cards are, in mm."""
-    thickness_mm = node.number()
-    if not 0 <= thickness_mm <= MAX_THICKNESS_MM:
-        node.fail(f"must be from 0 to {MAX_THICKNESS_MM:g} mm, is {thickness_mm:g}")
-    return thickness_mm
+def read_raised(node: Node) -> float:
+    """Read how far markers lie over the mat, in mm; below it where negative."""
+    raised_mm = node.number()
+    if abs(raised_mm) > MAX_RAISED_MM:
+        node.fail(f"must be from -{MAX_RAISED_MM:g} to {MAX_RAISED_MM:g} mm, is {raised_mm:g}")
+    return raised_mm

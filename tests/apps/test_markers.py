@@ -215,27 +215,27 @@ def test_a_board_file_is_read_back_as_it_was_laid(tmp_path: Path) -> None:
     assert board.corners_mm[2][1].tolist() == pytest.approx([1828.8 - 14, 914.4 - 14, 0])
 
 
-def test_the_board_file_says_how_thick_the_cards_are(
+def test_the_board_file_says_how_far_the_markers_lie_over_the_mat(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = ["--out", str(tmp_path / "mine.pdf")]
-    told = ["markers", "--board-mm", "900x600", "--thickness-mm", "2", *out]
+    told = ["markers", "--board-mm", "900x600", "--raised-mm", "2", *out]
     assert main(told) == 0
     for corners in (Board.load(tmp_path / "mine.toml").corners_mm or {}).values():
         assert (corners[:, 2] == 2).all()
     assert main(told[:3] + out) == 2
-    assert "holds the cards' thickness, which would be lost" in capsys.readouterr().err
+    assert "holds the markers' height, which would be lost" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--thickness-mm", "2"], "--thickness-mm goes with --board-mm"),
-        (["--thickness-mm", "80", "--board-mm", "900x600"], "must be from 0 to 50 mm, is 80"),
-        (["--thickness-mm", "2", "--charuco"], "--thickness-mm does not go with --charuco"),
+        (["--raised-mm", "2"], "--raised-mm goes with --board-mm"),
+        (["--raised-mm", "80", "--board-mm", "900x600"], "must be from -50 to 50 mm, is 80"),
+        (["--raised-mm", "2", "--charuco"], "--raised-mm does not go with --charuco"),
     ],
 )
-def test_a_thickness_that_says_nothing_is_refused(
+def test_a_height_that_says_nothing_is_refused(
     options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["markers", *options, "--out", str(tmp_path / "mine.pdf")]) == 2

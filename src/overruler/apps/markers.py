@@ -10,7 +10,7 @@ from overruler.apps.commands import SubcommandParser, refuse_options
 from overruler.apps.print_measurement import confirm
 from overruler.board import DICTIONARIES, SCHEMA
 from overruler.errors import BadInput, UnknownName
-from overruler.marker_card import read_thickness
+from overruler.marker_card import read_raised
 from overruler.picture.sheets.gauge_sheet import KIT, KIT_CARDS, gauge_sheet_pdf
 from overruler.picture.sheets.marker_cards import CardSet
 from overruler.picture.sheets.marker_sheet import CHECK_BAR_MM, PAPERS_MM, marker_sheet_pdf
@@ -26,7 +26,7 @@ MAX_BOARD_MM = 1e5
 """A board is smaller than this along either side."""
 CARD_OPTIONS = ("count", "size_mm", "dictionary")
 """Options of single cards."""
-SHEET_OPTIONS = (*CARD_OPTIONS, "paper", "out", "board_mm", "thickness_mm", "charuco", "kit")
+SHEET_OPTIONS = (*CARD_OPTIONS, "paper", "out", "board_mm", "raised_mm", "charuco", "kit")
 """Options of any sheet to print."""
 USUAL_PAPER = "a4"
 """The paper that is printed on unless another is named."""
@@ -37,10 +37,10 @@ MEASURED_KEYS = {
     "print": "the measured print",
     "scale_share": "the calibrated scale",
     "covariance": "the calibrated places",
-    "thickness_mm": "the cards' thickness",
+    "raised_mm": "the markers' height",
 }
 """What the markers of a board file have where somebody measured them, by its key."""
-MEASURED_BY_HAND = (MEASURED_KEYS["print"], MEASURED_KEYS["thickness_mm"])
+MEASURED_BY_HAND = (MEASURED_KEYS["print"], MEASURED_KEYS["raised_mm"])
 """What no photo tells anew."""
 
 
@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option("--out", type=Path, metavar="PDF", help="the file (markers.pdf)")
     board_mm = "also write the board file of a board of this size, 1828.8x914.4 say, beside the PDF"
     option("--board-mm", metavar="WxH", help=board_mm)
-    thickness = "how thick the cards are once glued on board, for the board file (0)"
-    option("--thickness-mm", type=float, metavar="MM", help=thickness)
+    raised = "how far the markers lie over the mat, as on thick cards, for the board file (0)"
+    option("--raised-mm", type=float, metavar="MM", help=raised)
     charuco = "print the sheet for overruler calibrate lens instead"
     option("--charuco", action="store_true", help=charuco)
     kit = "print a table kit instead, on one page: four cards, a gauge, and what to do"
@@ -122,14 +122,14 @@ def _write_sheet(
 ) -> int:
     """Write a sheet of cards and, if asked, the board file of a board with them: both or none."""
     files: list[tuple[Path, bytes | str]] = []
-    thickness_mm = _thickness_mm(args)
+    raised_mm = _raised_mm(args)
     check_writable(args.out)
     if args.board_mm is not None:
         board_path = args.out.with_suffix(".toml")
         check_writable(board_path)
         check_nothing_measured(board_path)
         width_mm, height_mm = parse_board_size(args.board_mm)
-        text = board_file(cards, width_mm, height_mm, thickness_mm=thickness_mm)
+        text = board_file(cards, width_mm, height_mm, raised_mm=raised_mm)
         files.append((board_path, text))
     write_all_atomically([(args.out, draw()), *files])
     print(f"{args.out}: {contents}. Print at 100 %, not fit to page.")
@@ -138,14 +138,12 @@ def _write_sheet(
     return 0
 
 
-def _thickness_mm(args: argparse.Namespace) -> float:
-    if args.thickness_mm is None:
+def _raised_mm(args: argparse.Namespace) -> float:
+    if args.raised_mm is None:
         return 0.0
     if args.board_mm is None:
-        raise BadInput(
-            "--thickness-mm goes with --board-mm: the board file says how thick cards are"
-        )
-    return read_thickness(Node(args.thickness_mm, "--thickness-mm"))
+        raise BadInput("--raised-mm goes with --board-mm: the board file says it")
+    return read_raised(Node(args.raised_mm, "--raised-mm"))
 
 
 def check_nothing_measured(path: Path, calibrated: str | None = None) -> None:
@@ -181,7 +179,7 @@ def _write_chart_sheet(args: argparse.Namespace) -> int:
     from overruler.picture.sheets.chart_sheet import chart_for_paper, chart_sheet_pdf
 
     why = "does not go with --charuco: there is one such sheet a paper"
-    refuse_options(args, (*CARD_OPTIONS, "board_mm", "thickness_mm"), why)
+    refuse_options(args, (*CARD_OPTIONS, "board_mm", "raised_mm"), why)
     check_writable(args.out)
     chart = chart_for_paper(args.paper)
     write_atomically(args.out, chart_sheet_pdf(args.paper))
@@ -238,9 +236,9 @@ def board_file(
     width_mm: float,
     height_mm: float,
     name: str | None = None,
-    thickness_mm: float = 0.0,
+    raised_mm: float = 0.0,
 ) -> str:
-    """The board file (TOML) of a board of this size with cards, so thick, laid as their sheet says."""
+    """The board file (TOML) of a board of this size with cards laid as their sheet says, raised by so much."""
     corners_mm = cards.corners_mm(width_mm, height_mm)
     name = name or f"{width_mm:g} × {height_mm:g} mm"
     lines = [
@@ -252,7 +250,7 @@ def board_file(
         "[markers]",
         f'dictionary = "{cards.dictionary}"',
         f"size_mm = {cards.size_mm}",
-        *([f"thickness_mm = {thickness_mm}  # of the cards"] if thickness_mm else []),
+        *([f"raised_mm = {raised_mm}  # over the mat"] if raised_mm else []),
         "",
         "[markers.corners_mm]  # printed top left, then clockwise; the cards' edges lie flush with the board's",
     ]

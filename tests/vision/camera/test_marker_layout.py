@@ -111,19 +111,20 @@ def test_a_measured_scale_is_the_budget_s_and_the_cards_height_comes_to_it(
 
 
 @pytest.mark.parametrize("board", [BOARD, FREE], ids=["laid", "anywhere"])
-def test_cards_that_are_told_to_be_thick_lie_nearer_than_the_mat(
-    see: type[Sight], board: Board
+@pytest.mark.parametrize("mm", [5.0, -3.0])
+def test_markers_told_to_lie_over_the_mat_or_below_it_do(
+    see: type[Sight], board: Board, mm: float
 ) -> None:
     """Cards of 5 mm untold, seen from a metre, make every distance half a percent too short."""
     laid = corners_of(BOARD) if board.layout_known else ANYWHERE
-    up = np.array([0, 0, 5.0])
+    up = np.array([0, 0, mm])
     flat, told, untold = [], [], []
     for seed in range(12):
         camera = random_camera(np.random.default_rng(seed), tilt_deg=30.0)
         see(camera, laid, seed)
         flat.append(distances(calibrate(blank(), board), camera))
         see(camera, {n: at + up for n, at in laid.items()}, seed)
-        told.append(distances(calibrate(blank(), board.on_cards(5.0)), camera))
+        told.append(distances(calibrate(blank(), board.raised_by(mm)), camera))
         untold.append(distances(calibrate(blank(), board), camera))
     assert counted(told)[0] == pytest.approx(counted(flat)[0], rel=0.3)
     assert counted(untold)[0] > 5 * counted(flat)[0]

@@ -48,7 +48,7 @@ def test_the_scale_of_a_map_is_less_sure_than_the_print(seen: list[Sequence[Mark
     assert 1.05e-3 < (board.scale_share or 0) < 4e-3
 
 
-def test_a_map_of_thick_cards_has_their_faces_over_the_table(seen: list[Sequence[Marker]]) -> None:
+def test_a_map_of_raised_markers_has_them_over_the_mat(seen: list[Sequence[Marker]]) -> None:
     flat = map_free_markers(frames(3), FREE).corners_mm or {}
-    thick = map_free_markers(frames(3), FREE.on_cards(3.0)).corners_mm or {}
+    thick = map_free_markers(frames(3), FREE.raised_by(3.0)).corners_mm or {}
     assert all((thick[n] - flat[n] == [0, 0, 3]).all() for n in ANYWHERE)

@@ -16,7 +16,7 @@ from overruler.fixes import KEYS_BY_ACTION, LABEL_KEYS, PLACE_KEYS
 from overruler.fixes import READER_BY_KEY as FIX_READERS
 from overruler.fixes import SCHEMA as FIX
 from overruler.lens import SCHEMA as LENS
-from overruler.marker_card import MAX_THICKNESS_MM
+from overruler.marker_card import MAX_RAISED_MM
 from overruler.pieces import KINDS
 from overruler.rules.json_schema import (
     FLAG,
@@ -63,7 +63,7 @@ def board() -> Schema:
             "scale_share": POSITIVE,
             "covariance": array_of(array_of(NUMBER), 3),
             "print": _print(),
-            "thickness_mm": {"type": "number", "minimum": 0, "maximum": MAX_THICKNESS_MM},
+            "raised_mm": {"type": "number", "minimum": -MAX_RAISED_MM, "maximum": MAX_RAISED_MM},
         },
         dependentRequired={"covariance": ["corners_mm"]},
     )

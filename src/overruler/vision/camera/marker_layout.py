@@ -128,4 +128,4 @@ def _as_printed(nominal_mm: Array, board: Board) -> Array:
     """Points (K, 3) of a marker in its own frame as its print and its card have them."""
     sides_mm = board.sides_mm or (board.marker_mm, board.marker_mm)
     aspect = np.array([*sides_mm, board.marker_mm]) / board.marker_mm
-    return np.asarray(nominal_mm * aspect + [0.0, 0.0, board.thickness_mm])
+    return np.asarray(nominal_mm * aspect + [0.0, 0.0, board.raised_mm])

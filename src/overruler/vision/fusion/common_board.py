@@ -49,7 +49,7 @@ def map_free_markers(
     if board.width_mm and board.height_mm:
         size = (board.width_mm, board.height_mm)
     laid = layout.board(board.name, board.marker_mm, dictionary, size)
-    return laid.on_cards(board.thickness_mm)
+    return laid.raised_by(board.raised_mm)
 
 
 def _map_by_one_camera(
