@@ -235,6 +235,7 @@ async def put_fixes(request: Request) -> Response:
     fixes = Node.of_json(await read_text(request, MAX_FIXES_BYTES), "fixes")
     etag = request.headers.get("if-match", "*").strip()
     version = None if etag == "*" else etag.strip('"')
+    joining.check_is_newest(get_service(request), measurement_id(request))
     done = await get_service(request).apply_fixes(measurement_id(request), fixes, version)
     return JSONResponse(done.to_json(), headers=_etag_header(done.version))
 

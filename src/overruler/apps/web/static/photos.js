@@ -35,8 +35,7 @@ export class Photos {
     find("advice").hidden = true;
     if (table.mode !== "rule") table.enter("rule");
     try {
-      table.busy("Sending the photo", 0);
-      const { id } = await api.addPhoto(table.id, file, (share) => table.busy("Sending the photo", share));
+      const { id } = await this.#sent(file);
       remembered("adding", id);
       await this.#follow(id);
     } catch (error) {
@@ -44,6 +43,27 @@ export class Photos {
     } finally {
       table.idle();
     }
+  }
+
+  // What somebody else adds comes first: it is waited for and shown, and this photo goes on top of it.
+  async #sent(file) {
+    const { table } = this;
+    try {
+      table.busy("Sending the photo", 0);
+      return await api.addPhoto(table.id, file, (share) => table.busy("Sending the photo", share));
+    } catch (error) {
+      if (!error.after) throw error;
+      await api.watch(error.after, (news) => table.busy(`Somebody else added a photo: ${news.step}`)).catch(() => {});
+      await this.catchUp(error.after);
+      return this.#sent(file);
+    }
+  }
+
+  // Show the table with all photos that others have added.
+  async catchUp(after) {
+    const { table } = this;
+    const newest = await api.newestOf(after).catch(() => null); // a photo that could not be joined is taken out again
+    if (newest?.state === "done" && newest.id !== table.id) await this.#open(newest.id, [table.a, table.b]);
   }
 
   // Go on telling of a photo that was being added when the page was left.
@@ -79,6 +99,7 @@ export class Photos {
       const before = await api.takeOut(table.id);
       await this.#open(before.id, [table.a, table.b]);
     } catch (error) {
+      if (error.after) await this.catchUp(error.after);
       table.complain(error.message);
     }
   }
