@@ -320,3 +320,13 @@ def test_two_phones_that_add_a_photo_at_once_lose_none(
     page.wait_for_selector("#ruling >> text=another photo was added")
     assert page.url == other.url
     other.context.close()
+
+
+def test_advice_is_told_in_the_table_s_unit_with_digits_that_differ(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    advice = {"way": "from the left", "before_mm": 0.2, "after_mm": 0.1, "settles": False}
+    page.route("**/advice?*", lambda route: route.fulfill(json=advice))
+    send(page, home, "6x3 ft", tmp_path / "a.jpg", game="inches")
+    rule(page)
+    page.wait_for_selector("#advice >> text=± 0.008 in becomes ± 0.004 in.")

@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { button, element } from "./forms.js";
 import { remembered } from "./kept.js";
-import { inUnit, parts } from "./lengths.js";
+import { change, parts } from "./lengths.js";
 
 const find = (name) => document.getElementById(name);
 const notAdded = (why) => `The photo was not added: ${why}`;
@@ -153,15 +153,15 @@ export class Photos {
     if (!question || !told?.answer?.call || told.answer.call === "certain") return;
     const found = await api.advice(this.table.id, question).catch(() => null);
     if (turn !== this.turn) return;
-    const words = found ? advised(found) : "A photo from the other side of the table may settle it.";
-    box.replaceChildren(element("p", { className: "hint" }, ...parts(inUnit(words))), element("div", { className: "row" }, button("Add a photo", () => find("add").click())));
+    const words = found ? advised(found, this.table.found.unit) : "A photo from the other side of the table may settle it.";
+    box.replaceChildren(element("p", { className: "hint" }, ...parts(words)), element("div", { className: "row" }, button("Add a photo", () => find("add").click())));
     box.hidden = Boolean(this.table.asked.points);
   }
 }
 
-function advised({ way, before_mm: before, after_mm: after, settles }) {
+function advised({ way, before_mm: before, after_mm: after, settles }, unit) {
   const effect = settles ? "would settle it" : "would make it surer";
-  return `A photo ${way} ${effect}: ± ${before.toFixed(1)} mm becomes ± ${after.toFixed(1)} mm.`;
+  return `A photo ${way} ${effect}: ${change(before, after, unit)}.`;
 }
 
 // The piece that stands where another one stood.

@@ -55,6 +55,23 @@ def test_all_photos_are_measured_together_and_take_the_place_of_one(api: TestCli
     assert {"photo.jpg", "photo2.jpg"} <= set(zipfile.ZipFile(io.BytesIO(packed)).namelist())
 
 
+@pytest.mark.parametrize(
+    ("photo", "statuses"), [("0", (200, 200)), ("1", (404, 200)), ("7", (404, 404))]
+)
+def test_a_photo_that_is_not_there_is_not_drawn_upon(
+    api: TestClient, photo: str, statuses: tuple[int, int]
+) -> None:
+    first = measured(api)
+    for name, status in zip((first, added(api, first)["id"]), statuses, strict=True):
+        for answer in (
+            api.get(at(name, "/table"), params={"photo": photo}),
+            api.post(at(name, "/ask"), params={"photo": photo}, content=QUESTION),
+            api.get(at(name, "/bands"), params={"photo": photo, "piece": "p01"}),
+        ):
+            assert answer.status_code == status
+            assert status == 200 or "counted from 0" in answer.json()["error"]
+
+
 def test_the_photo_added_last_is_taken_out_again(api: TestClient) -> None:
     first = measured(api)
     both = added(api, first)
@@ -75,7 +92,7 @@ def test_a_table_is_deleted_with_every_photo_of_it(api: TestClient) -> None:
 def in_server(api: TestClient, act: Callable[[MeasurementService], None]) -> None:
     """Do something with the service in the thread of its server."""
     assert api.portal is not None
-    api.portal.call(act, api.app.state.service)  # type: ignore[attr-defined]
+    api.portal.call(act, api.app.state.service)  # type: ignore[arg-type, attr-defined]
 
 
 def store_another(

@@ -136,7 +136,7 @@ def take_out_photo(service: MeasurementService, name: str) -> Measurement:
     service.remove(name)
     found = {key: value for key, value in before.found.items() if key != AFTER_KEY}
     others = [one.id for one in service.followers(before.id) if one.state == DONE]
-    service.change_ended(before, {**found, **{AFTER_KEY: other for other in others}})
+    service.change_ended(before, found | ({AFTER_KEY: others[-1]} if others else {}))
     return service.find(before.id)
 
 
