@@ -279,8 +279,9 @@ def test_a_double_click_corrects_once(page: "Page", home: str, tmp_path: Path, d
 
 
 def test_what_is_asked_of_a_base_that_is_being_removed_is_told_in_words(
-    page: "Page", home: str, tmp_path: Path
+    page: "Page", home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(Doubtful, "removes", True)
     send(page, home, "6x3 ft", tmp_path / "a.jpg")
     gone = pieces(page)[0]
     page.click("#mode-correct")

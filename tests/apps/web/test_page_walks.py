@@ -60,10 +60,10 @@ def doubtful_scene(found: Scene, game: str) -> Scene:
     return Scene.from_json(values)
 
 
-def without_removed(fixes: str) -> dict[str, Any]:
+def without_removed(found: Scene, fixes: str) -> dict[str, Any]:
     """The scene without the pieces that corrections remove."""
     removed = {fix["id"] for fix in json.loads(fixes)["fix"] if fix["do"] == "remove"}
-    values = scene().to_json()
+    values = found.to_json()
     values["pieces"] = [piece for piece in values["pieces"] if piece["id"] not in removed]
     if removed:
         del values["covariance"]  # of more pieces
@@ -76,6 +76,8 @@ class Doubtful(Ready):
     joins = threading.Event()
     """Whether photos of one table are measured together at once; else when it is set again."""
     joins.set()
+    removes = False
+    """Whether the scene lacks what corrections remove."""
 
     async def run_task(
         self,
@@ -88,13 +90,15 @@ class Doubtful(Ready):
         if name == "measure" and arguments[0].game == FAILING_GAME:
             raise TaskFailed("there is no memory left")
         done = await super().run_task(name, folder, arguments, say, urgent)
+        several = seen_twice if arguments[0].more else scene
         if name == "correct":
             (folder / FIXES_FILE).write_text(arguments[1])
-            (folder / SCENE_FILE).write_text(scene_text(without_removed(arguments[1])))
+            if self.removes:
+                left = without_removed(several(), arguments[1])
+                (folder / SCENE_FILE).write_text(scene_text(left))
         if name == "measure":
             while arguments[0].more and not self.joins.is_set():
                 await asyncio.sleep(0.02)
-            several = seen_twice if arguments[0].more else scene
             found = doubtful_scene(several(), arguments[0].game or "legion")
             (folder / SCENE_FILE).write_text(scene_text(found.to_json()))
         return done
