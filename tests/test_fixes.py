@@ -164,3 +164,24 @@ def test_the_next_id_counts_on() -> None:
     assert next_piece_id({"p01", "p12", "luke", "pilot"}) == "p13"
     assert next_piece_id({"p001", "p099"}) == "p100"
     assert next_piece_id(()) == "p01"
+
+
+def test_photos_count_from_0_and_a_negative_one_is_refused_at_reading() -> None:
+    with pytest.raises(BadInput, match=r"fix\[0\]\.photo: is -1: photos count from 0, the first"):
+        read({"do": "move", "id": "p01", "xy_px": [1, 2], "photo": -1})
+
+
+@pytest.mark.parametrize(
+    ("photo", "count", "said"),
+    [
+        (1, 1, r"photo = 1 is the second photo \(0 is the first\); only one is given: name one"),
+        (9, 3, r"photo = 9 is the 10th photo \(0 is the first\); only 3 are given: name one"),
+    ],
+)
+def test_a_photo_beyond_those_given_is_named_by_its_place(
+    photo: int, count: int, said: str
+) -> None:
+    (fix,) = read({"do": "move", "id": "p01", "xy_px": [1, 2], "photo": photo})
+    with pytest.raises(BadInput, match=rf"^fix.json: fix\[0\]: {said}"):
+        fix.check_photo(count)
+    fix.check_photo(photo + 1)

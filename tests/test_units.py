@@ -15,7 +15,7 @@ from overruler.picture.drawable_ruling import drawable_ruling
 from overruler.picture.report_drawing import draw_overlay
 from overruler.report import Report
 from overruler.rules import ask
-from overruler.units import INCHES, MILLIMETRES, format_number
+from overruler.units import INCHES, MILLIMETRES, format_change, format_number
 from tests.reports import report
 
 SCENE = {
@@ -121,3 +121,19 @@ def test_an_answer_in_inches_is_not_rounded(
     assert main(["ask", str(path), "range a b"]) == 0
     plain = json.loads(capsys.readouterr().out)
     assert plain == {key: value for key, value in told.items() if not key.endswith("_in")}
+
+
+@pytest.mark.parametrize(
+    ("before_mm", "after_mm", "unit", "told"),
+    [
+        (2.0, 0.8, "mm", "2.0 → 0.8 mm"),
+        (0.24, 0.12, "in", "0.009 → 0.005 in"),
+        (0.5, 0.05, "in", "0.020 → 0.002 in"),
+        (0.3, 0.04, "mm", "0.30 → 0.04 mm"),
+        (5.08, 2.54, "in", "0.20 → 0.10 in"),
+    ],
+)
+def test_what_a_length_becomes_is_told_apart_from_what_it_was(
+    before_mm: float, after_mm: float, unit: str, told: str
+) -> None:
+    assert format_change(before_mm, after_mm, unit) == told

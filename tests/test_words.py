@@ -246,6 +246,11 @@ def test_an_address_of_another_machine_is_told_by_its_option() -> None:
             2,
             ": --along: expected a length in mm",
         ),
+        (
+            ["teach", "text.jpg", "--taught=t.json"],
+            3,
+            "text.jpg: is not a picture that can be read",
+        ),
         (["settle", "text.jpg"], 2, "text.jpg: is no bundle, and no ZIP file: give the ZIP file"),
         (["settle", "photo.jpg"], 2, "photo.jpg: is no bundle, but a picture: give the ZIP file"),
         (["settle", "bare"], 2, "bare: is a folder: give a file"),

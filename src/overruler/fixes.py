@@ -55,6 +55,13 @@ class Fix:
         """Index of the photo that it is measured in; the first one where none is named."""
         return self.photo or 0
 
+    def check_photo(self, count: int) -> None:
+        """Raise `BadInput` where it names a photo beyond the `count` that are given."""
+        if self.photo_index >= count:
+            given = "only one is given" if count == 1 else f"only {count} are given"
+            named = f"photo = {self.photo_index} is the {_ordinal(self.photo_index + 1)} photo"
+            self.fail(f"{named} (0 is the first); {given}: name one of these")
+
     def fail(self, problem: str) -> NoReturn:
         """Raise `BadInput` about this correction."""
         raise BadInput(f"{self.location}: {problem}")
@@ -77,6 +84,16 @@ class Fix:
             node.fail(f"says nothing new: give one of {', '.join(LABEL_KEYS)}")
         location = ": ".join(part for part in (node.name, node.path) if part)
         return cls(do=do, id=values.pop("id", None), labels=labels, location=location, **values)
+
+
+def _ordinal(number: int) -> str:
+    names = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+    return names[number - 1] if number <= len(names) else f"{number}th"
+
+
+def _read_photo(node: Node) -> int:
+    index = node.integer()
+    return index if index >= 0 else node.fail(f"is {index}: photos count from 0, the first one")
 
 
 def _check_place(node: Node, do: str) -> None:
@@ -119,7 +136,7 @@ READER_BY_KEY: Mapping[str, Any] = {
     "id": _read_name,
     "xy_mm": read_point,
     "xy_px": lambda node: node.vector(2),
-    "photo": Node.integer,
+    "photo": _read_photo,
     "sigma_px": read_length,
     "base": _read_base,
     "heading_deg": Node.number,

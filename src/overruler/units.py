@@ -45,6 +45,15 @@ def format_number(length_mm: float, unit: str, mm_digits: int = 1) -> str:
     return f"{length_mm:.{mm_digits}f}"
 
 
+def format_change(before_mm: float, after_mm: float, unit: str) -> str:
+    """Format what a length was and what it becomes, with as many digits as tell the two apart."""
+    for mm_digits in range(1, 4):
+        before, after = (format_number(one, unit, mm_digits) for one in (before_mm, after_mm))
+        if before != after and float(after):
+            break
+    return f"{before} → {after} {unit}"
+
+
 def format_nominal(length_mm: float, unit: str) -> str:
     """Format a length that is exact by definition, without decimals that say nothing."""
     if unit == INCHES:

@@ -295,3 +295,16 @@ def test_the_paper_of_a_gauge_counts_before_and_behind_check(
     cli.main(("gauge", "check", "table.jpg", "--paper=letter"))
     cli.main(("gauge", "check", "table.jpg"))
     assert read == ["letter", "letter", "a4"]
+
+
+@pytest.mark.parametrize("photos", [["table.jpg"], ["table.jpg", "other.jpg"]])
+def test_a_correction_of_a_photo_that_is_not_there_is_refused_before_any_photo_is_read(
+    folder: Path, capsys: pytest.CaptureFixture[str], photos: list[str]
+) -> None:
+    """The photos here are none: who reads them first complains of that."""
+    Path("other.jpg").write_text("no photo")
+    Path("fix.toml").write_text(
+        'schema = "overruler/fix/1"\n[[fix]]\ndo = "move"\nid = "p01"\nxy_px = [1, 2]\nphoto = 2\n'
+    )
+    said = refusal(("measure", *photos, "--marker-mm=60", "--fix=fix.toml"), capsys)
+    assert "fix.toml: fix[0]: photo = 2 is the third photo (0 is the first); only " in said

@@ -113,6 +113,50 @@ def test_an_answer_that_was_mended_is_found_by_asking_again() -> None:
     assert "another answer: range 3" in found[0]
 
 
+def outcome(data: bytes, anew: bool = True) -> tuple[str, list[str]]:
+    """What a bundle comes to, and what did not match."""
+    members = bundles.unpack_zip(data, "bundle.zip")
+    found = list(settle.check_bundle(data, members, lambda text: None, anew=anew))
+    return settle.outcome_of(found), [one.text for one in found if not one.matches]
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_what_people_read_in_a_bundle_is_checked_too(anew: bool) -> None:
+    readme = bundles.unpack_zip(WHOLE, "bundle.zip")["README.txt"]
+    assert b"range 3" in readme
+    found, wrongs = outcome(resealed(README_txt=readme.replace(b"range 3", b"range 2")), anew)
+    assert found == settle.DIFFERS
+    assert len(wrongs) == 1
+    assert "README.txt does not say what this program says: range 3" in wrongs[0]
+    assert outcome(WHOLE, anew) == (settle.AGREED, [])
+
+
+def test_the_words_of_another_version_are_no_forgery(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundles, "README_TEMPLATE", "Overruler {version} said: {sentence}")
+    other = bundles.collect_versions() | {"overruler": "0.0.1"}
+    monkeypatch.setattr(bundles, "collect_versions", lambda: other)
+    older = resealed(README_txt=b"in other words")
+    monkeypatch.undo()
+    members = bundles.unpack_zip(older, "bundle.zip")
+    assert settle.check_readme(members).matches is None
+
+
+def test_nothing_is_agreed_to_without_the_photo() -> None:
+    members = bundles.unpack_zip(WHOLE, "bundle.zip")
+    for name in ("photo.jpg", bundles.MANIFEST_FILE):
+        del members[name]
+    manifest = bundles._manifest(members, ARGUMENTS)
+    found, wrongs = outcome(bundles.pack_zip(members | {bundles.MANIFEST_FILE: manifest}), False)
+    assert found == settle.CANNOT_TELL
+    assert "'photo.jpg'" in wrongs[0]
+
+
+@pytest.mark.parametrize("kept", [len(WHOLE) // 2, len(WHOLE) - 1, 100])
+def test_a_bundle_that_was_cut_off_is_to_be_copied_again(kept: int) -> None:
+    with pytest.raises(BadInput, match=r"one\.zip: is damaged, or was cut off in copying: copy"):
+        bundles.unpack_zip(WHOLE[:kept], "one.zip")
+
+
 def test_a_scene_that_was_mended_is_found_by_measuring_anew() -> None:
     moved = scene().to_json()
     moved["pieces"][0]["x_mm"] += 5.0

@@ -110,6 +110,32 @@ def test_a_question_that_lacks_something_is_answered_with_one_that_the_scene_ans
     ask(scene, read_question(game, said, "here"))
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"inches": 6}, "'inches' is no field of it; ask, for example: within left right 6in"),
+        ({"inches": float("inf"), "reach": 1}, "'inches', 'reach' is no field of it; ask, for"),
+    ],
+)
+def test_a_field_that_is_none_is_named_and_in_no_example(given: dict[str, Any], said: str) -> None:
+    scene = scene_of([disc("left", 100, 100), disc("right", 200, 100)], game="inches")
+    with pytest.raises(BadInput, match=f"^question: distance_in: is missing, and {said}") as caught:
+        ask(scene, {"question": "within", "from": "left", "to": "right", **given})
+    assert "Infinity" not in str(caught.value)
+
+
+def test_a_name_with_spaces_stands_in_quotes() -> None:
+    scene = scene_of([disc("left guard", 100, 100), disc("p02", 200, 100)], game="inches")
+    for words in ('within "left guard" p02 6in', 'within 6in to=p02 from="left guard"'):
+        values = read_question("inches", words, "question").value
+        assert values == {"question": "within", "from": "left guard", "to": "p02", "distance_in": 6}
+        assert ask(scene, words).answer["answer"] is True
+    with pytest.raises(BadInput, match=r'for example: within "left guard" p02 6in$'):
+        ask(scene, 'within "left guard"')
+    figures = 'attack_range p01 p02 figures=["0"]'
+    assert read_question("tide_of_iron", figures, "question").value["figures"] == ["0"]
+
+
 def test_where_no_question_of_the_kind_can_be_answered_none_is_offered() -> None:
     with pytest.raises(BadInput, match=r"from, to: are missing$"):
         ask(scene_of([disc("alone", 100, 100)], game="legion"), "range")

@@ -8,17 +8,20 @@ and the SHA-256 of every other file.
 import hashlib
 import io
 import json
+import os
 import platform
 import struct
+import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import overruler
-from overruler.errors import BadInput
+from overruler.errors import BadInput, OverrulerError
 from overruler.reading import Node
 from overruler.reading.files import binary_kind
 from overruler.rules import ask
@@ -55,6 +58,8 @@ MAX_TEXT_BYTES = 10_000_000
 """Largest member but the photo: a scene of a crowded table has a tenth of it."""
 MAX_ENTRIES = 100
 """Most entries of a ZIP file that is looked into; a bundle has at most eleven."""
+_ZIP_START = b"PK\x03\x04"
+"""What a ZIP file with anything in it begins with; what says that it is whole stands at its end."""
 _ENTRY_SIGNATURE = b"PK\x01\x02"
 """What each entry of a ZIP file's directory begins with."""
 FINGERPRINT_DIGITS = 12
@@ -95,6 +100,11 @@ def answer_and_sentence(scene: Scene, question: Node | Mapping[str, Any]) -> tup
     return json.dumps(verdict.to_json(), allow_nan=False) + "\n", verdict.sentence()
 
 
+def readme_text(program_version: str, sentence: str) -> str:
+    """What a bundle says to people: the version that made it, and the ruling in words."""
+    return README_TEMPLATE.format(version=program_version, sentence=sentence)
+
+
 def make_bundle(
     files: Mapping[str, bytes], arguments: Sequence[str], question: Mapping[str, Any]
 ) -> bytes:
@@ -104,11 +114,10 @@ def make_bundle(
     """
     scene = Scene.from_json(Node.of_json(files[SCENE_FILE].decode(), SCENE_FILE))
     answer, sentence = answer_and_sentence(scene, question)
-    readme = README_TEMPLATE.format(version=version("overruler"), sentence=sentence)
     members = dict(files)
     members[QUESTION_FILE] = (json.dumps(question) + "\n").encode()
     members[ANSWER_FILE] = answer.encode()
-    members[README_FILE] = readme.encode()
+    members[README_FILE] = readme_text(version("overruler"), sentence).encode()
     return pack_zip(members | {MANIFEST_FILE: _manifest(members, arguments)})
 
 
@@ -136,6 +145,22 @@ def collect_versions() -> dict[str, str]:
         except PackageNotFoundError:
             versions[name] = "another wheel"
     return versions
+
+
+def describe_version_changes(members: Mapping[str, bytes]) -> str:
+    """How the versions of this program differ from those of the one that made the bundle."""
+    try:
+        versions = (
+            Node.of_json(members[MANIFEST_FILE].decode(), MANIFEST_FILE)["versions"].object().value
+        )
+    except (OverrulerError, UnicodeDecodeError):
+        return "the versions it was made with cannot be read"
+    changes = [
+        f"{name} {versions.get(name)} there, {here} here"
+        for name, here in collect_versions().items()
+        if versions.get(name) != here
+    ]
+    return f"versions differ: {', '.join(changes)}" if changes else "the versions are the same"
 
 
 @cache
@@ -173,6 +198,9 @@ def unpack_zip(data: bytes, name: str) -> dict[str, bytes]:
         raise
     except _ZIP_ERRORS as error:
         if not zipfile.is_zipfile(io.BytesIO(data)):
+            if data.startswith(_ZIP_START):
+                problem = "is damaged, or was cut off in copying: copy the bundle again"
+                raise BadInput(f"{name}: {problem}") from None
             found = f"but {kind}" if (kind := binary_kind(data)) else "and no ZIP file"
             remedy = "give the ZIP file that the page made"
             raise BadInput(f"{name}: is no bundle, {found}: {remedy}") from None
@@ -209,6 +237,20 @@ def _read_member(entry: zipfile.ZipInfo, data: bytes) -> bytes:
     name_length, extra_length = _ZIP_NAME_LENGTHS.unpack(header)
     start = entry.header_offset + _ZIP_NAME_LENGTHS.size + name_length + extra_length
     return data[start : start + entry.file_size]
+
+
+@contextmanager
+def extracted_to_folder(members: Mapping[str, bytes]) -> Iterator[None]:
+    """Make a temporary folder with the bundle's files the working directory."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory(prefix="overruler-") as folder:
+        for name, data in members.items():
+            Path(folder, name).write_bytes(data)
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
 
 
 def fingerprint(data: bytes) -> str:

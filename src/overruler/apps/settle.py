@@ -9,10 +9,8 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,7 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "bundle", type=Path, metavar="BUNDLE", help="a dispute bundle (ZIP; - for standard input)"
     )
-    parser.add_argument("--quick", action="store_true", help="do not measure the photo anew")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="do not measure the photo anew: look only whether it is there",
+    )
     json = "print what was found as JSON and nothing else"
     parser.add_argument("--json", action="store_true", help=json)
 
@@ -105,8 +107,10 @@ def check_bundle(
             yield CheckResult(False, f"{where}, was changed")
     say("asking again")
     yield _run_check("answer.json", lambda: check_answer(members))
-    if anew:
-        yield _run_check("the photo", lambda: check_scene(members, say))
+    if bundles.README_FILE in members:
+        yield _run_check(bundles.README_FILE, lambda: check_readme(members))
+    check = check_scene if anew else check_measured_files
+    yield _run_check("the photo", lambda: check(members, say))
 
 
 def _run_check(what: str, check: Callable[[], CheckResult]) -> CheckResult:
@@ -163,10 +167,31 @@ def check_answer(members: Members) -> CheckResult:
         same = "the question asked again gives the same answer, byte for byte"
         return CheckResult(True, f"{same}: {sentence}")
     other = f"the question asked again gives another answer: {sentence}"
-    return CheckResult(False, f"{other}; {_describe_version_changes(members)}")
+    return CheckResult(False, f"{other}; {bundles.describe_version_changes(members)}")
+
+
+def check_readme(members: Members) -> CheckResult:
+    """Write what the bundle says to people anew; another version may have said it otherwise."""
+    scene = Scene.from_json(_node_of(members, bundles.SCENE_FILE))
+    question = _node_of(members, bundles.QUESTION_FILE)
+    _, sentence = bundles.answer_and_sentence(scene, question)
+    made_by = _node_of(members, bundles.MANIFEST_FILE)["versions"]["overruler"].text()
+    if bundles.readme_text(made_by, sentence).encode() == members[bundles.README_FILE]:
+        return CheckResult(True, f"{bundles.README_FILE} says the same")
+    is_ours = made_by == bundles.collect_versions()["overruler"]
+    other = f"{bundles.README_FILE} does not say what this program says: {sentence}"
+    text = f"{other}; {bundles.describe_version_changes(members)}"
+    return CheckResult(False if is_ours else None, text)
 
 
 # --- the photo ---
+
+
+def check_measured_files(members: Members, say: ProgressCallback) -> CheckResult:
+    """Look whether the bundle holds the photo, and all that it was measured with."""
+    with bundles.extracted_to_folder(members):
+        _measure_options_of(members)
+    return CheckResult(True, "the photo is there, with all that it was measured with")
 
 
 def check_scene(members: Members, say: ProgressCallback) -> CheckResult:
@@ -179,7 +204,7 @@ def check_scene(members: Members, say: ProgressCallback) -> CheckResult:
     parts = (
         f"the photo measured anew gives another scene: {_describe_difference(scene, remeasured)}",
         _describe_new_answer(remeasured, members),
-        _describe_version_changes(members),
+        bundles.describe_version_changes(members),
     )
     return CheckResult(False, "; ".join(parts))
 
@@ -189,26 +214,15 @@ def remeasured_scene_text(members: Members, say: ProgressCallback) -> str:
     from overruler.apps.measure import measure_photo
     from overruler.apps.web.phone.worker_tasks import scene_text
 
-    arguments = _node_of(members, bundles.MANIFEST_FILE)["measure"]
-    with extracted_to_folder(members):
-        texts = [argument.text() for argument in arguments.items()]
-        options = read_measure_options(texts, members)
-        report = measure_photo(options, say)
+    with bundles.extracted_to_folder(members):
+        report = measure_photo(_measure_options_of(members), say)
     return scene_text(report.scene.to_json())
 
 
-@contextmanager
-def extracted_to_folder(members: Members) -> Iterator[None]:
-    """Make a temporary folder with the bundle's files the working directory."""
-    before = Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="overruler-") as folder:
-        for name, data in members.items():
-            Path(folder, name).write_bytes(data)
-        os.chdir(folder)
-        try:
-            yield
-        finally:
-            os.chdir(before)
+def _measure_options_of(members: Members) -> Any:
+    """The options in the manifest, by whose arguments the photo was measured."""
+    arguments = _node_of(members, bundles.MANIFEST_FILE)["measure"]
+    return read_measure_options([argument.text() for argument in arguments.items()], members)
 
 
 def read_measure_options(
@@ -254,20 +268,6 @@ def _describe_new_answer(scene: Scene, members: Members) -> str:
     except OverrulerError as error:
         return f"in it the question cannot be asked ({error})"
     return f"in it the answer is {sentence}"
-
-
-def _describe_version_changes(members: Members) -> str:
-    """How the versions of this program differ from those of the one that made the bundle."""
-    try:
-        versions = _node_of(members, bundles.MANIFEST_FILE)["versions"].object().value
-    except (OverrulerError, UnicodeDecodeError):
-        return "the versions it was made with cannot be read"
-    changes = [
-        f"{name} {versions.get(name)} there, {here} here"
-        for name, here in bundles.collect_versions().items()
-        if versions.get(name) != here
-    ]
-    return f"versions differ: {', '.join(changes)}" if changes else "the versions are the same"
 
 
 # --- output ---

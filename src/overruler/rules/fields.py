@@ -220,6 +220,11 @@ class Question(NamedTuple):
         """The names of the fields that every question of this kind gives."""
         return tuple(one.name for one in self.fields if one.required and one.only_if is None)
 
+    def takes(self, name: str) -> bool:
+        """Whether a field is called so."""
+        names = {field.name for field in self.fields} | set(self.other_names.values())
+        return name in names | set(self.more.get("properties", ()))
+
     def with_usual_names(self, node: Node) -> Node:
         """A question with each field under the name that the rule reads."""
         values = {

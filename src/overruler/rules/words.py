@@ -18,6 +18,8 @@ from overruler.scene import Scene
 
 INCHES = re.compile(r"(\d+(?:\.\d*)?|\.\d+)in")
 """A length in inches, such as `6in` or `2.5in`."""
+WORD = re.compile(r'(?:\w+=)?"[^"]+"(?!\S)|\S+')
+"""A word; a name with spaces in it stands in quotes, as in `range "left guard" p02`."""
 SPAN = re.compile(r"(\d+)(?:-(\d+))?")
 """One band or a span of bands, such as `2` or `1-2`."""
 
@@ -28,7 +30,7 @@ def read_question(questions: Mapping[str, Question], text: str, name: str) -> No
         raise BadInput(f"{name}: is empty: ask in words, such as range p01 p02, or in JSON")
     if text.lstrip()[:1] not in _WORD_STARTS:
         return Node.of_json(text, name)
-    kind, *words = text.split()
+    kind, *words = map(_without_quotes, WORD.findall(text))
     question = questions.get(kind)
     values: dict[str, Any] = {"question": kind}
     if question is not None:
@@ -36,6 +38,11 @@ def read_question(questions: Mapping[str, Question], text: str, name: str) -> No
             key, value = _read_word(question, values, word, Node(word, name))
             values[key] = value
     return Node(values, name)
+
+
+def _without_quotes(word: str) -> str:
+    key, quote, name = word.partition('"')
+    return key + name[:-1] if quote and name.endswith('"') and '"' not in name[:-1] else word
 
 
 def in_words(questions: Mapping[str, Question], values: Mapping[str, Any]) -> str:
@@ -57,7 +64,8 @@ def in_words(questions: Mapping[str, Question], values: Mapping[str, Any]) -> st
 def _said_of(field: Field[Any], value: Any) -> str:
     """A field as a word."""
     if isinstance(value, str):
-        return value if field.type.schema == TEXT else f"{field.name}={value}"
+        said = f'"{value}"' if " " in value else value
+        return said if field.type.schema == TEXT else f"{field.name}={said}"
     if field.name.endswith("_in") and isinstance(value, int | float):
         return f"{value:g}in"
     if isinstance(value, list) and all(isinstance(one, int) for one in value):
@@ -142,4 +150,5 @@ def _completed(scene: Scene, game: Game, given: dict[str, Any]) -> Iterator[dict
             continue
         is_name = field.type.schema == TEXT and field.tap in ("A", "B")
         values[field.name] = free.pop(0) if is_name and free else example[field.name]
-    yield {key: values[key] for key in ("question", *example, *given) if key in values}
+    names = [name for name in (*example, *given) if name in values and question.takes(name)]
+    yield {name: values[name] for name in ("question", *names)}

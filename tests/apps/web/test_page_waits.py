@@ -5,6 +5,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from bench.phone_server import phone
 from tests.apps.web.desk import jpeg
 from tests.apps.web.test_page_walks import Doubtful, rule, send, start
 from tests.apps.web.test_page_walks import home as home
@@ -14,7 +17,7 @@ from tests.chromium import needs_browser
 from tests.screens import boxes
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Request
+    from playwright.sync_api import Browser, Page, Request
 
 pytestmark = needs_browser
 ASKED, CORRECTED = "**/ask?*", "**/fixes"
@@ -216,3 +219,115 @@ def test_a_computer_that_is_away_while_a_photo_is_measured_is_asked_again(
     page.unroute(STATE)
     page.wait_for_selector("#modes:not([hidden])")
     assert "/m/" in page.evaluate("location.pathname")
+
+
+def fixes_of(page: "Page") -> list[dict[str, Any]]:
+    """The corrections that the server has."""
+    found: list[dict[str, Any]] = page.request.get(
+        page.url.replace("/m/", "/api/measurements/") + "/table"
+    ).json()["fixes"]
+    return found
+
+
+def resize(page: "Page", size: str) -> None:
+    with page.expect_response(CORRECTED):
+        page.select_option("#editing select", size)
+    page.wait_for_selector("#progress", state="hidden")
+
+
+def test_an_undo_that_does_not_get_through_loses_no_step(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg")
+    one, other = pieces(page)[:2]
+    page.click("#mode-units")
+    tap(page, one)
+    tap(page, other)
+    page.get_by_role("textbox", name="Unit").fill("Guards")
+    with page.expect_response(CORRECTED):
+        page.click("#editing >> text=Save")  # one step, two corrections
+    page.wait_for_selector("#progress", state="hidden")
+    assert len(fixes_of(page)) == 2
+    page.route(CORRECTED, lambda route: route.abort())
+    page.click("#undo")
+    page.wait_for_selector("#ruling >> text=does not answer", state="attached")
+    page.unroute(CORRECTED)
+    with page.expect_response(CORRECTED):
+        page.click("#undo")
+    assert fixes_of(page) == []
+
+
+@pytest.mark.parametrize("does", ["Remove", "Add"])
+def test_a_double_click_corrects_once(page: "Page", home: str, tmp_path: Path, does: str) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg")
+    page.click("#mode-correct")
+    if does == "Remove":
+        tap(page, pieces(page)[0])
+    else:
+        page.click("#editing >> text=Add a base")
+    page.route(CORRECTED, lambda route: None)
+    pressed = page.locator("#editing").get_by_role("button", name=does, exact=True)
+    with page.expect_request(CORRECTED):
+        pressed.dblclick()
+    assert float(pressed.evaluate("(one) => getComputedStyle(one).opacity")) < 0.6
+    with page.expect_response(CORRECTED):
+        page.unroute(CORRECTED)
+    page.wait_for_selector("#progress", state="hidden")
+    page.wait_for_timeout(300)  # a second one would be sent now
+    assert [fix["do"] for fix in fixes_of(page)] == [does.lower()]
+    assert page.locator("#editing .said").is_hidden()
+
+
+def test_what_is_asked_of_a_base_that_is_being_removed_is_told_in_words(
+    page: "Page", home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Doubtful, "removes", True)
+    send(page, home, "6x3 ft", tmp_path / "a.jpg")
+    gone = pieces(page)[0]
+    page.click("#mode-correct")
+    tap(page, gone)
+    page.route(CORRECTED, lambda route: None)
+    with page.expect_request(CORRECTED):
+        page.click("#editing >> text=Remove")
+    page.select_option("#editing select", "50 mm")
+    page.unroute(CORRECTED)
+    page.wait_for_selector("#editing .said >> text=it was removed meanwhile")
+
+
+def test_two_phones_that_add_a_photo_at_once_lose_none(
+    page: "Page", home: str, browser: "Browser", tmp_path: Path
+) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg")
+    photo = tmp_path / "b.jpg"
+    photo.write_bytes(jpeg((320, 240), quality=80))
+    other = phone(browser)
+    other.goto(page.url)
+    other.wait_for_selector("#modes:not([hidden])")
+    Doubtful.joins.clear()
+    try:
+        page.set_input_files("#add", photo)
+        page.wait_for_selector("#step:has-text('looking for bases')")
+        other.set_input_files("#add", photo)
+        other.wait_for_selector("#step:has-text('Somebody else added a photo: looking for bases')")
+    finally:
+        Doubtful.joins.set()
+    other.wait_for_selector("#photos:not([hidden])")  # what the first one added
+    other.wait_for_selector("#progress", state="hidden")
+    page.wait_for_selector("#photos:not([hidden])")
+    shown = other.request.get(other.url.replace("/m/", "/api/measurements/")).json()
+    assert (shown["photos"], shown["before"]) == (3, page.url.rpartition("/")[2])
+    page.click("#more")
+    page.click("#take-out")
+    page.wait_for_selector("#ruling >> text=another photo was added")
+    assert page.url == other.url
+    other.context.close()
+
+
+def test_advice_is_told_in_the_table_s_unit_with_digits_that_differ(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    advice = {"way": "from the left", "before_mm": 0.2, "after_mm": 0.1, "settles": False}
+    page.route("**/advice?*", lambda route: route.fulfill(json=advice))
+    send(page, home, "6x3 ft", tmp_path / "a.jpg", game="inches")
+    rule(page)
+    page.wait_for_selector("#advice >> text=± 0.008 in becomes ± 0.004 in.")

@@ -1,6 +1,7 @@
 """What people do on the page, in a real browser: the server is real, its photos are measured before."""
 
 import asyncio
+import json
 import re
 import threading
 import time
@@ -17,7 +18,7 @@ from overruler.apps.web.faults import TaskFailed
 from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
-from overruler.apps.web.phone.worker_tasks import SCENE_FILE, scene_text
+from overruler.apps.web.phone.worker_tasks import FIXES_FILE, SCENE_FILE, scene_text
 from overruler.scene import Scene
 from tests.apps.web.desk import (
     MISFIT_PX,
@@ -59,12 +60,24 @@ def doubtful_scene(found: Scene, game: str) -> Scene:
     return Scene.from_json(values)
 
 
+def without_removed(found: Scene, fixes: str) -> dict[str, Any]:
+    """The scene without the pieces that corrections remove."""
+    removed = {fix["id"] for fix in json.loads(fixes)["fix"] if fix["do"] == "remove"}
+    values = found.to_json()
+    values["pieces"] = [piece for piece in values["pieces"] if piece["id"] not in removed]
+    if removed:
+        del values["covariance"]  # of more pieces
+    return values
+
+
 class Doubtful(Ready):
     """Workers that find the doubtful scene."""
 
     joins = threading.Event()
     """Whether photos of one table are measured together at once; else when it is set again."""
     joins.set()
+    removes = False
+    """Whether the scene lacks what corrections remove."""
 
     async def run_task(
         self,
@@ -77,10 +90,15 @@ class Doubtful(Ready):
         if name == "measure" and arguments[0].game == FAILING_GAME:
             raise TaskFailed("there is no memory left")
         done = await super().run_task(name, folder, arguments, say, urgent)
+        several = seen_twice if arguments[0].more else scene
+        if name == "correct":
+            (folder / FIXES_FILE).write_text(arguments[1])
+            if self.removes:
+                left = without_removed(several(), arguments[1])
+                (folder / SCENE_FILE).write_text(scene_text(left))
         if name == "measure":
             while arguments[0].more and not self.joins.is_set():
                 await asyncio.sleep(0.02)
-            several = seen_twice if arguments[0].more else scene
             found = doubtful_scene(several(), arguments[0].game or "legion")
             (folder / SCENE_FILE).write_text(scene_text(found.to_json()))
         return done

@@ -68,7 +68,9 @@ def test_a_place_may_be_pointed_at_in_any_photo(report: Report) -> None:
     after = fixed(report, {"do": "add", "base": 27, "xy_px": pixel, "photo": 1})
     added = after.scene.pieces[-1]
     assert (added.x_mm, added.y_mm) == pytest.approx((520, 160), abs=0.05)
-    with pytest.raises(BadInput, match="there is no photo 3; they count from 0 to 2"):
+    with pytest.raises(
+        BadInput, match=r"photo = 3 is the fourth photo \(0 is the first\); only 3 are given"
+    ):
         fixed(report, {"do": "add", "base": 27, "xy_px": pixel, "photo": 3})
 
 
@@ -80,7 +82,7 @@ def test_a_place_in_mm_is_measured_in_the_photo_that_the_correction_names(report
         stated = np.sqrt(np.diag(np.array(placed.covariance_mm2)))
         assert stated == pytest.approx(_sigmas_of_pointing(report, 2), rel=0.05)
         assert not np.allclose(stated, _sigmas_of_pointing(report, 0), rtol=0.05)
-    with pytest.raises(BadInput, match="there is no photo 3"):
+    with pytest.raises(BadInput, match="photo = 3 is the fourth photo"):
         fixed(report, {"do": "move", "id": "p03", "xy_mm": [520, 160], "photo": 3})
 
 

@@ -59,6 +59,15 @@ def test_a_certain_ruling_or_a_sure_place_gets_none(scale: float, probability: f
     assert advise_photo(report(scale), [ruling(probability)]) is None
 
 
+def test_a_photo_that_would_change_no_digit_is_not_advised() -> None:
+    """Half-widths of 95 %: ± 0.2 mm that becomes ± 0.1 mm matters, a gain of half of that does not."""
+    promised = advise_photo(report(4.0), [ruling(0.6)])
+    assert promised is not None
+    for gain_mm, is_advised in ((0.11, True), (0.09, False)):
+        doubtful = ruling(0.6, promised.after_mm + gain_mm / 1.96)
+        assert (advise_photo(report(4.0), [doubtful]) is not None) == is_advised
+
+
 def test_no_photo_tells_where_a_moved_piece_stands() -> None:
     found = report(4.0)
     moved = {"id": "p02", "photo": 0, "x_mm": 650.0, "y_mm": 380.0}

@@ -1,5 +1,6 @@
 """Range rulers are found on a drawn table, read to a thousandth, and nothing else is taken for one."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -197,6 +198,8 @@ def test_markers_printed_too_large_are_given_away() -> None:
     assert ruler.segment_mm == pytest.approx(98.0, abs=0.4)
     (problem,) = ruler_problems([ruler])
     assert problem.flag == "ruler_disagrees"
+    in_any_unit = r"the ruler reads [12]\.\d\d ± 0\.\d\d % too short \(95 %\): check the markers"
+    assert re.match(in_any_unit, problem.text)
 
 
 def test_a_strip_of_two_pieces_that_contradicts_the_markers_is_none() -> None:

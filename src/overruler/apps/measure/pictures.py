@@ -35,6 +35,8 @@ def read_pictures(options: MeasureOptions, progress: Callable[[str], None]) -> P
     paths = (options.photo, *options.more)
     films = [is_film_file(path) for path in paths]
     _check_films(options, films)
+    if not any(films):
+        _check_fixes(options, len(paths))
     pool = ThreadPoolExecutor()
     reading = [
         pool.submit(_load_views, path, progress) if film else pool.submit(_load_one, path)
@@ -51,7 +53,9 @@ def read_pictures(options: MeasureOptions, progress: Callable[[str], None]) -> P
     board = _find_board([frame for frames in read for frame in frames], options)
     if not any(films):
         return Pictures(tuple(frame for (frame,) in read), options.lenses, board)
-    return _with_views(options, read, films, board, progress)
+    found = _with_views(options, read, films, board, progress)
+    _check_fixes(options, len(found.frames))
+    return found
 
 
 def _load_one(path: Path) -> "list[Frame]":
@@ -72,6 +76,12 @@ def _check_films(options: MeasureOptions, films: list[bool]) -> None:
             "a film of a walk round the table is measured by its markers: "
             "leave --point and --beside away"
         )
+
+
+def _check_fixes(options: MeasureOptions, count: int) -> None:
+    """Refuse corrections of photos that are not there, before anything is measured."""
+    for fix in options.fixes:
+        fix.check_photo(count)
 
 
 def _with_views(

@@ -17,7 +17,7 @@ from overruler.records import MovedRecord, PieceRecord, TerrainRecord
 from overruler.report import Report, problem_sentences
 from overruler.scene import Piece
 from overruler.taught import taught_sentences
-from overruler.units import SIGMAS_95, format_count, format_nominal, format_number
+from overruler.units import SIGMAS_95, format_change, format_count, format_nominal, format_number
 from overruler.verdict import Verdict
 
 NO_BASES_TEXT = "no bases were found; --game or --bases says which sizes to look for"
@@ -171,12 +171,8 @@ def photo_lines(report: Report, advice: Advice | None) -> list[Text]:
     if len(names) > 1:
         lines.append(Text(f"{len(names)} photos: {', '.join(names)}", style="dim"))
     if advice is not None:
-        before, after = (
-            format_number(SIGMAS_95 * sigma_mm, unit)
-            for sigma_mm in (advice.before_mm, advice.after_mm)
-        )
-        change = f"± {before} → {after} {unit}"
-        lines.append(Text(f"{advice.text} ({change}, 95 %)", style="dim"))
+        change = format_change(SIGMAS_95 * advice.before_mm, SIGMAS_95 * advice.after_mm, unit)
+        lines.append(Text(f"{advice.text} (± {change}, 95 %)", style="dim"))
     return lines
 
 

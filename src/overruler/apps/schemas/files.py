@@ -171,6 +171,7 @@ def _correction_schema(do: str) -> Schema:
         "xy_px": array_of(NUMBER, 2, 2),
         "base": BASE,
         "kind": enum_of(KINDS),
+        "photo": integer_between(0),
         "stats": OBJECT,
     }
     schemas = properties_from_readers(FIX_READERS, special)

@@ -85,7 +85,7 @@ def _lesson_of_bundle(path: Path) -> Lesson:
     arguments = [argument.text() for argument in manifest["measure"].items()]
     return Lesson(
         str(path),
-        partial(settle.extracted_to_folder, members),
+        partial(bundles.extracted_to_folder, members),
         partial(settle.read_measure_options, arguments, members),
     )
 
@@ -116,11 +116,14 @@ def learn_from(lesson: Lesson, checked: bool, progress: Callable[[str], None]) -
 
     Raises `BadInput` where the corrections leave open which findings are pieces.
     """
+    from overruler.sources.photo import load_photo
+
     with lesson.folder():
         options = lesson.read_options()
         if options.more:
             raise BadInput(f"{lesson.name}: is several photos of one table: teach single photos")
         if not options.fixes and not checked:
+            load_photo(options.photo)  # what is no photo lacks no corrections
             raise BadInput(
                 f"{lesson.name}: has no corrections: give its --fix, "
                 "or --checked if every base was found"

@@ -20,6 +20,7 @@ REFUSAL_TEXTS = {
     403: "A page of another site asked.",
     404: "There is no such measurement, or nothing of it yet.",
     408: "The body did not arrive in time.",
+    409: "A photo was added to the table, or is being added; `after` names the measurement to go on with.",
     412: "Somebody else has corrected the table since the version that If-Match names.",
     413: "Too large.",
     415: "Not a photo.",

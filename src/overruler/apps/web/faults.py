@@ -55,6 +55,20 @@ class EditConflict(OverrulerError):
     """Somebody else has corrected the table since the client read it."""
 
 
+class NewerPhotos(OverrulerError):
+    """Somebody else adds, or has added, a photo to the table."""
+
+    def __init__(self, message: str, after: str = "") -> None:
+        super().__init__(message)
+        self.after = after
+        """Id of the measurement with that photo; empty while the photo is being sent."""
+
+    @property
+    def hints(self) -> dict[str, str]:
+        """What clients are told beside the message."""
+        return {"after": self.after} if self.after else {}
+
+
 class UploadRefused(BadInput):
     """The server does not accept what was sent."""
 
@@ -77,6 +91,7 @@ CLOSED_AFTER = (408, 413)
 """Statuses after which the rest of the body is not read."""
 STATUS_BY_ERROR: dict[type[Exception], int] = {
     MeasurementNotFound: 404,
+    NewerPhotos: 409,
     EditConflict: 412,
     ServerBusy: 503,
     StoreUnavailable: 503,
@@ -99,7 +114,8 @@ async def _answer_refusal(request: Request, error: Exception) -> Response:
     headers = {"connection": "close"} if status in CLOSED_AFTER else {}
     if status == 503:
         headers["retry-after"] = str(RETRY_AFTER_S)
-    return JSONResponse({"error": one_line}, status, headers)
+    hints = error.hints if isinstance(error, NewerPhotos) else {}
+    return JSONResponse({"error": one_line, **hints}, status, headers)
 
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:

@@ -14,7 +14,11 @@ TEXT: Json = {"type": "string"}
 NUMBER: Json = {"type": "number"}
 """Schema of a number."""
 
-_ERROR: Json = {"type": "object", "required": ["error"], "properties": {"error": TEXT}}
+_ERROR: Json = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {"error": TEXT, "after": TEXT},
+}
 _MEASUREMENT: Json = {
     "type": "object",
     "required": ["id", "created_s", "state", "step", "game", "table", "version"],

@@ -5,20 +5,36 @@ from typing import Any
 
 from overruler.apps.bundles import PHOTO_ENDINGS
 from overruler.apps.web.close_up import close_up_json
+from overruler.apps.web.faults import MeasurementNotFound
 from overruler.apps.web.ready_scenes import camera_view, names_in
 from overruler.picture.drawable_ruling import drawable_ruling
 from overruler.picture.view import View
+from overruler.reading import Node
 from overruler.records import MovedRecord
+from overruler.report import MAX_PHOTOS
 from overruler.scene import Scene
+from overruler.units import format_count
 from overruler.verdict import Verdict
 
 PHOTO_NAME_PATTERN = re.compile(rf"\b(photo)(\d*)\.(?:{'|'.join(PHOTO_ENDINGS)})\b", re.IGNORECASE)
 """A photo's name as the server gives it, `photo.jpg` or `photo2.jpg`; it may begin a sentence."""
 
+PHOTO_INDICES = tuple(map(str, range(MAX_PHOTOS)))
+"""What a client may say of which photo of a scene to draw on."""
+
 
 def count_photos(scene: Scene) -> int:
     """How many photos the scene was measured in."""
     return len(scene.extra.get("photos", ())) or 1
+
+
+def photo_index(node: Node, scene: Scene) -> int:
+    """The index of a photo that a client names; `MeasurementNotFound` where the scene has none such."""
+    index, count = int(node.choice(PHOTO_INDICES)), count_photos(scene)
+    if index >= count:
+        counted = f"{format_count(count, 'photo')}, counted from 0"
+        raise MeasurementNotFound(f"photo={index}: this table has {counted}")
+    return index
 
 
 def camera_views(scene: Scene) -> list[View]:

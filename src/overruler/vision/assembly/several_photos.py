@@ -50,9 +50,7 @@ def _photo_of_place(report: Report, fix: Fix, base: Base, photos: Sequence[int])
 
 def on_photo_of(report: Report, fix: Fix) -> Report:
     """The report drawn on the photo that a correction points at; `BadInput` if there is none such."""
-    count = max(len(report.photos), 1)
-    if not 0 <= fix.photo_index < count:
-        fix.fail(f"photo: there is no photo {fix.photo_index}; they count from 0 to {count - 1}")
+    fix.check_photo(max(len(report.photos), 1))
     return report.on_photo(fix.photo_index) if report.photos else report
 
 

@@ -15,6 +15,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
 from overruler.records import MovedRecord
 from overruler.report import Report
+from overruler.units import SIGMAS_95
 from overruler.verdict import CERTAIN, Verdict
 from overruler.vision.contours.shading import common_shade_mm
 from overruler.vision.fusion.table_errors import shared_covariance_mm2
@@ -29,6 +30,9 @@ SIDES = (
 of the board on which they stand."""
 MAX_REMAINING_SHARE = 0.7
 """A photo is advised if at most this share of the doubt remains."""
+MIN_GAIN_MM = 0.1
+"""A photo is advised if the half-width of the 95 % interval shrinks by at least so much, in mm: the last
+digit of a distance that people read."""
 LEAST_TILT_DEG = 20.0
 """A camera that looks straight down sees no more from another side: it is tilted by so much."""
 FIT_SIGMA_PX = 0.3
@@ -50,9 +54,10 @@ def advise_photo(report: Report, verdicts: Sequence[Verdict]) -> Advice | None:
             first, second = (indices[name] for name in verdict.pair)
             advice = _advise_for(report, first, second)
             # Whoever reads the ruling beside it finds its own doubt again.
-            return advice and replace(
-                advice, before_mm=max(verdict.sigma_mm or 0.0, advice.after_mm)
-            )
+            before_mm = verdict.sigma_mm or 0.0
+            if advice is None or SIGMAS_95 * (before_mm - advice.after_mm) < MIN_GAIN_MM:
+                return None
+            return replace(advice, before_mm=before_mm)
     return None
 
 

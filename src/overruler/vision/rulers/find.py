@@ -88,10 +88,13 @@ def ruler_problems(rulers: Sequence[DetectedRuler]) -> tuple[Problem, ...]:
 
 
 def _disagreement(ruler: DetectedRuler) -> Problem:
-    measured = f"{ruler.segment_mm:.2f} ± {SIGMAS_95 * ruler.sigma_mm:.2f} mm a segment"
+    """It is told as a share: whoever plays in inches reads it like whoever plays in millimetres."""
+    percent_per_mm = 100 / ruler.nominal_mm
+    off = percent_per_mm * (ruler.segment_mm - ruler.nominal_mm)
+    doubt = percent_per_mm * SIGMAS_95 * ruler.sigma_mm
     text = (
-        f"the ruler reads {measured}, not {ruler.nominal_mm:g}: "
-        "check the markers' printed size and places"
+        f"the ruler reads {abs(off):.2f} ± {doubt:.2f} % too {'long' if off > 0 else 'short'} "
+        "(95 %): check the markers' printed size and places"
     )
     return Problem("ruler_disagrees", text)
 

@@ -21,7 +21,7 @@ from overruler.apps.web.phone.store import Measurement
 from overruler.apps.web.phone.worker_tasks import screen_photo_file
 from overruler.apps.web.quick_questions import arc_outlines, games_json
 from overruler.apps.web.request_body import read_text
-from overruler.apps.web.several_photos import close_up_of, count_photos, photos_json
+from overruler.apps.web.several_photos import close_up_of, photo_index, photos_json
 from overruler.errors import OverrulerError, UnknownName
 from overruler.reading import Node
 from overruler.report import MAX_PHOTOS
@@ -44,8 +44,6 @@ MAX_BAND_LINES = 20
 """Range lines that one request may ask for."""
 MAX_BAND_MM = 5000.0
 """Largest distance of a range line."""
-PHOTO_INDICES = tuple(map(str, range(MAX_PHOTOS)))
-"""What a query may say of which photo of a scene to draw on."""
 PHOTO_NUMBERS = tuple(str(number + 1) for number in range(MAX_PHOTOS))
 """What a query may say of which photo of a table to send."""
 Acceptor = Callable[[MeasurementService, AsyncIterator[bytes]], Awaitable[Measurement]]
@@ -235,6 +233,7 @@ async def put_fixes(request: Request) -> Response:
     fixes = Node.of_json(await read_text(request, MAX_FIXES_BYTES), "fixes")
     etag = request.headers.get("if-match", "*").strip()
     version = None if etag == "*" else etag.strip('"')
+    joining.check_is_newest(get_service(request), measurement_id(request))
     done = await get_service(request).apply_fixes(measurement_id(request), fixes, version)
     return JSONResponse(done.to_json(), headers=_etag_header(done.version))
 
@@ -263,8 +262,7 @@ def measurement_id(request: Request) -> str:
 
 def _photo_index(request: Request, scene: Scene) -> int:
     """The index of the photo to draw on, among those that the scene was measured in."""
-    index = Node(request.query_params.get("photo", "0"), "photo").choice(PHOTO_INDICES)
-    return min(int(index), count_photos(scene) - 1)
+    return photo_index(Node(request.query_params.get("photo", "0"), "photo"), scene)
 
 
 def _photo_number(request: Request) -> int:

@@ -48,6 +48,10 @@ class CurrentStates:
     def newest(self, most: int) -> list[Measurement]:
         return [self._by_id.get(each.id, each) for each in self._store.newest(most)]
 
+    def followers(self, name: str) -> list[Measurement]:
+        """The measurements made by adding a photo to that of an id."""
+        return [self._by_id.get(each.id, each) for each in self._store.followers(name)]
+
     async def add_row(self, measurement: Measurement) -> None:
         """Write a new measurement; `StoreUnavailable` if the store does not take it for a while."""
         reasons: list[StoreUnavailable] = []

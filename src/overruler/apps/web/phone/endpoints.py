@@ -159,7 +159,7 @@ def _upload_endpoints(choices: Choices) -> tuple[Endpoint, ...]:
     )
     add = _operation(
         "POST", "/photos", handlers.post_added_photo, "Measure the table with a photo more",
-        _MEASUREMENT, *refusals, status=202, body=_PHOTO_BODY,
+        _MEASUREMENT, *refusals, 409, status=202, body=_PHOTO_BODY,
     )  # fmt: skip
     return replace(send, **options), replace(again, **options), add
 
@@ -169,7 +169,7 @@ _MEASUREMENT_ENDPOINTS = (
     _operation("GET", "", api.get_measurement, "One measurement", _MEASUREMENT),
     _operation("DELETE", "", api.delete_measurement, "Delete it", {}, status=204),
     _operation("DELETE", "/photos", handlers.delete_added_photo, "Take out the photo added last",
-               _MEASUREMENT),
+               _MEASUREMENT, 409),
     _operation("GET", "/scene", api.get_scene, "The scene file", ANY_OBJECT),
     _operation("GET", "/table", api.get_table, "All that is drawn before a question", ANY_OBJECT,
                422, parameters=(_PHOTO,)),
@@ -186,7 +186,7 @@ _MEASUREMENT_ENDPOINTS = (
     _operation("GET", "/bundle", products.get_bundle, "A dispute bundle", _ZIP, 422,
                parameters=(_NEEDED_QUESTION,)),
     _operation("PUT", "/fixes", api.put_fixes, "Correct what was found", _MEASUREMENT,
-               408, 412, 413, 422, 500, 503, parameters=(_IF_MATCH,), body=_FIXES_BODY),
+               408, 409, 412, 413, 422, 500, 503, parameters=(_IF_MATCH,), body=_FIXES_BODY),
     _operation("GET", "/link", api.get_link, "Its address and QR code, for other phones", ANY_OBJECT),
 )
 # fmt: on

@@ -58,6 +58,8 @@ class MeasurementService:
     """Largest photo accepted."""
     news: NewsChannel = field(default_factory=NewsChannel)
     """Changes of state; the topic is the measurement's id."""
+    joins: set[str] = field(default_factory=set)
+    """Ids of the measurements to which a photo is being sent."""
     _scenes: SceneCache = field(default_factory=SceneCache)
     _states: CurrentStates = field(init=False)
     _health: tuple[float, list[str]] = (-math.inf, [])
@@ -213,6 +215,10 @@ class MeasurementService:
         """Find a measurement in its current state."""
         return self._states.look_up(name)
 
+    def followers(self, name: str) -> list[Measurement]:
+        """The measurements made by adding a photo to that of an id."""
+        return self._states.followers(name)
+
     def newest(self, most: int) -> list[Measurement]:
         """The newest tables: of one with several photos, what all of them gave."""
         return [each for each in self._states.newest(most) if AFTER_KEY not in each.found]
@@ -272,10 +278,10 @@ class MeasurementService:
         return self.find(name)
 
     async def run_urgent_task(self, task: str, measurement: Measurement, argument: Any) -> Any:
-        """Have a worker do a task that a client waits for."""
+        """Have a worker do a task whose client waits for the answer, and is told of no progress."""
         folder = self.store.path_of(measurement.id)
         arguments = [measurement.request, argument]
-        return await self.workers.run_task(task, folder, arguments, _ignore_progress, urgent=True)
+        return await self.workers.run_task(task, folder, arguments, lambda _: None, urgent=True)
 
     def remove(self, name: str) -> None:
         """Remove a measurement alone."""
@@ -292,7 +298,3 @@ def _write_options(folder: Path, request: MeasureRequest, files: Mapping[str, st
     for file, text in files.items():
         write_atomically(folder / file, text)
     load_options(request.in_folder(folder))
-
-
-def _ignore_progress(step: str) -> None:
-    """Report nothing: the client waits for the answer."""

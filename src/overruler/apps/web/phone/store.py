@@ -226,6 +226,12 @@ class Store:
         rows = self._execute("SELECT * FROM measurements ORDER BY created_s DESC LIMIT ?", (most,))
         return [_measurement_of_row(row) for row in rows]
 
+    def followers(self, name: str) -> list[Measurement]:
+        """The measurements made by adding a photo to that of an id, the first come first."""
+        statement = "SELECT * FROM measurements WHERE instr(found, ?) ORDER BY created_s"
+        found = map(_measurement_of_row, self._execute(statement, (name,)))
+        return [one for one in found if one.before == name]
+
     def discard_folder(self, name: str) -> None:
         """Remove a folder that has no row."""
         shutil.rmtree(self.path_of(name), ignore_errors=True)
@@ -275,16 +281,9 @@ def is_id(name: str) -> bool:
 
 
 def _row_of_measurement(measurement: Measurement) -> tuple[Any, ...]:
-    return (
-        measurement.id,
-        measurement.created_s,
-        measurement.state,
-        measurement.step,
-        measurement.game,
-        measurement.table,
-        json.dumps(measurement.request.to_json()),
-        json.dumps(dict(measurement.found)),
-    )
+    one = measurement
+    texts = json.dumps(one.request.to_json()), json.dumps(dict(one.found))
+    return (one.id, one.created_s, one.state, one.step, one.game, one.table, *texts)
 
 
 def _measurement_of_row(row: tuple[Any, ...]) -> Measurement:

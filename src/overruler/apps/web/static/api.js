@@ -1,4 +1,5 @@
-// What the page asks of the server. Every refusal is an Error whose message is for people.
+// What the page asks of the server. Every refusal is an Error whose message is for people; `after` is the measurement
+// with a photo that somebody else has added.
 
 const HERE = "/api/measurements";
 
@@ -6,6 +7,11 @@ export const about = () => get("/api/about");
 export const newest = () => get(HERE);
 export const table = (id, photo) => get(`${HERE}/${id}/table?${new URLSearchParams({ photo })}`);
 export const one = (id) => get(`${HERE}/${id}`);
+// The measurement with all photos of a table, whichever of its measurements is named.
+export const newestOf = async (id) => {
+  const found = await one(id);
+  return found.after ? newestOf(found.after) : found;
+};
 export const rule = (id, question, photo) => post(`${HERE}/${id}/ask?${new URLSearchParams({ photo })}`, question);
 export const advice = (id, question) => get(`${HERE}/${id}/advice${asked(question)}`);
 export const takeOut = async (id) => (await fetched(`${HERE}/${id}/photos`, { method: "DELETE" })).json();
@@ -39,15 +45,16 @@ async function fetched(path, options) {
   } catch {
     throw new Error("the computer does not answer: is it still on, and on this network?");
   }
-  if (!answer.ok) throw Object.assign(new Error(await said(answer.text())), { status: answer.status });
+  if (!answer.ok) throw await refusal(answer.status, answer.text());
   return answer;
 }
 
-async function said(text) {
+async function refusal(status, text) {
   try {
-    return JSON.parse(await text).error;
+    const { error, after } = JSON.parse(await text);
+    return Object.assign(new Error(error), { status, after });
   } catch {
-    return "the computer gave no answer that makes sense";
+    return Object.assign(new Error("the computer gave no answer that makes sense"), { status });
   }
 }
 
@@ -63,7 +70,7 @@ function sent(address, file, progress) {
     request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);
     request.onerror = () => failed(new Error("the photo did not get through: try again"));
     request.onload = async () =>
-      request.status === 202 ? done(JSON.parse(request.responseText)) : failed(new Error(await said(request.responseText)));
+      request.status === 202 ? done(JSON.parse(request.responseText)) : failed(await refusal(request.status, request.responseText));
     request.send(file);
   });
 }

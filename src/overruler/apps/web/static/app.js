@@ -138,8 +138,7 @@ async function open() {
   if (!id) return show("start");
   show("photo");
   try {
-    let one = await api.one(id);
-    while (one.after) one = await api.one(one.after); // a photo was added since
+    const one = await api.newestOf(id); // a photo may have been added since
     history.replaceState(null, "", `/m/${one.id}`);
     titled(one);
     table = new Table(stage, known, { game: one.game, points: one.table === SHOWN }, mat(one.table));

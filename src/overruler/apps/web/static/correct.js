@@ -7,6 +7,7 @@ import { Loupe, handle } from "./loupe.js";
 import { cased } from "./svg.js";
 
 const BY_HAND = "The photo shows no such base here: your place counts, and no ruling from it is certain. ";
+const GONE = "This base is no longer there: it was removed meanwhile.";
 const KEYS = matchMedia("(hover: hover) and (pointer: fine)").matches ? " The arrow keys move it too, with Shift less far." : "";
 const AHEAD = { colour: "#f07c00", dash: [] };
 
@@ -177,7 +178,7 @@ export class Correct {
     const { place } = this;
     let complaint = "";
     try {
-      await this.table.corrected((fixes) => [...fixes, fix.id ? { ...fix, id: this.#called(fix.id) } : fix]);
+      await this.table.corrected((fixes) => [...fixes, fix.id ? { ...fix, id: this.#still(fix.id) } : fix]);
       if (fix.new_id) this.names.set(fix.id, fix.new_id);
       if (fix.do === "add" && this.place === place) this.place = null;
     } catch (error) {
@@ -200,6 +201,13 @@ export class Correct {
     }
     this.complaint.hidden = !complaint;
     this.complaint.textContent = complaint;
+  }
+
+  // The piece that a correction is about, once its turn has come.
+  #still(id) {
+    const now = this.#called(id);
+    if (!this.table.found.pieces.some((one) => one.id === now)) throw new Error(GONE);
+    return now;
   }
 
   // A piece may have been given a name since.

@@ -6,7 +6,18 @@ export const element = (name, set = {}, ...children) => {
   return found;
 };
 
-export const button = (textContent, onclick, className = "tab") => element("button", { textContent, onclick, className });
+// A button whose deed the server is still asked to do is not pressed again: a double click sends once. It keeps the focus.
+export const button = (textContent, does, className = "tab") => {
+  const made = element("button", { textContent, className });
+  made.onclick = async (event) => {
+    if (made.ariaDisabled) return;
+    const done = does(event);
+    if (!(done instanceof Promise)) return;
+    made.ariaDisabled = "true";
+    await done.finally(() => (made.ariaDisabled = null));
+  };
+  return made;
+};
 export const row = (...children) => element("div", { className: "row" }, ...children);
 export const labelled = (text, input) => {
   if (input.dataset) input.dataset.label = text;

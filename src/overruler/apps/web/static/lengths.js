@@ -27,6 +27,14 @@ export function inUnit(text) {
   return text;
 }
 
+// What a doubt in mm is and what it becomes, in the chosen unit or the table's own, with as many digits as tell the two apart.
+export function change(before, after, own) {
+  const name = unit() || own;
+  const told = (mm, more) => (name === "in" ? (mm / MM_PER_INCH).toFixed(2 + more) : mm.toFixed(1 + more));
+  const more = [0, 1].find((each) => told(before, each) !== told(after, each) && Number(told(after, each))) ?? 2;
+  return `± ${told(before, more)} ${name} becomes ± ${told(after, more)} ${name}`;
+}
+
 function spelled(length, doubt, times, digits, name) {
   const words = (value) => (Number(value) * times).toFixed(digits);
   return `${words(length)}${doubt === undefined ? "" : ` ± ${words(doubt)}`} ${name}`;

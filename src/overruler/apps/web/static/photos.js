@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { button, element } from "./forms.js";
 import { remembered } from "./kept.js";
-import { inUnit, parts } from "./lengths.js";
+import { change, parts } from "./lengths.js";
 
 const find = (name) => document.getElementById(name);
 const notAdded = (why) => `The photo was not added: ${why}`;
@@ -35,8 +35,7 @@ export class Photos {
     find("advice").hidden = true;
     if (table.mode !== "rule") table.enter("rule");
     try {
-      table.busy("Sending the photo", 0);
-      const { id } = await api.addPhoto(table.id, file, (share) => table.busy("Sending the photo", share));
+      const { id } = await this.#sent(file);
       remembered("adding", id);
       await this.#follow(id);
     } catch (error) {
@@ -44,6 +43,27 @@ export class Photos {
     } finally {
       table.idle();
     }
+  }
+
+  // What somebody else adds comes first: it is waited for and shown, and this photo goes on top of it.
+  async #sent(file) {
+    const { table } = this;
+    try {
+      table.busy("Sending the photo", 0);
+      return await api.addPhoto(table.id, file, (share) => table.busy("Sending the photo", share));
+    } catch (error) {
+      if (!error.after) throw error;
+      await api.watch(error.after, (news) => table.busy(`Somebody else added a photo: ${news.step}`)).catch(() => {});
+      await this.catchUp(error.after);
+      return this.#sent(file);
+    }
+  }
+
+  // Show the table with all photos that others have added.
+  async catchUp(after) {
+    const { table } = this;
+    const newest = await api.newestOf(after).catch(() => null); // a photo that could not be joined is taken out again
+    if (newest?.state === "done" && newest.id !== table.id) await this.#open(newest.id, [table.a, table.b]);
   }
 
   // Go on telling of a photo that was being added when the page was left.
@@ -79,6 +99,7 @@ export class Photos {
       const before = await api.takeOut(table.id);
       await this.#open(before.id, [table.a, table.b]);
     } catch (error) {
+      if (error.after) await this.catchUp(error.after);
       table.complain(error.message);
     }
   }
@@ -132,15 +153,15 @@ export class Photos {
     if (!question || !told?.answer?.call || told.answer.call === "certain") return;
     const found = await api.advice(this.table.id, question).catch(() => null);
     if (turn !== this.turn) return;
-    const words = found ? advised(found) : "A photo from the other side of the table may settle it.";
-    box.replaceChildren(element("p", { className: "hint" }, ...parts(inUnit(words))), element("div", { className: "row" }, button("Add a photo", () => find("add").click())));
+    const words = found ? advised(found, this.table.found.unit) : "A photo from the other side of the table may settle it.";
+    box.replaceChildren(element("p", { className: "hint" }, ...parts(words)), element("div", { className: "row" }, button("Add a photo", () => find("add").click())));
     box.hidden = Boolean(this.table.asked.points);
   }
 }
 
-function advised({ way, before_mm: before, after_mm: after, settles }) {
+function advised({ way, before_mm: before, after_mm: after, settles }, unit) {
   const effect = settles ? "would settle it" : "would make it surer";
-  return `A photo ${way} ${effect}: ± ${before.toFixed(1)} mm becomes ± ${after.toFixed(1)} mm.`;
+  return `A photo ${way} ${effect}: ${change(before, after, unit)}.`;
 }
 
 // The piece that stands where another one stood.

@@ -267,9 +267,11 @@ export class Table {
     try {
       await api.correct(this.id, change(before), this.found.version);
       if (step) this.past.push(before);
+      else this.past.pop(); // not before: what could not be undone can be tried again
       await this.refresh();
     } catch (error) {
       if (error.status === 412) await this.refresh();
+      if (error.after) await this.photos.catchUp(error.after);
       throw error;
     } finally {
       find("progress").hidden = true;
@@ -280,7 +282,7 @@ export class Table {
   async undo() {
     if (!this.found?.fixes.length) return;
     try {
-      await this.corrected((fixes) => this.past.pop() ?? fixes.slice(0, -1), false); // no step to go back to
+      await this.corrected((fixes) => this.past.at(-1) ?? fixes.slice(0, -1), false); // no step to go back to
       if (this.mode !== "rule") this.modes[this.mode].enter();
     } catch (error) {
       this.complain(error.message);

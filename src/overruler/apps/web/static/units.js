@@ -87,7 +87,7 @@ export class Units {
     const marked = this.table.found.pieces.filter(({ stats }) => stats && JSON.stringify(turned(fields, stats)) !== JSON.stringify(stats));
     const turn = button("New turn", () => {
       this.chosen = new Set(marked.map((piece) => piece.id));
-      this.#put((id) => ({ do: "name", id, stats: turned(fields, this.#of(id).stats) }));
+      return this.#put((id) => ({ do: "name", id, stats: turned(fields, this.#of(id).stats) }));
     });
     return [title("Make a unit"), hint("Draw a loop round its bases, or tap them. Two fingers move the photo."), ...(marked.length ? [row(turn)] : [])];
   }
