@@ -175,7 +175,7 @@ def test_photos_count_from_0_and_a_negative_one_is_refused_at_reading() -> None:
     ("photo", "count", "said"),
     [
         (1, 1, r"photo = 1 is the second photo \(0 is the first\); only one is given: name one"),
-        (9, 3, r"photo = 9 is the 10th photo \(0 is the first\); only 3 are given: name one"),
+        (9, 3, r"photo = 9 is photo number 10 \(0 is the first\); only 3 are given: name one"),
     ],
 )
 def test_a_photo_beyond_those_given_is_named_by_its_place(

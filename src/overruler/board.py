@@ -73,6 +73,13 @@ class Board:
         """Whether the positions of the markers are known."""
         return self.corners_mm is not None
 
+    @property
+    def markers_z_mm(self) -> float:
+        """How far its markers lie over the mat, in the mean."""
+        if self.corners_mm is None:
+            return self.raised_mm
+        return float(np.mean([points[:, 2] for points in self.corners_mm.values()]))
+
     def without_markers(self, markers: Collection[int]) -> "Board":
         """The board without some of its markers, which lie elsewhere."""
         if self.corners_mm is None or not set(markers) & set(self.corners_mm):
@@ -122,16 +129,16 @@ class Board:
             scale_share=markers.get("scale_share", Node.positive, None),
             covariance=markers.get("covariance", read_covariance, None),
         )
+        printed = markers.get("print", PrintMeasurement.from_node, None)
+        raised_mm = markers.get("raised_mm", read_raised, 0.0)
         if as_meant:
             return board
-        printed = markers.get("print", PrintMeasurement.from_node, None)
-        board = board if printed is None else board.as_printed(printed)
-        return board.raised_by(markers.get("raised_mm", read_raised, 0.0))
+        return (board if printed is None else board.as_printed(printed)).raised_by(raised_mm)
 
     def raised_by(self, raised_mm: float) -> "Board":
         """The board with its markers higher over the mat by so much, as on thick cards."""
         if self.corners_mm is None:
-            return replace(self, raised_mm=raised_mm)
+            return replace(self, raised_mm=self.raised_mm + raised_mm)
         up = np.array([0.0, 0.0, raised_mm])
         corners = {marker: points + up for marker, points in self.corners_mm.items()}
         return replace(self, corners_mm=corners)

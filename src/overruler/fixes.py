@@ -59,7 +59,7 @@ class Fix:
         """Raise `BadInput` where it names a photo beyond the `count` that are given."""
         if self.photo_index >= count:
             given = "only one is given" if count == 1 else f"only {count} are given"
-            named = f"photo = {self.photo_index} is the {_ordinal(self.photo_index + 1)} photo"
+            named = f"photo = {self.photo_index} is {_nth_photo(self.photo_index + 1)}"
             self.fail(f"{named} (0 is the first); {given}: name one of these")
 
     def fail(self, problem: str) -> NoReturn:
@@ -86,9 +86,9 @@ class Fix:
         return cls(do=do, id=values.pop("id", None), labels=labels, location=location, **values)
 
 
-def _ordinal(number: int) -> str:
+def _nth_photo(number: int) -> str:
     names = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
-    return names[number - 1] if number <= len(names) else f"{number}th"
+    return f"the {names[number - 1]} photo" if number <= len(names) else f"photo number {number}"
 
 
 def _read_photo(node: Node) -> int:

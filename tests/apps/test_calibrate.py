@@ -136,6 +136,8 @@ PRINTED = "printed_mm = 100\nacross_mm = 99.7\nalong_mm = 99.8\ndoubt_mm = 0.2\n
 LAID = f'schema = "{BOARD_SCHEMA}"\nname = "kitchen"\nwidth_mm = 900\nheight_mm = 600\n[markers]\nsize_mm = 60\n'
 MEASURED = f"{LAID}[markers.print]\n{PRINTED}"
 CALIBRATED = f"{LAID}scale_share = 0.001\n"
+RAISED = f"{LAID}raised_mm = 3\n"
+HIGHER = f"{LAID}[markers.corners_mm]\n0 = [[10, 70, 3], [70, 70, 3], [70, 10, 3], [10, 10, 3]]\n"
 REMEDY = "name another file with --out, or remove this one first"
 
 
@@ -144,6 +146,10 @@ REMEDY = "name another file with --out, or remove this one first"
     [
         (MEASURED, ["board", "--name", "kitchen"], "holds the measured print"),
         (CALIBRATED, ["board", "--name", "club"], "holds the calibrated scale"),
+        (RAISED, ["board", "--name", "kitchen"], "holds the markers' height"),
+        (HIGHER, ["board", "--name", "kitchen"], "holds the markers' height"),
+        ("", ["board"], None),
+        ("", ["lens"], None),
         ('schema = "overruler/lens/1"', ["board"], "holds what is no board"),
         (MEASURED, ["lens"], "holds what is no lens"),
         (LAID, ["lens"], "holds what is no lens"),

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from overruler.apps.cli import main
@@ -51,10 +52,13 @@ def test_a_print_amid_a_file_is_replaced_and_a_layout_of_one_s_own_keeps_its_mid
     assert board.corners_mm[3].mean(0) == pytest.approx([130, 130, 0])
 
 
+PRINT = "[markers.print]\nprinted_mm = 100\nacross_mm = 99\nalong_mm = 99\ndoubt_mm = 0.2\n"
+
+
 @pytest.mark.parametrize(
     ("added", "lost"),
     [
-        ("\n[markers.print]\nprinted_mm = 100\n", "holds the measured print, which would be lost"),
+        (f"\n{PRINT}", "holds the measured print, which would be lost"),
         ("", ""),
         ("[", "holds what is no board, which would be lost"),
     ],
@@ -80,7 +84,8 @@ def test_a_sheet_that_is_printed_again_keeps_calibrated_places(
 ) -> None:
     path = tmp_path / "mm.toml"
     text = board_file(CardSet(), 914.4, 914.4)
-    text = text.replace("[markers]\n", "[markers]\nscale_share = 0.001\ncovariance = []\n")
+    measured = f"scale_share = 0.001\ncovariance = {np.zeros((24, 24)).tolist()}"
+    text = text.replace("[markers]\n", f"[markers]\n{measured}\n")
     path.write_text(text, encoding="utf-8")
     words = ["markers", "--board-mm", "914.4x914.4", "--out", str(tmp_path / "mm.pdf")]
     assert main(words) == 2
@@ -123,3 +128,14 @@ def test_a_file_that_says_its_print_in_another_way_is_not_spoiled(
     assert confirmed(path) == 2
     assert "cannot be added" in capsys.readouterr().err
     assert path.read_text() == text
+
+
+def test_a_board_file_that_is_wrong_elsewhere_stays_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "b.toml"
+    path.write_text(board_file(CardSet(), 900, 600, raised_mm=99), encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
+    assert confirmed(path) == 2
+    assert "raised_mm: must be from -50 to 50 mm, is 99" in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") == text

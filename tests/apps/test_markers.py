@@ -223,6 +223,7 @@ def test_the_board_file_says_how_far_the_markers_lie_over_the_mat(
     assert main(told) == 0
     for corners in (Board.load(tmp_path / "mine.toml").corners_mm or {}).values():
         assert (corners[:, 2] == 2).all()
+    assert main(told) == 0
     assert main(told[:3] + out) == 2
     assert "holds the markers' height, which would be lost" in capsys.readouterr().err
 

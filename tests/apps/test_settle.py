@@ -131,9 +131,12 @@ def test_what_people_read_in_a_bundle_is_checked_too(anew: bool) -> None:
     assert outcome(WHOLE, anew) == (settle.AGREED, [])
 
 
-def test_the_words_of_another_version_are_no_forgery(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles, "README_TEMPLATE", "Overruler {version} said: {sentence}")
-    other = bundles.collect_versions() | {"overruler": "0.0.1"}
+@pytest.mark.parametrize("change", [{"overruler": "0.0.1"}, {}])
+def test_the_words_of_another_program_are_no_forgery(
+    change: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs between two releases share their version."""
+    other = bundles.collect_versions() | change | {"program": "0123456789abcdef"}
     monkeypatch.setattr(bundles, "collect_versions", lambda: other)
     older = resealed(README_txt=b"in other words")
     monkeypatch.undo()

@@ -114,7 +114,7 @@ def test_a_question_that_lacks_something_is_answered_with_one_that_the_scene_ans
     ("given", "said"),
     [
         ({"inches": 6}, "'inches' is no field of it; ask, for example: within left right 6in"),
-        ({"inches": float("inf"), "reach": 1}, "'inches', 'reach' is no field of it; ask, for"),
+        ({"inches": float("inf"), "reach": 1}, "'inches', 'reach' are no fields of it; ask, for"),
     ],
 )
 def test_a_field_that_is_none_is_named_and_in_no_example(given: dict[str, Any], said: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from overruler.apps.commands import SubcommandParser, refuse_options
 from overruler.apps.print_measurement import confirm
-from overruler.board import DICTIONARIES, SCHEMA
+from overruler.board import DICTIONARIES, SCHEMA, Board
 from overruler.errors import BadInput, UnknownName
 from overruler.marker_card import read_raised
 from overruler.picture.sheets.gauge_sheet import KIT, KIT_CARDS, gauge_sheet_pdf
@@ -37,11 +37,12 @@ MEASURED_KEYS = {
     "print": "the measured print",
     "scale_share": "the calibrated scale",
     "covariance": "the calibrated places",
-    "raised_mm": "the markers' height",
 }
 """What the markers of a board file have where somebody measured them, by its key."""
-MEASURED_BY_HAND = (MEASURED_KEYS["print"], MEASURED_KEYS["raised_mm"])
-"""What no photo tells anew."""
+MEASURED_IN_PHOTOS = ("scale_share", "covariance")
+"""Those of them that photos tell anew."""
+HEIGHT_TOLERANCE_MM = 0.01
+"""Difference of two heights of markers up to which they are the same."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -127,7 +128,7 @@ def _write_sheet(
     if args.board_mm is not None:
         board_path = args.out.with_suffix(".toml")
         check_writable(board_path)
-        check_nothing_measured(board_path)
+        check_nothing_measured(board_path, raised_mm=raised_mm)
         width_mm, height_mm = parse_board_size(args.board_mm)
         text = board_file(cards, width_mm, height_mm, raised_mm=raised_mm)
         files.append((board_path, text))
@@ -146,24 +147,27 @@ def _raised_mm(args: argparse.Namespace) -> float:
     return read_raised(Node(args.raised_mm, "--raised-mm"))
 
 
-def check_nothing_measured(path: Path, calibrated: str | None = None) -> None:
-    """Raise `BadInput` where a file stands that holds more than a new board file would.
+def check_nothing_measured(
+    path: Path, calibrated: str | None = None, raised_mm: float = 0.0
+) -> None:
+    """Raise `BadInput` where a file stands that holds more than the new board file.
 
-    `calibrated` is the name of a board that is written with its calibrated places. Those of the same board
-    are replaced by it, not lost.
+    `calibrated` is the name of a board that is written with its calibrated places: those of the same board
+    are replaced by it, not lost. The new board's markers lie `raised_mm` over the mat.
     """
-    if not path.is_file():
-        return
+    if path.is_file() and path.stat().st_size:
+        refuse_loss(path, _what_is_lost(path, calibrated, raised_mm))
+
+
+def _what_is_lost(path: Path, calibrated: str | None, raised_mm: float) -> list[str]:
     try:
-        node = Node.of_toml(path)
-        node["schema"].choice((SCHEMA,))
-        markers = node["markers"]
-        lost = [what for key, what in MEASURED_KEYS.items() if markers.has(key)]
-        if calibrated is not None and node.get("name", Node.text, path.stem) == calibrated:
-            lost = [what for what in lost if what in MEASURED_BY_HAND]
+        there, markers = Board.load(path), Node.of_toml(path)["markers"]
     except BadInput:
-        lost = ["what is no board"]
-    refuse_loss(path, lost)
+        return ["what is no board"]
+    replaced = MEASURED_IN_PHOTOS if there.name == calibrated else ()
+    keys = [key for key in MEASURED_KEYS if markers.has(key) and key not in replaced]
+    is_lower = abs(there.markers_z_mm - raised_mm) > HEIGHT_TOLERANCE_MM
+    return [*map(MEASURED_KEYS.__getitem__, keys), *(["the markers' height"] if is_lower else [])]
 
 
 def refuse_loss(path: Path, lost: Sequence[str]) -> None:

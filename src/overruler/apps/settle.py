@@ -178,7 +178,8 @@ def check_readme(members: Members) -> CheckResult:
     made_by = _node_of(members, bundles.MANIFEST_FILE)["versions"]["overruler"].text()
     if bundles.readme_text(made_by, sentence).encode() == members[bundles.README_FILE]:
         return CheckResult(True, f"{bundles.README_FILE} says the same")
-    is_ours = made_by == bundles.collect_versions()["overruler"]
+    program = _node_of(members, bundles.MANIFEST_FILE)["versions"]["program"].text()
+    is_ours = program == bundles.program_hash()
     other = f"{bundles.README_FILE} does not say what this program says: {sentence}"
     text = f"{other}; {bundles.describe_version_changes(members)}"
     return CheckResult(False if is_ours else None, text)

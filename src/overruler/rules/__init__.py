@@ -77,7 +77,8 @@ def _with_defaults(scene: Scene, game: "Game", node: Node) -> tuple[Node, dict[s
         verb = "is missing" if len(missing) == 1 else "are missing"
         said = example_in_words(scene, game, node)
         strange = [name for name in node.value if name != "question" and not question.takes(name)]
-        instead = strange and f", and {', '.join(map(repr, strange))} is no field of it"
+        are_none = "is no field of it" if len(strange) == 1 else "are no fields of it"
+        instead = strange and f", and {', '.join(map(repr, strange))} {are_none}"
         example = said and f"; ask, for example: {said}"
         node.fail(f"{', '.join(missing)}: {verb}{instead or ''}{example}")
     return node, defaults

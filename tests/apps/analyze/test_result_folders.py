@@ -14,7 +14,11 @@ av = pytest.importorskip("av", reason="films need PyAV")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables need pyarrow")
 from overruler.apps.analyze.companions import remove_clips  # noqa: E402
 from overruler.apps.analyze.recorder import Recorder  # noqa: E402
-from overruler.apps.analyze.result_folders import write_source  # noqa: E402
+from overruler.apps.analyze.result_folders import (  # noqa: E402
+    SOURCE_FILE,
+    check_nothing_lost,
+    write_source,
+)
 from tests.apps.analyze import film as table  # noqa: E402
 
 OF_ONE_RUN = ("rulings.parquet", "rulings.csv", "allowances.parquet", "allowances.csv", "clips")
@@ -89,6 +93,8 @@ def test_results_of_another_film_are_kept(
         f"which those of {other} would replace: name another folder\n"
     )
     assert (out / "game" / "report.html").read_bytes() == told
+    assert analyzed(tmp_path / "typo" / "game.mkv", board, out) == 2
+    assert "no such file" in capsys.readouterr().err
     with copy.open("ab") as file:
         file.write(b"it goes on")
     assert analyzed(copy, board, out) == 0, "a film that grows is the same film"
@@ -149,3 +155,11 @@ def test_a_photo_that_cannot_be_measured_is_named(
         f"overruler: none of the photos can be measured: {photos / 'turn1.png'}: "
     )
     assert not (tmp_path / "out").exists()
+
+
+def test_a_note_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    film = tmp_path / "game.mkv"
+    film.touch()
+    for text in ("", "{}", '{"films": [3]}'):
+        (tmp_path / SOURCE_FILE).write_text(text, encoding="utf-8")
+        check_nothing_lost(tmp_path, [film])

@@ -17,7 +17,7 @@ from tests.chromium import needs_browser
 from tests.screens import boxes
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Request
+    from playwright.sync_api import Browser, Page, Request, Route
 
 pytestmark = needs_browser
 ASKED, CORRECTED = "**/ask?*", "**/fixes"
@@ -321,6 +321,26 @@ def test_two_phones_that_add_a_photo_at_once_lose_none(
     page.wait_for_selector("#ruling >> text=another photo was added")
     assert page.url == other.url
     other.context.close()
+
+
+def test_a_photo_is_sent_again_while_somebody_else_s_is_on_its_way(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg")
+    refusals = iter(["another photo is being sent"])
+
+    def answer(route: "Route") -> None:
+        if refusal := next(refusals, None):
+            route.fulfill(status=409, json={"error": refusal})
+        else:
+            route.continue_()
+
+    page.route("**/photos", answer)
+    photo = tmp_path / "b.jpg"
+    photo.write_bytes(jpeg((320, 240), quality=80))
+    page.set_input_files("#add", photo)
+    page.wait_for_selector("#step:has-text('Somebody else is sending a photo')")
+    page.wait_for_selector("#photos:not([hidden])")
 
 
 def test_advice_is_told_in_the_table_s_unit_with_digits_that_differ(

@@ -74,7 +74,7 @@ def check_nothing_lost(folder: Path, films: Sequence[Path]) -> None:
                 f"--out: {film}: lies where clips are written, and would be lost: "
                 "name another folder"
             )
-    others = _other_source(folder, films)
+    others = _other_source(folder, films) if all(film.exists() for film in films) else None
     if others is not None:
         own = " and ".join(map(str, films))
         raise BadInput(
@@ -93,14 +93,12 @@ def check_no_results(option: str, folder: Path) -> None:
 
 
 def _other_source(folder: Path, films: Sequence[Path]) -> str | None:
-    """What the results in a folder are of; None where it is these films, or where nobody noted it."""
-    path = folder / SOURCE_FILE
-    if not path.is_file():
+    """What the results in a folder are of; None where it is these films, or where no note can be read."""
+    try:
+        films_there = Node.of_json_file(folder / SOURCE_FILE)["films"].items()
+        known = [(one["file"].text(), one.get("digest", Node.text, None)) for one in films_there]
+    except BadInput:
         return None
-    known = [
-        (item["file"].text(), item.get("digest", Node.text, None))
-        for item in Node.of_json_file(path)["films"].items()
-    ]
     if len(known) == len(films) and all(map(_is_same, films, known)):
         return None
     return " and ".join(file for file, _ in known) or "a broadcast"

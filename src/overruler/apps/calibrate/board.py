@@ -31,7 +31,7 @@ def calibrate_board(args: argparse.Namespace) -> int:
 
     name = args.name or args.out.stem
     board, size_mm = _read_board_without_layout(args), _read_board_size(args)
-    check_nothing_measured(args.out, calibrated=name)
+    check_nothing_measured(args.out, calibrated=name, raised_mm=board.raised_mm)
     lens = Lens.load(args.lens) if args.lens else None
     fit, left_out, dictionary = _fit_layout_to_photos(args.photos, board, lens)
     from overruler.apps.calibrate import board_output

@@ -54,7 +54,7 @@ def _check_replaces_lens(path: Path) -> None:
     """Raise `BadInput` where a file stands that is no lens file: a board's, say."""
     from overruler.apps.markers import refuse_loss
 
-    if path.is_file():
+    if path.is_file() and path.stat().st_size:
         try:
             Node.of_toml(path)["schema"].choice((SCHEMA,))
         except BadInput:

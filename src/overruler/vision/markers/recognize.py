@@ -7,6 +7,7 @@ import numpy as np
 from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
+from overruler.geometry.pose import Array
 from overruler.vision.markers.detect import find_markers
 from overruler.vision.markers.homography import perspective_rms_px
 from overruler.vision.markers.marker import Marker
@@ -16,12 +17,14 @@ MIN_MARKERS = 3
 MAX_FIT_SHARE = 0.12
 """Largest RMS error of a plain perspective, as a share of a marker's side.
 A lens's distortion alone stays below a tenth. The wrong table of the same cards gives 0.2 or more."""
+SAME_PLACE_MM = 1e-3
+"""Markers of two boards that are nearer than this lie in one place."""
 MIN_RATIO = 2.0
 """How many times worse the second best board must fit."""
 
 
 def recognize_board(frame: Frame, known: Iterable[Board]) -> Board:
-    """The one board whose markers lie as they do in the photo.
+    """The one board whose markers lie as they do in the photo: the first of those with the same places.
 
     Raises `CannotMeasure` where none does, or more than one.
     """
@@ -32,12 +35,12 @@ def recognize_board(frame: Frame, known: Iterable[Board]) -> Board:
     if not boards or errors[order[0]] > MAX_FIT_SHARE:
         raise CannotMeasure(_unknown_board_message(max(map(len, seen.values()), default=0)))
     best = boards[order[0]]
-    rivals = [boards[k] for k in order[1:] if errors[k] < MIN_RATIO * errors[order[0]]]
-    rivals = [rival for rival in rivals if not is_same_layout(best, rival)]
+    others = [k for k in order[1:] if errors[k] < MIN_RATIO * errors[order[0]]]
+    rivals = [boards[k] for k in others if not is_same_layout(best, boards[k])]
     if rivals:
         names = " or ".join(board.name for board in (best, *rivals))
         raise CannotMeasure(f"the markers fit more than one known board: name it, --board {names}")
-    return best
+    return boards[min([order[0], *others])]
 
 
 def fits_board(frame: Frame, board: Board) -> bool:
@@ -62,11 +65,15 @@ def _fit_share(board: Board, seen: dict[int, Marker]) -> float:
 
 
 def is_same_layout(one: Board, other: Board) -> bool:
-    """Whether the markers of two boards lie in the same places, to a thousandth of a mm."""
+    """Whether the markers of two boards lie in the same places, at whatever height: no photo tells that."""
     ours, theirs = one.corners_mm or {}, other.corners_mm or {}
     if ours.keys() != theirs.keys():
         return False
-    return all(np.allclose(ours[number], theirs[number], atol=1e-3) for number in ours)
+    return all(_are_near(ours[number], theirs[number]) for number in ours)
+
+
+def _are_near(corners_mm: Array, others_mm: Array) -> bool:
+    return bool(np.abs(corners_mm - others_mm)[:, :2].max() < SAME_PLACE_MM)
 
 
 def _unknown_board_message(count: int) -> str:

@@ -17,6 +17,7 @@ from overruler.apps.web.phone.measurements import MeasurementService
 from overruler.apps.web.phone.receiving import photo_too_large
 from overruler.apps.web.phone.request_options import LENS_FILE, PhotoOptions, read_photo_options
 from overruler.apps.web.phone.several import joining
+from overruler.apps.web.phone.several.corrections import apply_fixes
 from overruler.apps.web.phone.store import Measurement
 from overruler.apps.web.phone.worker_tasks import screen_photo_file
 from overruler.apps.web.quick_questions import arc_outlines, games_json
@@ -233,8 +234,7 @@ async def put_fixes(request: Request) -> Response:
     fixes = Node.of_json(await read_text(request, MAX_FIXES_BYTES), "fixes")
     etag = request.headers.get("if-match", "*").strip()
     version = None if etag == "*" else etag.strip('"')
-    joining.check_is_newest(get_service(request), measurement_id(request))
-    done = await get_service(request).apply_fixes(measurement_id(request), fixes, version)
+    done = await apply_fixes(get_service(request), measurement_id(request), fixes, version)
     return JSONResponse(done.to_json(), headers=_etag_header(done.version))
 
 

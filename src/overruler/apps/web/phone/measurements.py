@@ -13,7 +13,6 @@ from weakref import WeakValueDictionary
 from overruler.apps.measure import load_options
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import (
-    EditConflict,
     MeasurementNotFound,
     ServerBusy,
     StoreUnavailable,
@@ -37,8 +36,6 @@ from overruler.apps.web.phone.store import (
 )
 from overruler.apps.web.phone.worker_pool import BUSY_TEXT, WorkerPool
 from overruler.apps.web.phone.worker_tasks import FIXES_FILE, SCENE_FILE
-from overruler.fixes import read_fixes
-from overruler.reading import Node
 from overruler.scene import Scene
 from overruler.writing import write_atomically
 
@@ -66,7 +63,7 @@ class MeasurementService:
     """When the server last looked at its health, and the problems that it found."""
     _gate: UploadGate = field(default_factory=UploadGate)
     _fix_locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
-    """Each is held while a correction of its measurement is checked and made."""
+    """Those of `fix_lock` that somebody holds or waits for, by the measurement."""
     _running_tasks: set["asyncio.Task[None]"] = field(default_factory=set)
     """References that keep running tasks alive."""
 
@@ -259,23 +256,9 @@ class MeasurementService:
             return []
         return list(json.loads(path.read_text())["fix"])
 
-    async def apply_fixes(self, name: str, fixes: Node, version: str | None = None) -> Measurement:
-        """Replace the corrections of a table; change nothing if one of them cannot be made.
-
-        `EditConflict` if `version` is given and is not the table's.
-        """
-        read_fixes(fixes)
-        async with self._fix_locks.setdefault(name, asyncio.Lock()):
-            measurement = self.find_done(name)
-            if version not in (None, str(measurement.version)):
-                raise EditConflict(
-                    "somebody else has corrected this table meanwhile: look at it again, then correct it"
-                )
-            text = json.dumps(fixes.value)
-            found = await self.run_urgent_task("correct", measurement, text)
-            next_version = {"version": measurement.version + 1}
-            self.change_ended(measurement, {**measurement.found, **found, **next_version})
-        return self.find(name)
+    def fix_lock(self, name: str) -> asyncio.Lock:
+        """What is held while the corrections of a measurement are read, or checked and made."""
+        return self._fix_locks.setdefault(name, asyncio.Lock())
 
     async def run_urgent_task(self, task: str, measurement: Measurement, argument: Any) -> Any:
         """Have a worker do a task whose client waits for the answer, and is told of no progress."""

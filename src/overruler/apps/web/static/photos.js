@@ -7,6 +7,7 @@ import { change, parts } from "./lengths.js";
 
 const find = (name) => document.getElementById(name);
 const notAdded = (why) => `The photo was not added: ${why}`;
+const SENT_AGAIN_MS = 2000; // until a photo is sent again that came while another was on its way
 const SAME_MM = 12; // a base is the same one within so much, whatever it is called after another photo
 
 export class Photos {
@@ -52,11 +53,19 @@ export class Photos {
       table.busy("Sending the photo", 0);
       return await api.addPhoto(table.id, file, (share) => table.busy("Sending the photo", share));
     } catch (error) {
-      if (!error.after) throw error;
+      if (error.status !== 409) throw error;
+      if (!error.after) return this.#sentLater(file);
       await api.watch(error.after, (news) => table.busy(`Somebody else added a photo: ${news.step}`)).catch(() => {});
       await this.catchUp(error.after);
       return this.#sent(file);
     }
+  }
+
+  // While somebody else's photo is on its way to the computer, nothing is known of it yet.
+  async #sentLater(file) {
+    this.table.busy("Somebody else is sending a photo");
+    await new Promise((done) => setTimeout(done, SENT_AGAIN_MS));
+    return this.#sent(file);
   }
 
   // Show the table with all photos that others have added.

@@ -3,8 +3,10 @@
 import io
 import json
 import shutil
+import time
 import zipfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -218,6 +220,27 @@ def test_corrections_go_with_the_photos(api: TestClient, tmp_path: Path) -> None
     earlier = json.loads((store / both["id"] / EARLIER_FILE).read_text())
     assert earlier["fix"] == [fix]
     assert earlier["found"] == scene().to_json()
+
+
+def test_a_correction_that_is_being_made_goes_with_a_photo_added_meanwhile(
+    api: TestClient, tmp_path: Path
+) -> None:
+    first = measured(api)
+    service, store = api.app.state.service, tmp_path / "store" / "measurements"  # type: ignore[attr-defined]
+    lock = service.fix_lock(first)
+    assert api.portal is not None
+    api.portal.call(lock.acquire)  # somebody corrects
+    with ThreadPoolExecutor() as pool:
+        adding = pool.submit(added, api, first)
+        while first not in service.joins:
+            time.sleep(0.01)
+        (store / first / FOUND_FILE).write_text(json.dumps(scene().to_json()))
+        fix = {"do": "name", "id": "p01", "unit": "Guards"}
+        fixes = {"schema": "overruler/fix/1", "fix": [fix]}
+        (store / first / "fix.json").write_text(json.dumps(fixes))
+        in_server(api, lambda _: lock.release())
+        both = adding.result()
+    assert json.loads((store / both["id"] / EARLIER_FILE).read_text())["fix"] == [fix]
 
 
 def test_corners_shown_by_hand_join_no_photo(api: TestClient) -> None:

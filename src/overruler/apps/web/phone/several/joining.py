@@ -98,13 +98,16 @@ async def _join(
     options = [file for file in known if _exists(service, before, file)]
     for file in (*before.photo_files, *options):
         await service.copy_file(before, new, file)
-    fixes = service.fixes(before.id)
-    if fixes and _exists(service, before, FOUND_FILE):
-        await asyncio.to_thread(_keep_corrections, service, before, new, fixes)
     more = (*before.request.more, Path(photo))
     wanted = PhotoOptions(before.game, before.table, replace(before.request, more=more))
     first = before.request.photo.name
-    joined = await service.enqueue_measurement(new, first, wanted, {BEFORE_KEY: before.id})
+    async with service.fix_lock(
+        before.id
+    ):  # a correction that is being made goes on with the others
+        fixes = service.fixes(before.id)
+        if fixes and _exists(service, before, FOUND_FILE):
+            await asyncio.to_thread(_keep_corrections, service, before, new, fixes)
+        joined = await service.enqueue_measurement(new, first, wanted, {BEFORE_KEY: before.id})
     if service.look_up(before.id) is None:  # removed meanwhile, with all that there was of it
         service.remove(new)
         service.find(before.id)
