@@ -3,10 +3,9 @@
 import io
 import json
 import shutil
-import time
 import zipfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -232,8 +231,7 @@ def test_a_correction_that_is_being_made_goes_with_a_photo_added_meanwhile(
     api.portal.call(lock.acquire)  # somebody corrects
     with ThreadPoolExecutor() as pool:
         adding = pool.submit(added, api, first)
-        while first not in service.joins:
-            time.sleep(0.01)
+        assert not wait([adding], timeout=1.0).done
         (store / first / FOUND_FILE).write_text(json.dumps(scene().to_json()))
         fix = {"do": "name", "id": "p01", "unit": "Guards"}
         fixes = {"schema": "overruler/fix/1", "fix": [fix]}
