@@ -101,9 +101,7 @@ async def _join(
     more = (*before.request.more, Path(photo))
     wanted = PhotoOptions(before.game, before.table, replace(before.request, more=more))
     first = before.request.photo.name
-    async with service.fix_lock(
-        before.id
-    ):  # a correction that is being made goes on with the others
+    async with service.fix_lock(before.id):  # what is being corrected goes on, too
         fixes = service.fixes(before.id)
         if fixes and _exists(service, before, FOUND_FILE):
             await asyncio.to_thread(_keep_corrections, service, before, new, fixes)
