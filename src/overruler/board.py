@@ -28,7 +28,12 @@ AUTO_DICTIONARY = "auto"
 MAX_SIDE_ERROR = 0.02
 """Largest difference between a marker's side and `size_mm` in a board file, as a share of `size_mm`."""
 MARKER_KEYS = (
-    *("dictionary", "size_mm", "corners_mm", "scale_share", "covariance", "print"),
+    "dictionary",
+    "size_mm",
+    "corners_mm",
+    "scale_share",
+    "covariance",
+    "print",
     "raised_mm",
 )
 """The keys of a board file's `markers`."""

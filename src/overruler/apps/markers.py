@@ -165,9 +165,11 @@ def _what_is_lost(path: Path, calibrated: str | None, raised_mm: float) -> list[
     except BadInput:
         return ["what is no board"]
     replaced = MEASURED_IN_PHOTOS if there.name == calibrated else ()
-    keys = [key for key in MEASURED_KEYS if markers.has(key) and key not in replaced]
-    is_lower = abs(there.markers_z_mm - raised_mm) > HEIGHT_TOLERANCE_MM
-    return [*map(MEASURED_KEYS.__getitem__, keys), *(["the markers' height"] if is_lower else [])]
+    measured = (key for key in MEASURED_KEYS if markers.has(key) and key not in replaced)
+    lost = [MEASURED_KEYS[key] for key in measured]
+    if abs(there.markers_z_mm - raised_mm) > HEIGHT_TOLERANCE_MM:
+        lost.append("the markers' height")
+    return lost
 
 
 def refuse_loss(path: Path, lost: Sequence[str]) -> None:

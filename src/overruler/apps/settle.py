@@ -160,9 +160,7 @@ def _node_of(members: Members, name: str) -> Node:
 
 def check_answer(members: Members) -> CheckResult:
     """Ask the bundle's question about the bundle's scene, by the rules of this program."""
-    scene = Scene.from_json(_node_of(members, bundles.SCENE_FILE))
-    question = _node_of(members, bundles.QUESTION_FILE)
-    answer, sentence = bundles.answer_and_sentence(scene, question)
+    answer, sentence = _asked_again(members)
     if answer.encode() == members[bundles.ANSWER_FILE]:
         same = "the question asked again gives the same answer, byte for byte"
         return CheckResult(True, f"{same}: {sentence}")
@@ -172,17 +170,23 @@ def check_answer(members: Members) -> CheckResult:
 
 def check_readme(members: Members) -> CheckResult:
     """Write what the bundle says to people anew; another version may have said it otherwise."""
-    scene = Scene.from_json(_node_of(members, bundles.SCENE_FILE))
-    question = _node_of(members, bundles.QUESTION_FILE)
-    _, sentence = bundles.answer_and_sentence(scene, question)
-    made_by = _node_of(members, bundles.MANIFEST_FILE)["versions"]["overruler"].text()
-    if bundles.readme_text(made_by, sentence).encode() == members[bundles.README_FILE]:
+    _, sentence = _asked_again(members)
+    versions = _node_of(members, bundles.MANIFEST_FILE)["versions"]
+    if (
+        bundles.readme_text(versions["overruler"].text(), sentence).encode()
+        == members[bundles.README_FILE]
+    ):
         return CheckResult(True, f"{bundles.README_FILE} says the same")
-    program = _node_of(members, bundles.MANIFEST_FILE)["versions"]["program"].text()
-    is_ours = program == bundles.program_hash()
+    is_ours = versions["program"].text() == bundles.program_hash()
     other = f"{bundles.README_FILE} does not say what this program says: {sentence}"
     text = f"{other}; {bundles.describe_version_changes(members)}"
     return CheckResult(False if is_ours else None, text)
+
+
+def _asked_again(members: Members) -> tuple[str, str]:
+    """The answer and the sentence of this program to the bundle's question about the bundle's scene."""
+    scene = Scene.from_json(_node_of(members, bundles.SCENE_FILE))
+    return bundles.answer_and_sentence(scene, _node_of(members, bundles.QUESTION_FILE))
 
 
 # --- the photo ---

@@ -36,8 +36,7 @@ def calibrate_board(args: argparse.Namespace) -> int:
     fit, left_out, dictionary = _fit_layout_to_photos(args.photos, board, lens)
     from overruler.apps.calibrate import board_output
 
-    laid = fit.board(name, board.marker_mm, dictionary, size_mm).raised_by(board.raised_mm)
-    laid.save(args.out)
+    fit.board(name, board, dictionary, size_mm).save(args.out)
     if args.json:
         print(json.dumps(board_output.board_json(fit, left_out)))
     else:

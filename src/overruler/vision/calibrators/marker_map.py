@@ -77,13 +77,16 @@ class MarkerMapFit:
         return float(high[0]), float(high[1])
 
     def board(
-        self, name: str, marker_mm: float, dictionary: str, size_mm: tuple[float, float] | None
+        self, name: str, free: Board, dictionary: str, size_mm: tuple[float, float] | None
     ) -> Board:
-        """The board for a board file; its size is the bounding box's unless `size_mm` is given."""
+        """The board for a board file, where the `free` one did not say where its markers lie.
+
+        Its size is the bounding box's unless `size_mm` is given.
+        """
         width, height = size_mm or self.size_mm
-        return Board(
+        flat = Board(
             name,
-            marker_mm,
+            free.marker_mm,
             dictionary,
             width,
             height,
@@ -91,6 +94,7 @@ class MarkerMapFit:
             scale_share=self.scale_share,
             covariance=self.covariance,
         )
+        return flat.raised_by(free.raised_mm)
 
     def distance_sigmas_mm(self) -> Array:
         """(P,): 1 σ of the distance between the centres of each pair of markers."""

@@ -48,8 +48,7 @@ def map_free_markers(
     size = None
     if board.width_mm and board.height_mm:
         size = (board.width_mm, board.height_mm)
-    laid = layout.board(board.name, board.marker_mm, dictionary, size)
-    return laid.raised_by(board.raised_mm)
+    return layout.board(board.name, board, dictionary, size)
 
 
 def _map_by_one_camera(

@@ -7,7 +7,6 @@ import numpy as np
 from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
-from overruler.geometry.pose import Array
 from overruler.vision.markers.detect import find_markers
 from overruler.vision.markers.homography import perspective_rms_px
 from overruler.vision.markers.marker import Marker
@@ -17,8 +16,6 @@ MIN_MARKERS = 3
 MAX_FIT_SHARE = 0.12
 """Largest RMS error of a plain perspective, as a share of a marker's side.
 A lens's distortion alone stays below a tenth. The wrong table of the same cards gives 0.2 or more."""
-SAME_PLACE_MM = 1e-3
-"""Markers of two boards that are nearer than this lie in one place."""
 MIN_RATIO = 2.0
 """How many times worse the second best board must fit."""
 
@@ -65,15 +62,13 @@ def _fit_share(board: Board, seen: dict[int, Marker]) -> float:
 
 
 def is_same_layout(one: Board, other: Board) -> bool:
-    """Whether the markers of two boards lie in the same places, at whatever height: no photo tells that."""
+    """Whether the markers of two boards lie in the same places, to a thousandth of a mm, at whatever height."""
     ours, theirs = one.corners_mm or {}, other.corners_mm or {}
     if ours.keys() != theirs.keys():
         return False
-    return all(_are_near(ours[number], theirs[number]) for number in ours)
-
-
-def _are_near(corners_mm: Array, others_mm: Array) -> bool:
-    return bool(np.abs(corners_mm - others_mm)[:, :2].max() < SAME_PLACE_MM)
+    return all(
+        np.allclose(ours[number][:, :2], theirs[number][:, :2], atol=1e-3) for number in ours
+    )
 
 
 def _unknown_board_message(count: int) -> str:
