@@ -100,6 +100,11 @@ def answer_and_sentence(scene: Scene, question: Node | Mapping[str, Any]) -> tup
     return json.dumps(verdict.to_json(), allow_nan=False) + "\n", verdict.sentence()
 
 
+def node_of(members: Mapping[str, bytes], name: str) -> Node:
+    """What a JSON file of a bundle holds."""
+    return Node.of_json(members[name].decode(), name)
+
+
 def readme_text(program_version: str, sentence: str) -> str:
     """What a bundle says to people: the version that made it, and the ruling in words."""
     return README_TEMPLATE.format(version=program_version, sentence=sentence)
@@ -112,7 +117,7 @@ def make_bundle(
 
     `arguments` are those of `overruler measure` that made the scene.
     """
-    scene = Scene.from_json(Node.of_json(files[SCENE_FILE].decode(), SCENE_FILE))
+    scene = Scene.from_json(node_of(files, SCENE_FILE))
     answer, sentence = answer_and_sentence(scene, question)
     members = dict(files)
     members[QUESTION_FILE] = (json.dumps(question) + "\n").encode()
@@ -150,9 +155,7 @@ def collect_versions() -> dict[str, str]:
 def describe_version_changes(members: Mapping[str, bytes]) -> str:
     """How the versions of this program differ from those of the one that made the bundle."""
     try:
-        versions = (
-            Node.of_json(members[MANIFEST_FILE].decode(), MANIFEST_FILE)["versions"].object().value
-        )
+        versions = node_of(members, MANIFEST_FILE)["versions"].object().value
     except (OverrulerError, UnicodeDecodeError):
         return "the versions it was made with cannot be read"
     changes = [

@@ -131,7 +131,7 @@ def _run_check(what: str, check: Callable[[], CheckResult]) -> CheckResult:
 def check_file_hashes(members: Members) -> Iterator[CheckResult]:
     """Compare each file with its SHA-256 in the manifest."""
     try:
-        manifest = _node_of(members, bundles.MANIFEST_FILE)
+        manifest = bundles.node_of(members, bundles.MANIFEST_FILE)
         schema = manifest["schema"].text()
         hashes = {name: manifest["sha256"][name].text() for name in manifest["sha256"].keys()}  # noqa: SIM118 - a Node
     except (OverrulerError, UnicodeDecodeError) as error:
@@ -151,10 +151,6 @@ def check_file_hashes(members: Members) -> Iterator[CheckResult]:
             yield CheckResult(True, f"{name} is as it was packed")
 
 
-def _node_of(members: Members, name: str) -> Node:
-    return Node.of_json(members[name].decode(), name)
-
-
 # --- the answer ---
 
 
@@ -171,7 +167,7 @@ def check_answer(members: Members) -> CheckResult:
 def check_readme(members: Members) -> CheckResult:
     """Write what the bundle says to people anew; another version may have said it otherwise."""
     _, sentence = _asked_again(members)
-    versions = _node_of(members, bundles.MANIFEST_FILE)["versions"]
+    versions = bundles.node_of(members, bundles.MANIFEST_FILE)["versions"]
     if (
         bundles.readme_text(versions["overruler"].text(), sentence).encode()
         == members[bundles.README_FILE]
@@ -185,8 +181,8 @@ def check_readme(members: Members) -> CheckResult:
 
 def _asked_again(members: Members) -> tuple[str, str]:
     """The answer and the sentence of this program to the bundle's question about the bundle's scene."""
-    scene = Scene.from_json(_node_of(members, bundles.SCENE_FILE))
-    return bundles.answer_and_sentence(scene, _node_of(members, bundles.QUESTION_FILE))
+    scene = Scene.from_json(bundles.node_of(members, bundles.SCENE_FILE))
+    return bundles.answer_and_sentence(scene, bundles.node_of(members, bundles.QUESTION_FILE))
 
 
 # --- the photo ---
@@ -205,7 +201,7 @@ def check_scene(members: Members, say: ProgressCallback) -> CheckResult:
     if text.encode() == members[bundles.SCENE_FILE]:
         return CheckResult(True, "the photo measured anew gives the same scene, byte for byte")
     remeasured = Scene.from_json(Node.of_json(text, "the scene measured anew"))
-    scene = Scene.from_json(_node_of(members, bundles.SCENE_FILE))
+    scene = Scene.from_json(bundles.node_of(members, bundles.SCENE_FILE))
     parts = (
         f"the photo measured anew gives another scene: {_describe_difference(scene, remeasured)}",
         _describe_new_answer(remeasured, members),
@@ -226,7 +222,7 @@ def remeasured_scene_text(members: Members, say: ProgressCallback) -> str:
 
 def _measure_options_of(members: Members) -> Any:
     """The options in the manifest, by whose arguments the photo was measured."""
-    arguments = _node_of(members, bundles.MANIFEST_FILE)["measure"]
+    arguments = bundles.node_of(members, bundles.MANIFEST_FILE)["measure"]
     return read_measure_options([argument.text() for argument in arguments.items()], members)
 
 
@@ -268,7 +264,7 @@ def _describe_difference(before: Scene, after: Scene) -> str:
 
 def _describe_new_answer(scene: Scene, members: Members) -> str:
     try:
-        question = _node_of(members, bundles.QUESTION_FILE)
+        question = bundles.node_of(members, bundles.QUESTION_FILE)
         _, sentence = bundles.answer_and_sentence(scene, question)
     except OverrulerError as error:
         return f"in it the question cannot be asked ({error})"
