@@ -13,8 +13,7 @@ from itertools import count
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial.distance import cdist
+from numpy.typing import NDArray
 from shapely import MultiPoint, Polygon
 
 from overruler.calibration import Calibration
@@ -128,22 +127,29 @@ def suspect_ground(
     is_hinted = seen.top[seen.cells_at(everywhere)] > HINT
     least_sigmas = np.where(is_hinted, HINTED_SIGMAS, TOO_LARGE_SIGMAS)
     large = np.flatnonzero((read.mm > least_sigmas * read.sigma_mm) & is_beside)
-    places = everywhere[large]
-    groups, labels = connected_components(cdist(places, places) < NEIGHBOUR_MM, directed=False)
     used = {area.id for area in areas}
     names = (name for number in count(1) if (name := f"h{number}") not in used)
     suspects = []
-    for group in range(groups):
-        members = large[labels == group]
+    for group in _neighbourhoods(everywhere[large]):
+        members = large[group]
         of_group = read.of(members.tolist())
         prior = HINTED_PROBABILITY if is_hinted[members].any() else PRIOR_PROBABILITY
         nats, *height = weigh_heights(of_group, _eye_mm(calibration), (HEIGHT_MM, HEIGHT_SIGMA_MM))
         chance = updated_probability(prior, nats)
         if chance > MIN_PROBABILITY:
-            outline = _outline_mm(calibration, places[labels == group], height[0])
+            outline = _outline_mm(calibration, everywhere[members], height[0])
             facts = next(names), outline, height[0], height[1], chance
             suspects.append(RaisedArea(*facts, edge_mm=EDGE_SIGMA_MM))
     return tuple(suspects)
+
+
+def _neighbourhoods(places_mm: Array) -> list[NDArray[np.intp]]:
+    """Group places (N, 2) by chains of neighbours; return the indices of each group."""
+    joined = np.linalg.norm(places_mm[:, None] - places_mm, axis=-1) < NEIGHBOUR_MM
+    while (further := joined @ joined).sum() > joined.sum():
+        joined = further
+    firsts = np.array([row.argmax() for row in joined], int)
+    return [np.flatnonzero(firsts == first) for first in np.unique(firsts)]
 
 
 def _rounds_and_ground(
