@@ -1,5 +1,6 @@
 """Heights: contact, ways, forced moves and sight ask for spans that meet; distances do not."""
 
+from math import erf
 from typing import Any
 
 import numpy as np
@@ -123,3 +124,39 @@ def test_the_matrix_knows_heights_as_single_rulings_do(game: str) -> None:
             if verdict.probability is not None and found.probability is not None:
                 zero = found.probability[i, j, found.ranges.index(0)]
                 assert zero == pytest.approx(verdict.probability.get("0", 0.0), abs=1e-6)
+
+
+def block(name: str, x_mm: float, **more: Any) -> dict[str, Any]:
+    base = {"shape": "rectangle", "width_mm": 40, "length_mm": 40}
+    return {"id": name, "base": base, "x_mm": x_mm, "y_mm": 150, **more}
+
+
+MELEE = {"question": "weapon", "attacker": "a", "defender": "them", "weapon": {"range": "melee"}}
+
+
+@pytest.mark.parametrize("friend", [{"player": "one"}, {}, {"player": "two", "z_mm": 200}])
+def test_how_sure_melee_is_rests_on_the_enemies_that_can_be_touched(friend: dict[str, Any]) -> None:
+    gap_mm = 0.5
+    pieces = [
+        block("a", 400, player="one"),
+        block("b", 440, unit="them", leader=True, **friend),
+        block("c", 360 - gap_mm, unit="them", player="two"),
+    ]
+    unsure = scene_of(pieces, np.eye(6), game="legion")
+    expected = (1 - erf(gap_mm / 2)) / 2
+    weapon = ask(unsure, MELEE).probability
+    assert weapon is not None
+    assert weapon["true"] == pytest.approx(expected, abs=0.002)
+    told = ask(unsure, {"question": "attack_range", "attacker": "a", "defender": "them"}).answer
+    assert told["melee_probability"] == pytest.approx(expected, abs=0.002)
+
+
+def test_to_leave_melee_a_miniature_need_not_come_from_under_another() -> None:
+    pieces = [
+        block("a", 400, player="one"),
+        block("b", 400, unit="them", player="two", leader=True, z_mm=200),
+        block("c", 361, unit="them", player="two"),
+    ]
+    (change,) = ask(scene_of(pieces, game="legion"), MELEE).changes
+    assert change.to is False
+    assert change.move_mm == pytest.approx(1, abs=1e-5)

@@ -30,14 +30,20 @@ class Reading:
         """Where each band ends: contact, then the ruler's own."""
         return (0.0, *self.ruler.lines_mm)
 
+    @property
+    def contact(self) -> Measure | None:
+        """The pairs whose contact is band 0: those whose heights meet. None without one."""
+        return self.measure.touching_in_height
+
     @cached_property
     def band(self) -> int:
         """The band of the closest distance. A line touched is not crossed.
 
-        Contact asks for heights that meet; without them it is the first band.
+        Contact of other pairs than those of `contact` is the first band.
         """
         band = band_of(self.measure.distance_mm, self.lines_mm)
-        return band if band or self.measure.touches else 1
+        in_contact = self.contact is not None and self.contact.touches
+        return band if band or in_contact else 1
 
     @property
     def is_past_end(self) -> bool:
@@ -60,19 +66,18 @@ class Reading:
         """The probability of each band; None where every place is exact."""
         if self.uncertainty is None:
             return None
-        contact, first, *others = self.uncertainty.band_probabilities
-        in_height = self.measure.touching_in_height
+        any_contact, first, *others = self.uncertainty.band_probabilities
         touching = 0.0
-        if in_height == self.measure:
-            touching = contact
-        elif in_height and contact:
-            alone = distance_uncertainty(self.scene, in_height, (0.0,))
-            touching = min(alone.band_probabilities[0], contact) if alone else 0.0
-        return (touching, first + contact - touching, *others)
+        if self.contact == self.measure:
+            touching = any_contact
+        elif self.contact and any_contact:
+            alone = distance_uncertainty(self.scene, self.contact, (0.0,))
+            touching = min(alone.band_probabilities[0], any_contact) if alone else 0.0
+        return (touching, first + any_contact - touching, *others)
 
     def _outcome_by_band(self, outcome: Outcome) -> Outcome:
-        """The answer in each band; contact is the first where no heights meet."""
-        if self.measure.touching_in_height:
+        """The answer in each band; contact is the first where no pair's is band 0."""
+        if self.contact:
             return outcome
         return lambda band: outcome(max(band, 1))
 
@@ -88,7 +93,7 @@ class Reading:
         if margin is not None and (value is None or value is False):
             margin = -margin
         verdict = self._verdict(value, self._answer_probabilities(outcome), margin, edges)
-        changes = smallest_changes(self.measure, self.lines_mm, self.band, outcome)
+        changes = smallest_changes(self.measure, self.lines_mm, self.band, outcome, self.contact)
         return replace(verdict, changes=changes)
 
     def decide_within(self, first: int, last: int) -> Verdict:

@@ -20,9 +20,15 @@ Outcome = Callable[[int], Any]
 
 
 def smallest_changes(
-    measure: Measure, lines_mm: Sequence[float], band: int, outcome: Outcome
+    measure: Measure,
+    lines_mm: Sequence[float],
+    band: int,
+    outcome: Outcome,
+    contact: Measure | None = None,
 ) -> tuple[Change, ...]:
     """The smallest moves that change the answer, the nearer one first; of equally short ones any.
+
+    `contact` holds the pairs that count at the line 0; None: all.
 
     The first side moves as a whole, a unit in its formation; the second moves where the first is
     terrain. Between terrain and terrain nothing moves.
@@ -32,15 +38,15 @@ def smallest_changes(
         return ()
     edges = [k for k in range(len(lines_mm)) if outcome(k) != outcome(k + 1)]
     nearer, farther = [k for k in edges if k < band], [k for k in edges if k >= band]
+    at_line = [(contact or measure) if line == 0 else measure for line in lines_mm]
     changes = []
     if nearer:
         k = nearer[-1]
-        at_contact = lines_mm[k] == 0 and measure.touching_in_height
-        gap = (at_contact or measure).closest.gap
+        gap = at_line[k].closest.gap
         changes.append(_change_nearer(gap, lines_mm[k], outcome(k), first_moves))
     if farther:
         k = farther[0]
-        pairs = _moving_pairs(measure, first_moves)
+        pairs = _moving_pairs(at_line[k], first_moves)
         changes.append(_change_farther(pairs, lines_mm[k], outcome(k + 1)))
     return tuple(changes)
 

@@ -77,10 +77,11 @@ class Measure:
         pairs = tuple(pair for pair in self.pairs if pair.may_touch)
         return Measure(pairs) if pairs else None
 
-    @property
-    def is_melee(self) -> bool:
-        """Whether two enemies are in contact."""
-        return any(pair.touches and pair.are_enemies for pair in self.pairs)
+    @cached_property
+    def enemies_in_height(self) -> "Measure | None":
+        """The pairs of enemies whose heights let them touch; None without one."""
+        pairs = tuple(pair for pair in self.pairs if pair.may_touch and pair.are_enemies)
+        return Measure(pairs) if pairs else None
 
     @cached_property
     def from_bodies(self) -> tuple[Body, ...]:

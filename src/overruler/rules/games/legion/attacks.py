@@ -4,10 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from overruler.reading import Node
-from overruler.rules.bands import Reading, read_bands
+from overruler.rules.bands import read_bands
 from overruler.rules.bodies import Body, bodies_named, piece_body
 from overruler.rules.game import Setting, ruler_of
-from overruler.rules.games.legion.ranges import range_at, range_verdict, ruler_clauses
+from overruler.rules.games.legion.ranges import (
+    LegionRuler,
+    range_at,
+    range_verdict,
+    ruler_clauses,
+)
 from overruler.rules.measure import measure_sides
 from overruler.scene import Scene
 from overruler.verdict import Verdict
@@ -25,7 +30,7 @@ def attack_range(scene: Scene, question: Node) -> Verdict:
     return replace(verdict, answer={**verdict.answer, "from": leader, "to": target})
 
 
-def _lay_attack_ruler(scene: Scene, question: Node) -> Reading:
+def _lay_attack_ruler(scene: Scene, question: Node) -> LegionRuler:
     """The ruler laid from the attacking unit's leader to the defending unit."""
     _read_unit(scene, question["attacker"])
     indices = scene.piece_indices[question["attacker"].text()]
@@ -33,10 +38,10 @@ def _lay_attack_ruler(scene: Scene, question: Node) -> Reading:
     defenders = _read_unit(scene, question["defender"])
     leader = _unit_leader(attackers, question["attacker"])
     measure = measure_sides([leader], defenders, question["defender"])
-    return Reading(scene, question, measure, ruler_of(scene))
+    return LegionRuler(scene, question, measure, ruler_of(scene))
 
 
-def _attack_clauses(ruler: Reading) -> tuple[str, ...]:
+def _attack_clauses(ruler: LegionRuler) -> tuple[str, ...]:
     """The clauses on who is measured in an attack."""
     sides = (ruler.question["attacker"].value, ruler.question["defender"].value)
     alone = any(piece.id in sides and piece.unit is None for piece in ruler.scene.pieces)
@@ -74,31 +79,28 @@ class Weapon:
     min_range: int
     max_range: int
     """Its minimum and maximum range; 0 and 0 for a melee weapon, which needs contact."""
-    enemies: bool
-    """Whether the leader and the closest miniature are enemies."""
     in_contact: bool
     """Whether this table lets a ranged weapon serve against an enemy in contact."""
 
     @classmethod
-    def of(cls, ruler: Reading) -> "Weapon":
+    def of(cls, ruler: LegionRuler) -> "Weapon":
         """The weapon that a question asks about."""
         node = ruler.question["weapon"]["range"]
         first, last = 0, 0
         if node.value != "melee":
             first, last = read_bands(node, 1, ruler.ruler.segments)
-        enemies = ruler.measure.closest.are_enemies
-        return cls(first, last, enemies, RANGED_IN_CONTACT.chosen(ruler.scene))
+        return cls(first, last, RANGED_IN_CONTACT.chosen(ruler.scene))
 
     @property
     def melee(self) -> bool:
         return self.max_range == 0
 
     def reaches(self, band: int) -> bool:
-        """Whether it can be used on a target whose closest part lies in a band of the ruler."""
+        """Whether it can be used on a target in a band of the ruler; 0 is melee."""
         if self.melee:
-            return band == 0 and self.enemies
+            return band == 0
         in_range = self.min_range <= max(band, 1) <= self.max_range
-        return in_range and (band > 0 or self.in_contact or not self.enemies)
+        return in_range and (band > 0 or self.in_contact)
 
     def reason(self, band: int, segments: int) -> str:
         """Why it can be used or not."""
@@ -126,7 +128,7 @@ class Weapon:
 
     def rests_on_house_rule(self, band: int) -> bool:
         """Whether it rests on the table's choice for ranged weapons in contact."""
-        return band == 0 and self.enemies and self.min_range == 1
+        return band == 0 and self.min_range == 1
 
 
 def answer_weapon(scene: Scene, question: Node) -> Verdict:

@@ -15,9 +15,18 @@ MARKED_SEGMENTS = 4
 """Segments of the ruler that measures range 5 from a mark."""
 
 
-def lay_ruler(scene: Scene, question: Node) -> Reading:
+class LegionRuler(Reading):
+    """The ruler laid along a measure. Its band 0 is melee: any other contact is range 1 alone."""
+
+    @property
+    def contact(self) -> Measure | None:
+        """The pairs of enemies whose heights meet; None without one."""
+        return self.measure.enemies_in_height
+
+
+def lay_ruler(scene: Scene, question: Node) -> LegionRuler:
     """The ruler laid from what a question names to what it asks about."""
-    return Reading(scene, question, between(scene, question), ruler_of(scene))
+    return LegionRuler(scene, question, between(scene, question), ruler_of(scene))
 
 
 def range_at(band: int, segments: int) -> int | None:
@@ -25,14 +34,14 @@ def range_at(band: int, segments: int) -> int | None:
     return max(band, 1) if band <= segments else None
 
 
-def ruler_clauses(ruler: Reading) -> tuple[str, ...]:
+def ruler_clauses(ruler: LegionRuler) -> tuple[str, ...]:
     """The clauses that this use of the ruler rests on."""
     a, b = ruler.measure.closest.a, ruler.measure.closest.b
     clauses = {
         "legion.segments": True,
         "legion.one_edge": True,
         "legion.line": ruler.on_line,
-        "legion.contact": ruler.band == 0,
+        "legion.contact": ruler.measure.touches,
         "legion.past": ruler.is_past_end,
         "legion.level": a.z_mm != b.z_mm,
         "legion.terrain": None in (a.index, b.index),
@@ -45,16 +54,16 @@ def unit_clauses(measure: Measure) -> tuple[str, ...]:
     return ("legion.closest_miniatures",) if len(measure.pairs) > 1 else ()
 
 
-def range_verdict(ruler: Reading, *rules: str) -> Verdict:
+def range_verdict(ruler: LegionRuler, *rules: str) -> Verdict:
     """The range along a ruler, and whether it is melee range."""
-    segments, melee = ruler.ruler.segments, ruler.measure.is_melee
+    segments, melee = ruler.ruler.segments, ruler.band == 0
     verdict = ruler.decide(lambda band: range_at(band, segments))
     answer = {"range": verdict.value, "melee": melee}
     melee_probability = None
-    if ruler.band_probabilities and ruler.measure.closest.are_enemies:
+    if ruler.band_probabilities and any(pair.are_enemies for pair in ruler.measure.pairs):
         melee_probability = ruler.band_probabilities[0]
         answer["melee_probability"] = melee_probability
-    contact = ("legion.melee", "any.enemies") if ruler.band == 0 else ()
+    contact = ("legion.melee", "any.enemies") if ruler.measure.touches else ()
     return replace(
         verdict,
         answer=answer,
@@ -123,7 +132,7 @@ def mark_range_one(scene: Scene, question: Node) -> Verdict:
     measure, lines_mm = between(scene, question), ruler_of(scene).lines_mm
     mark_at_mm = lines_mm[0]
     from_mark = [mark_at_mm + line for line in lines_mm[:MARKED_SEGMENTS]]
-    ruler = Reading(scene, question, measure, Ruler((mark_at_mm, *from_mark)))
+    ruler = LegionRuler(scene, question, measure, Ruler((mark_at_mm, *from_mark)))
     short = measure.distance_mm < mark_at_mm - CONTACT_TOLERANCE_MM
     mark = ("legion.mark", "legion.mark_short") if short else ("legion.mark",)
     verdict = range_verdict(ruler, *mark, *unit_clauses(measure))

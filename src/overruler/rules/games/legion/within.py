@@ -3,10 +3,15 @@
 from dataclasses import replace
 
 from overruler.reading import Node
-from overruler.rules.bands import Reading, bands_in_words, read_bands
+from overruler.rules.bands import bands_in_words, read_bands
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.game import Setting
-from overruler.rules.games.legion.ranges import from_to_clauses, lay_ruler, ruler_clauses
+from overruler.rules.games.legion.ranges import (
+    LegionRuler,
+    from_to_clauses,
+    lay_ruler,
+    ruler_clauses,
+)
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 from overruler.verdict import Verdict
@@ -48,13 +53,13 @@ def answer_not_within(scene: Scene, question: Node) -> Verdict:
     return _yes_no_verdict(ruler, verdict, "without a part in", segments, "legion.not_within")
 
 
-def _read_question(scene: Scene, question: Node) -> tuple[Reading, Segments]:
+def _read_question(scene: Scene, question: Node) -> tuple[LegionRuler, Segments]:
     ruler = lay_ruler(scene, question)
     return ruler, read_bands(question["range"], 1, ruler.ruler.segments)
 
 
 def _yes_no_verdict(
-    ruler: Reading, verdict: Verdict, words: str, segments: Segments, clause: str
+    ruler: LegionRuler, verdict: Verdict, words: str, segments: Segments, clause: str
 ) -> Verdict:
     first, last = segments
     from_line_mm = abs(ruler.measure.distance_mm - ruler.lines_mm[first - 1])
