@@ -26,9 +26,8 @@ from overruler.reading import (
 KINDS = ("character", "ship", "obstacle", "device", "objective")
 """What a piece can be to the rules."""
 ROUNDING_SHARE = 1e-6
-"""Largest asymmetry and negative eigenvalue of a covariance, as a share of its largest value.
-
-A covariance written with few digits needs that much."""
+"""Largest asymmetry and negative eigenvalue of a covariance, as a share of its largest value: what one
+written with few digits needs."""
 MAX_HEADING_DEG = 1e6
 """A larger heading, reduced to one turn, is mostly rounding error."""
 
@@ -273,7 +272,8 @@ def _read_by_hand(node: Node) -> None:
         item.text()
 
 
-def _read_heading(node: Node) -> float:
+def read_heading(node: Node) -> float:
+    """Read a heading in degrees."""
     degrees = node.number()
     if abs(degrees) > MAX_HEADING_DEG:
         node.fail(f"turns more than {MAX_HEADING_DEG:g} degrees, {degrees:g}")
@@ -282,7 +282,7 @@ def _read_heading(node: Node) -> float:
 
 PIECE_READERS: Mapping[str, Any] = {
     "z_mm": read_coordinate,
-    "heading_deg": _read_heading,
+    "heading_deg": read_heading,
     "covariance_mm2": _read_covariance,
     "player": Node.text,
     "unit": Node.text,

@@ -117,6 +117,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         "question: events[0].heading_deg: expected",
     ),
     (
+        {"question": "range0_after", "events": [MOVE | {"heading_deg": 1e30}]},
+        "question: events[0].heading_deg: turns more than 1e+06 degrees",
+    ),
+    (
         {"question": "range0_after", "events": [MOVE | {"type": "partial_maneuver"}]},
         "events[0].last_overlapped: is miss",
     ),

@@ -9,12 +9,12 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from overruler.games import MAX_SEGMENTS
+from overruler.pieces import MAX_HEADING_DEG, read_heading
 from overruler.reading import MAX_LENGTH_MM, Node, read_coordinate
 from overruler.rules.json_schema import (
     FLAG,
     INTEGER,
     LENGTH,
-    NUMBER,
     TEXT,
     Schema,
     array_of,
@@ -61,7 +61,9 @@ NAME = unread(TEXT)
 """The name of a piece, a unit, a terrain or an arc."""
 WHOLE_NUMBER = ValueType(Node.integer, INTEGER)
 YES_NO = ValueType(Node.boolean, FLAG)
-DEGREES = ValueType(Node.number, NUMBER)
+HEADING = ValueType(
+    read_heading, {"type": "number", "minimum": -MAX_HEADING_DEG, "maximum": MAX_HEADING_DEG}
+)
 COORDINATE = ValueType(read_coordinate, LENGTH)
 INCHES = ValueType(
     read_inches_mm, {"type": "number", "minimum": 0, "maximum": MAX_LENGTH_MM / MM_PER_INCH}

@@ -2,8 +2,8 @@
 
 from overruler.rules.fields import (
     COORDINATE,
-    DEGREES,
     FROM_TO,
+    HEADING,
     NAME,
     YES_NO,
     Field,
@@ -43,7 +43,7 @@ MOVE_EVENT = record_of(
     Field("ship", NAME),
     Field("x_mm", COORDINATE),
     Field("y_mm", COORDINATE),
-    Field("heading_deg", DEGREES),
+    Field("heading_deg", HEADING),
     Field("last_overlapped", NAME, only_if=("type", "partial_maneuver")),
 )
 EVENTS = Field(

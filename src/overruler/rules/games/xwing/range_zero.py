@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from overruler.errors import UnknownName
 from overruler.geometry.shapes import gap
-from overruler.pieces import Piece
+from overruler.pieces import Piece, read_heading
 from overruler.reading import Node, read_coordinate
 from overruler.rules.clauses import clauses_that_hold
 from overruler.rules.sampling import max_relative_shift_mm
@@ -72,7 +72,7 @@ def _read_event(scene: Scene, node: Node) -> Event:
     partial = node["type"].choice(EVENT_TYPES) == "partial_maneuver"
     ship = _read_ship(scene, node["ship"])
     x_mm, y_mm = read_coordinate(node["x_mm"]), read_coordinate(node["y_mm"])
-    heading_deg = node["heading_deg"].number()
+    heading_deg = read_heading(node["heading_deg"])
     overlapped = _read_ship(scene, node["last_overlapped"]).id if partial else None
     if overlapped == ship.id:
         node["last_overlapped"].fail("a ship does not overlap itself")
