@@ -95,6 +95,8 @@ class Verdict:
     """Probability of each possible answer, by its JSON text (`3`, `null`, `true`).
 
     None where every position is exact."""
+    unnamed: tuple[str, ...] = ()
+    """Ids of pieces that the answer rests on, though neither it nor the question holds them."""
     rests_on: tuple[Mapping[str, Any], ...] = ()
     """The pieces it is about that may be none: each `id` with its `probability` or `by_hand`."""
     unit: str = MILLIMETRES

@@ -80,6 +80,70 @@ def test_what_stands_in_the_way_is_named() -> None:
     assert [reason["id"] for reason in verdict.rests_on] == ["m"]
 
 
+ARMED = {"ranged_weapon": {"range_in": 20, "piercing": 1, "injury": 1, "long_reload": False}}
+SHOT = {"question": "shot", "unit": "a", "target": "b"}
+ROLLED = {**SHOT, "question": "resolve_shot", "ranged": 9, "ranged_roll": [15]}
+ADVANCE = {"question": "advance", "piece": "a", "target": "b", "direction_deg": 0}
+
+
+@pytest.mark.parametrize(
+    ("game", "at_mm", "question"),
+    [
+        ("positioning", (200, 100), {"question": "place", "piece": "a", "x_mm": 190, "y_mm": 100}),
+        ("positioning", (200, 100), {**ADVANCE, "distance_in": 9}),
+        (
+            "positioning",
+            (60, 100),
+            {"question": "retreat", "piece": "a", "target": "b", "distance_in": 3},
+        ),
+        (
+            "positioning",
+            (200, 100),
+            {"question": "move", "piece": "b", "path_mm": [[210, 100]], "allowance_in": 9},
+        ),
+        ("skirmish", (200, 115), SHOT),
+        ("skirmish", (200, 115), {**ROLLED, "defence_rolls": [9]}),
+        ("skirmish", (200, 100), {"question": "targets", "unit": "a"}),
+        ("skirmish", (100, 200), SHOT),
+        ("inches", (330, 100), {"question": "controls", "objective": "b"}),
+        ("inches", (200, 100), {"question": "area", "of": "b", "within_in": 6, "for": "a"}),
+    ],
+)
+@pytest.mark.parametrize("covariance", [None, np.eye(6) * 0.01])
+def test_what_an_answer_rests_on_is_named_though_the_answer_does_not(
+    game: str, at_mm: tuple[float, float], question: dict[str, Any], covariance: np.ndarray | None
+) -> None:
+    stats: dict[str, Any] = {"stats": {"defence": 10, **ARMED}}
+    pieces = [
+        disc("a", 100, 100, player="x", **stats),
+        disc("g", *at_mm, player="y", probability=0.5, **stats),
+        disc("b", 300, 100, player="y", **stats),
+    ]
+    verdict = ask(scene_of(pieces, covariance, game=game), question)
+    assert [reason["id"] for reason in verdict.rests_on] == ["g"]
+    assert verdict.call in ("likely", "too close to call")
+
+
+@pytest.mark.parametrize(
+    ("game", "question"),
+    [
+        ("positioning", {"question": "place", "piece": "a", "x_mm": 190, "y_mm": 100}),
+        ("skirmish", SHOT),
+        ("skirmish", {**ROLLED, "ranged_roll": [3], "defence_rolls": []}),
+        ("inches", {"question": "controls", "objective": "b"}),
+        ("inches", {"question": "area", "of": "b", "within_in": 6, "for": "a"}),
+    ],
+)
+def test_who_stands_aside_is_not_named(game: str, question: dict[str, Any]) -> None:
+    stats: dict[str, Any] = {"stats": {"defence": 10, **ARMED}}
+    pieces = [
+        disc("a", 100, 100, player="x", **stats),
+        disc("g", 300, 700, player="y", probability=0.5, **stats),
+        disc("b", 300, 100, player="y", **stats),
+    ]
+    assert ask(scene_of(pieces, game=game), question).rests_on == ()
+
+
 def test_among_many_that_may_be_none_nothing_is_ruled_unasked() -> None:
     sure = [disc(f"s{k}", 100 + 200 * k, 100) for k in range(9)]
     doubtful = [disc(f"d{k}", 100 + 200 * k, 500, probability=0.9) for k in range(3)]

@@ -13,7 +13,7 @@ def with_reasons_for_doubt(scene: Scene, verdict: Verdict) -> Verdict:
     reasons = scene.reasons_for_doubt
     if not reasons:
         return verdict
-    named = set(_texts_in([verdict.question, verdict.answer, verdict.pair]))
+    named = set(_texts_in([verdict.question, verdict.answer, verdict.pair, verdict.unnamed]))
     about = {
         scene.pieces[index].id
         for name in named & set(scene.piece_indices)

@@ -211,7 +211,12 @@ class Route:
     @property
     def is_free(self) -> bool:
         """Whether it leads through nobody and ends on nobody."""
-        return self.blocked_by is None and self.ends_on is None
+        return self.in_the_way is None
+
+    @property
+    def in_the_way(self) -> Body | None:
+        """Whoever keeps it from being legal; None where it is free."""
+        return self.blocked_by or self.ends_on
 
 
 def rough_parts(scene: Scene) -> Iterator[tuple[str, Shape]]:

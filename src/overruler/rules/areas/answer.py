@@ -19,7 +19,7 @@ from overruler.rules.areas.tree import (
     leaves_of,
 )
 from overruler.rules.areas.words import area_in_words
-from overruler.rules.bodies import Body
+from overruler.rules.bodies import Body, piece_bodies
 from overruler.rules.clauses import clauses_that_hold
 from overruler.scene import Scene
 from overruler.units import INCHES, MM_PER_INCH
@@ -39,7 +39,8 @@ def answer_area(scene: Scene, question: Node) -> Verdict:
     from overruler.rules.areas.ground import Ground
     from overruler.rules.areas.outlines import polygon_json
 
-    ground = Ground(scene, area).cover(area)
+    nominal = Ground(scene, area)
+    ground = nominal.cover(area)
     pieces = candidates_for(scene, area)
     memberships = decide_memberships(scene, area, pieces)
     found = [*zip(pieces, memberships, strict=True)]
@@ -59,8 +60,13 @@ def answer_area(scene: Scene, question: Node) -> Verdict:
         value=some,
         probability=_probabilities(scene, area, pieces, memberships),
         question=question.value,
+        unnamed=tuple(body.id for body in nominal.takers(area, _doubtful_bodies(scene))),
         shades=(Shade(area_in_words(scene, area), polygons, *soft.values()),),
     )
+
+
+def _doubtful_bodies(scene: Scene) -> list[Body]:
+    return [body for body in piece_bodies(scene) if body.id in scene.reasons_for_doubt]
 
 
 def _soft_edge(scene: Scene, area: Area) -> dict[str, Any]:

@@ -55,11 +55,29 @@ class Ground:
 
         Outlines run counter-clockwise and holes clockwise.
         """
-        board = shapely.box(0, 0, self._scene.board.width_mm, self._scene.board.height_mm)
-        ground = self._cover(area, self._side).intersection(board)
+        ground = self._cover_on_board(area)
         for base in bases_of(area):
-            ground = ground.difference(self._taken_ground(base))
+            others = [body for body in piece_bodies(self._scene) if body.id != base.id]
+            ground = ground.difference(self._taken_ground(others, base))
         return shapely.MultiPolygon(polygons_in(ground))
+
+    def takers(self, area: Area, bodies: Sequence[Body]) -> list[Body]:
+        """Those of some bodies on whose bases the ground of an area would lie if it were not cut."""
+        bases = bases_of(area)
+        if not (bodies and bases):
+            return []
+        ground = self._cover_on_board(area)
+        return [
+            body
+            for body in bodies
+            for base in bases
+            if body.id != base.id
+            and polygons_in(ground.intersection(self._taken_ground([body], base)))
+        ]
+
+    def _cover_on_board(self, area: Area) -> BaseGeometry:
+        board = shapely.box(0, 0, self._scene.board.width_mm, self._scene.board.height_mm)
+        return self._cover(area, self._side).intersection(board)
 
     def _cover(self, area: Area, side: int) -> BaseGeometry:
         """The ground of an area within the frame, which reaches over the board's edge."""
@@ -119,9 +137,8 @@ class Ground:
             return False
         return all(gap(shape, corner).distance_mm <= distance_mm for corner in corners)
 
-    def _taken_ground(self, base: Body) -> BaseGeometry:
-        """Where the centre of a base would put it on another base."""
-        others = [body for body in piece_bodies(self._scene) if body.id != base.id]
+    def _taken_ground(self, others: Sequence[Body], base: Body) -> BaseGeometry:
+        """Where the centre of a base would put it on one of some others."""
         return self._grow(others, 0.0, base, -self._side)
 
     def polygon_of(self, piece: Body) -> BaseGeometry:

@@ -52,7 +52,7 @@ def answer_move(scene: Scene, question: Node) -> Verdict:
         from overruler.rules.sampled.routes import move_probability
 
         probability = move_probability(route, points, allowance_mm)
-    return _legality_verdict(_bare_verdict(question), answer, rules, probability)
+    return _legality_verdict(_bare_verdict(question), answer, rules, probability, route.in_the_way)
 
 
 def _blocking_reason(route: Route) -> str | None:
@@ -89,6 +89,7 @@ def _legality_verdict(
     answer: Mapping[str, Any],
     rules: tuple[str, ...],
     legal_probability: float | None,
+    in_the_way: Body | None,
 ) -> Verdict:
     """The verdict on a move; without a probability every place is exact."""
     legality = "legal" if answer["legal"] else "not legal"
@@ -102,6 +103,7 @@ def _legality_verdict(
         rules=rules,
         value=answer["legal"],
         probability=probability,
+        unnamed=(in_the_way.id,) if in_the_way else (),
     )
 
 
@@ -141,7 +143,9 @@ def answer_advance(scene: Scene, question: Node) -> Verdict:
         from overruler.rules.sampled.routes import advance_probability
 
         probability = advance_probability(route, (ux, uy), most_mm)
-    return _legality_verdict(_with_distance(scene, question, measure), answer, rules, probability)
+    verdict = _with_distance(scene, question, measure)
+    in_the_way = None if contact_mm is None else route.in_the_way
+    return _legality_verdict(verdict, answer, rules, probability, in_the_way)
 
 
 def _contact_distance_mm(body: Body, target: Body, ux: float, uy: float) -> float | None:
@@ -184,7 +188,8 @@ def answer_retreat(scene: Scene, question: Node) -> Verdict:
         from overruler.rules.sampled.routes import retreat_probability
 
         probability = retreat_probability(route, (ux, uy), most_mm)
-    return _legality_verdict(_with_distance(scene, question, measure), answer, rules, probability)
+    verdict = _with_distance(scene, question, measure)
+    return _legality_verdict(verdict, answer, rules, probability, route.in_the_way)
 
 
 def _read_mover_and_target(scene: Scene, question: Node) -> tuple[int, Measure]:
@@ -264,4 +269,4 @@ def _place_verdict(
     }
     holds = {"positioning.place": True, "positioning.place_clear": under is not None}
     clauses = (*clauses_that_hold(holds), *rules)
-    return _legality_verdict(_bare_verdict(question), answer, clauses, probability)
+    return _legality_verdict(_bare_verdict(question), answer, clauses, probability, under)

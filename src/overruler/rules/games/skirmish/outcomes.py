@@ -99,6 +99,7 @@ def resolve_shot(scene: Scene, question: Node) -> Verdict:
         value=hit,
         margin_mm=verdict.margin_mm if hits_in_range else None,
         probability=probability,
+        unnamed=shot.sight.cover_pieces if hit else (),
     )
 
 

@@ -160,6 +160,7 @@ def answer_shot(scene: Scene, question: Node) -> Verdict:
         rules=tuple(dict.fromkeys((*shot.rules(), *elevated, *targets.rules()))),
         value=shot.in_range,
         probability=probability,
+        unnamed=tuple(dict.fromkeys((*shot.sight.cover_pieces, *targets.unnamed))),
     )
 
 

@@ -85,6 +85,23 @@ class TargetSight:
         """Whether it can be aimed at past closer units: it is large, or far below."""
         return self.large or is_below(self.shooter, self.target)
 
+    @property
+    def cover_pieces(self) -> tuple[str, ...]:
+        """The ids of the third pieces that give the target cover, where the scene's lines say so."""
+        return () if self.target.in_cover_from is not None else self._crossing_pieces
+
+    @property
+    def hiding_pieces(self) -> tuple[str, ...]:
+        """The ids of the third pieces that hide the target, in part or whole, by the scene's lines."""
+        told_hidden = self.target.out_of_sight_of is not None
+        hides = () if told_hidden or self.is_seen else self._crossing_pieces
+        return (*self.cover_pieces, *hides)
+
+    @property
+    def _crossing_pieces(self) -> tuple[str, ...]:
+        crossing = self.sight.crossing_obstacles
+        return tuple(thing.id for thing in crossing if thing.index is not None)
+
     def cover_rules(self) -> tuple[str, ...]:
         """The clauses that `in_cover` rests on."""
         return self._sight_rules(self.target.in_cover_from)

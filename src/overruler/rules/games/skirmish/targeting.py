@@ -42,6 +42,7 @@ def answer_targets(scene: Scene, question: Node) -> Verdict:
         value=targets.valid,
         probability=targets.list_probabilities() if scene.covariance else None,
         question=question.value,
+        unnamed=targets.unnamed,
     )
 
 
@@ -90,6 +91,17 @@ class Targets:
     def valid(self) -> list[str]:
         """The ids of the valid targets, the closest first."""
         return [sight.target.id for sight in self.sights if self.is_valid(sight)]
+
+    @property
+    def unnamed(self) -> tuple[str, ...]:
+        """The ids of the pieces that the choice rests on, be they no targets themselves."""
+        names: list[str] = []
+        for sight in self.sights:
+            if not sight.engaged:
+                names += sight.hiding_pieces
+            keeper = None if self.is_valid(sight) else self.shut_out_by(sight)
+            names += [keeper.target.id] if keeper else []
+        return tuple(dict.fromkeys(names))
 
     # --- words ---
 
