@@ -161,3 +161,32 @@ def test_areas_inside_each_other_end_somewhere() -> None:
         question = {"question": "area", "not": question}
     with pytest.raises(BadInput, match="lies more than 8 areas deep"):
         ask(scene([disc("m1", 0, 0)]), question)
+
+
+def claimants(*values: float) -> list[dict[str, Any]]:
+    """An objective, and red pieces 10 mm off it with some values, but the last, which is blue."""
+    players = ["red"] * (len(values) - 1) + ["blue"]
+    pieces = [
+        disc(f"p{k}", 300 + 40 * k, 300, player=player, stats={"control": value})
+        for k, (player, value) in enumerate(zip(players, values, strict=True))
+    ]
+    return [disc("prize", 320, 340, 40, kind="objective"), *pieces]
+
+
+@pytest.mark.parametrize("values", [(0.1, 0.2, 0.3), (0.7, 0.1, 0.8), (0.1, 0.7, 0.8)])
+@pytest.mark.parametrize("sigma_mm", [0, 30])
+def test_equal_sums_of_fractions_control_nothing(
+    values: tuple[float, ...], sigma_mm: float
+) -> None:
+    covariance = np.diag([0, 0, *[sigma_mm**2] * 6]) if sigma_mm else None
+    question = {"question": "controls", "objective": "prize", "distance_in": 12}
+    verdict = ask(scene(claimants(*values), covariance), question)
+    assert verdict.value is None
+    if covariance is not None:
+        assert verdict.probability == {"null": 1.0}
+
+
+def test_a_value_that_no_game_gives_is_refused() -> None:
+    huge = scene(claimants(1.7e308, 1.7e308, 1), np.eye(8))
+    with pytest.raises(BadInput, match=r"pieces\[1\].stats.control: must be 1e\+09 at most"):
+        ask(huge, {"question": "controls", "objective": "prize"})

@@ -10,6 +10,10 @@ from overruler.scene import Scene
 
 DEFAULT_CONTROL = 1
 """How much a piece without a control value counts."""
+MAX_CONTROL = 1e9
+"""A larger control value is a slip of the pen."""
+SUM_TOLERANCE = 1e-9
+"""Sums that differ by a smaller share are equal: 0.1 and 0.2 are no more than 0.3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,4 +46,6 @@ def _control_value(scene: Scene, body: Body, keys: Sequence[str]) -> float:
     value = node.number()
     if value < 0:
         node.fail(f"must not be less than 0, is {value:g}")
+    if value > MAX_CONTROL:
+        node.fail(f"must be {MAX_CONTROL:g} at most, is {value:g}")
     return int(value) if value.is_integer() else value

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from overruler.reading import Node
 from overruler.rules.bodies import body_named
 from overruler.rules.clauses import clauses_that_hold
-from overruler.rules.games.inches.claims import Claim, claims_on
+from overruler.rules.games.inches.claims import SUM_TOLERANCE, Claim, claims_on
 from overruler.rules.games.inches.fields import CONTROL_IN, CONTROL_VALUE, OBJECTIVE
 from overruler.rules.measure import BodyPair
 from overruler.rules.sampling import max_relative_shift_mm
@@ -23,9 +23,11 @@ def answer_controls(scene: Scene, question: Node) -> Verdict:
     players = [piece.player for piece in scene.pieces if piece.player is not None]
     nobodys = any(piece.player is None for piece in scene.pieces if piece.id != objective.id)
     counts: dict[str, float] = dict.fromkeys(players, 0)
-    for claim in claims:
-        if claim.pair.gap.distance_mm <= limit_mm + CONTACT_TOLERANCE_MM:
-            counts[claim.player] += claim.value
+    near = [
+        claim for claim in claims if claim.pair.gap.distance_mm <= limit_mm + CONTACT_TOLERANCE_MM
+    ]
+    for claim in near:
+        counts[claim.player] += claim.value
     winner = leader_of(counts)
     clauses = {
         "inches.controls": True,
@@ -41,13 +43,15 @@ def answer_controls(scene: Scene, question: Node) -> Verdict:
         null_text="nobody",
         probability=_probabilities(scene, claims, limit_mm, counts),
         question=question.value,
+        unnamed=tuple(claim.pair.b.id for claim in near),
     )
 
 
 def leader_of(counts: Mapping[str, float]) -> str | None:
     """The player with the strictly larger sum; None where no sum is above 0 and all others."""
     highest = max(counts.values(), default=0)
-    leaders = [player for player, count in counts.items() if count == highest]
+    least = highest * (1 - SUM_TOLERANCE)
+    leaders = [player for player, count in counts.items() if count >= least]
     return leaders[0] if len(leaders) == 1 and highest > 0 else None
 
 

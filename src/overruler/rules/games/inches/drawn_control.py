@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from overruler.rules.games.inches.claims import Claim
+from overruler.rules.games.inches.claims import SUM_TOLERANCE, Claim
 from overruler.rules.games.inches.drawn_units import drawn_gaps
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
@@ -26,7 +26,7 @@ def control_probabilities(
         is_near = gap <= limit_mm + CONTACT_TOLERANCE_MM
         sums[:, players.index(claim.player)] += claim.value * is_near
     highest = sums.max(1)
-    is_alone = (sums == highest[:, None]).sum(1) == 1
+    is_alone = (sums >= highest[:, None] * (1 - SUM_TOLERANCE)).sum(1) == 1
     winner = np.where(is_alone & (highest > 0), sums.argmax(1), -1)
     counts = Counter(winner.tolist())
     names = {number: json.dumps(player) for number, player in enumerate(players)}
