@@ -42,7 +42,12 @@ class Terrain:
 
         They do not depend on the first corner of the footprint, nor on its direction.
         """
-        return convex_parts(_canonical_ring(self.footprint_mm))
+        return convex_parts(self.outline_mm)
+
+    @property
+    def outline_mm(self) -> tuple[Point, ...]:
+        """The footprint counter-clockwise, from the same corner whatever its first one is."""
+        return tuple(_canonical_ring(self.footprint_mm))
 
     @classmethod
     def from_node(cls, node: Node) -> "Terrain":

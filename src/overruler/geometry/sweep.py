@@ -11,14 +11,18 @@ Lengths are millimetres in the board frame, directions are unit vectors. Pure Py
 """
 
 import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from overruler.geometry.shapes import Point, Shape, translate_shape
+from overruler.geometry.shapes import Point, Polygon, Shape, translate_shape
 from overruler.geometry.tangents import signed_gap_mm
 from overruler.units import CONTACT_TOLERANCE_MM
 
 ROUNDING_MM = 1e-11
 """Rounding error of a length on a table, in mm."""
+SLIDING_SLOPE = 1e-8
+"""A direction that leads less deep than this, for each mm along it, slides along."""
 PROBE_STEP_MM = 0.001
 """Length of a step, in mm, that shows whether a move leads deeper into a shape."""
 
@@ -120,7 +124,7 @@ def entry_distance(
     if length_mm <= CONTACT_TOLERANCE_MM:
         return None
     step = translate_shape(mover, PROBE_STEP_MM * ux, PROBE_STEP_MM * uy)
-    leads_deeper = signed_gap_mm(step, other) < depth - PROBE_STEP_MM * 1e-8
+    leads_deeper = signed_gap_mm(step, other) < depth - PROBE_STEP_MM * SLIDING_SLOPE
     return 0.0 if leads_deeper else None
 
 
@@ -133,6 +137,45 @@ def first_contact_distance(mover: Shape, other: Shape, ux: float, uy: float) -> 
         return entry_distance(mover, other, ux, uy)
     contact = contact_interval(mover, other, ux, uy)
     return contact.first_mm if contact and contact.first_mm >= 0 else None
+
+
+class OutlineSide(NamedTuple):
+    """A side of an outline."""
+
+    line: Polygon
+    """The side as a polygon of two corners."""
+    normal: Point
+    """The unit vector out of the outline."""
+
+
+def outline_sides(outline: Sequence[Point]) -> Iterator[OutlineSide]:
+    """Yield the sides of an outline whose corners run counter-clockwise."""
+    for start, end in pairwise((*outline, outline[0])):
+        length = math.dist(start, end)
+        normal = (end[1] - start[1]) / length, (start[0] - end[0]) / length
+        yield OutlineSide(Polygon((start, end)), normal)
+
+
+def outline_entry_distance(
+    mover: Shape, outline: Sequence[Point], ux: float, uy: float
+) -> float | None:
+    """Return where a mover that overlaps an outline at first moves on into it; None if it does not.
+
+    The corners run counter-clockwise. The mover presses on at 0 if it moves inwards through the side
+    that it reaches least far over. It enters later through sides that it does not cross at first.
+    """
+    crossed, entries = [], []
+    for side in outline_sides(outline):
+        nx, ny = side.normal
+        inward = -(nx * ux + ny * uy)
+        if overlaps(mover, side.line):
+            (x, y), (px, py) = side.line.corners[0], mover.support_point(-nx, -ny)
+            crossed.append(((x - px) * nx + (y - py) * ny, inward))
+        elif inward > SLIDING_SLOPE:
+            entries.append(entry_distance(mover, side.line, ux, uy))
+    if crossed and min(crossed)[1] > SLIDING_SLOPE:
+        return 0.0
+    return min((along for along in entries if along is not None), default=None)
 
 
 def _may_touch(mover: Shape, other: Shape, length_mm: float) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
-from overruler.geometry.shapes import Shape
+from overruler.geometry.shapes import Point, Shape
 from overruler.reading import Node
 from overruler.scene import Scene
 from overruler.terrain import read_half
@@ -30,6 +30,8 @@ class Body:
     """The height of the base above the table."""
     top_z_mm: float = inf
     """The height of its top above the table."""
+    outline: tuple[Point, ...] = ()
+    """The corners of terrain, counter-clockwise; empty for a piece."""
 
     def is_enemy_of(self, other: "Body") -> bool:
         """Whether the two belong to different players; without a player it is nobody's enemy."""
@@ -67,7 +69,13 @@ def terrain_body(scene: Scene, name: str) -> Body:
     """A terrain as a body."""
     terrain = next(one for one in scene.terrain if one.id == name)
     parts = scene.terrain_parts[name]
-    return Body(name, parts, z_mm=terrain.base_z_mm, top_z_mm=terrain.top_z_mm)
+    return Body(
+        name,
+        parts,
+        z_mm=terrain.base_z_mm,
+        top_z_mm=terrain.top_z_mm,
+        outline=terrain.outline_mm,
+    )
 
 
 def piece_bodies(scene: Scene) -> Iterator[Body]:

@@ -17,13 +17,12 @@ from overruler.geometry.batched.vectors import (
 )
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Polygon, Shape
+from overruler.geometry.sweep import SLIDING_SLOPE
 from overruler.geometry.tangents import separation_sample_angles
 from overruler.units import CONTACT_TOLERANCE_MM
 
 BISECTION_TOLERANCE_MM = 1e-8
 """Accuracy of the ends of an interval of contact, in mm."""
-SLIDING_SLOPE = 1e-8
-"""A direction that leads less deep than this, for each mm along it, slides along."""
 MAX_RIM_STEPS = 100
 """Most steps of the search for the end of an interval of contact."""
 BISECTIONS = 34

@@ -12,7 +12,6 @@ from overruler.geometry import sweep
 from overruler.geometry.batched.distances import vector_lengths
 from overruler.geometry.batched.sweeps import (
     contact_intervals,
-    first_contact_distances,
     signed_separations,
 )
 from overruler.geometry.pose import Array
@@ -29,6 +28,7 @@ from overruler.rules.sampled.drawn_legs import (
     leads_through,
     max_shift_mm,
 )
+from overruler.rules.sampled.entering import drawn_first_contacts_mm
 from overruler.rules.sampling import max_relative_shift_mm
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
@@ -184,8 +184,7 @@ def advance_probability(route: Route, direction: Point, most_mm: float) -> float
     draws = Draws(scene, [index, target.index, *(body.index for body in near)])
     shift = draws.for_piece(target.index) - draws.for_piece(index)
     u = np.broadcast_to(direction, (len(draws), 2))
-    contacts = [first_contact_distances(base, part, shift, u) for part in target.parts]
-    contact_mm = np.min(contacts, 0)
+    contact_mm = drawn_first_contacts_mm(route.mover, target, shift, u)
     longest = DrawnLegs(base, draws.for_piece(index), u, np.full(len(draws), most_mm))
     length_mm = _spent_at_mm(longest, rough)
     if route.mover.meets_in_height(target):

@@ -31,7 +31,8 @@ class TableObject(NamedTuple):
         """The object moved over the table."""
         parts = tuple(translate_shape(part, x_mm, y_mm) for part in self.body.parts)
         center = self.center[0] + x_mm, self.center[1] + y_mm
-        return TableObject(replace(self.body, parts=parts), center)
+        outline = tuple((x + x_mm, y + y_mm) for x, y in self.body.outline)
+        return TableObject(replace(self.body, parts=parts, outline=outline), center)
 
     def is_in_the_way_of(self, other: "TableObject") -> bool:
         """Whether the two can meet in height; terrain that only touches is above or below."""

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from overruler.geometry.shapes import Disc, Point
-from overruler.geometry.sweep import contact_interval, entry_distance
+from overruler.geometry.sweep import contact_interval
 from overruler.reading import Node
 from overruler.rules.bodies import Body, body_named
 from overruler.rules.clauses import clauses_that_hold
+from overruler.rules.games.positioning.entering import entry_mm
 from overruler.rules.games.positioning.force import Force, TableObject, objects_on_table
 from overruler.rules.measure import gap_between
 from overruler.scene import Scene
@@ -104,10 +105,7 @@ def _stop_distance_mm(target: TableObject, other: TableObject, direction: Point)
     """How far along a line a target gets before another object stops it; inf where it does not."""
     if _stands_on_other(target, other) or not target.is_in_the_way_of(other):
         return math.inf
-    entries = [
-        entry_distance(p, q, *direction) for p in target.body.parts for q in other.body.parts
-    ]
-    return min((along for along in entries if along is not None), default=math.inf)
+    return entry_mm(target.body, other.body, direction)
 
 
 def _stands_on_other(a: TableObject, b: TableObject) -> bool:

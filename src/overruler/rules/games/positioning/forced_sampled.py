@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.geometry.batched.sweeps import entry_distances, signed_separations
+from overruler.geometry.batched.sweeps import signed_separations
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Point
 from overruler.reading import Node
@@ -13,6 +13,7 @@ from overruler.rules.bodies import Body, body_named
 from overruler.rules.games.positioning.force import Force, TableObject, objects_on_table
 from overruler.rules.routes import Leg
 from overruler.rules.sampled.drawn_legs import Draws, bodies_in_reach
+from overruler.rules.sampled.entering import drawn_entries_mm
 from overruler.rules.sampled.routes import directions_away_from, max_direction_change
 from overruler.rules.sampling import answer_probabilities, max_relative_shift_mm
 from overruler.units import CONTACT_TOLERANCE_MM
@@ -118,9 +119,9 @@ def _stop_distances(target: TableObject, other: TableObject, shift: Array, u: Ar
     """How far (n,) a target gets before an object displaced by `shift` stops it, or inf."""
     if target.body.id == other.body.id or not target.is_in_the_way_of(other):
         return np.full(len(shift), np.inf)
-    entries = [entry_distances(p, q, shift, u) for p in target.body.parts for q in other.body.parts]
+    entries = drawn_entries_mm(target.body, other.body, shift, u)
     stands_on = _is_on_terrain(target, other, -shift) | _is_on_terrain(other, target, shift)
-    return np.asarray(np.where(stands_on, np.inf, np.min(entries, 0)))
+    return np.asarray(np.where(stands_on, np.inf, entries))
 
 
 def _is_on_terrain(upper: TableObject, lower: TableObject, shift: Array) -> NDArray[np.bool_]:

@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from overruler.geometry.shapes import Point
-from overruler.geometry.sweep import first_contact_distance, overlaps
+from overruler.geometry.sweep import overlaps
 from overruler.reading import Node
 from overruler.rules.bodies import Body, body_named, piece_bodies, piece_named
 from overruler.rules.clauses import clauses_that_hold
+from overruler.rules.games.positioning.entering import first_contact_mm
 from overruler.rules.games.positioning.fields import (
     ADVANCE_IN,
     ALLOWANCE_IN,
@@ -115,7 +116,7 @@ def answer_advance(scene: Scene, question: Node) -> Verdict:
     index, measure = _read_mover_and_target(scene, question)
     (ux, uy), most_mm = DIRECTION_DEG.read(question), ADVANCE_IN.read(question)
     mover, target = measure.closest.a, measure.closest.b
-    contact_mm = _contact_distance_mm(mover, target, ux, uy)
+    contact_mm = first_contact_mm(mover, target, (ux, uy))
     reach_mm = _reach_mm(scene, index, ux, uy, most_mm)
     stop_mm = contact_mm if mover.meets_in_height(target) else None
     length_mm = reach_mm if stop_mm is None else min(reach_mm, stop_mm)
@@ -146,12 +147,6 @@ def answer_advance(scene: Scene, question: Node) -> Verdict:
     verdict = _with_distance(scene, question, measure)
     in_the_way = None if contact_mm is None else route.in_the_way
     return _legality_verdict(verdict, answer, rules, probability, in_the_way)
-
-
-def _contact_distance_mm(body: Body, target: Body, ux: float, uy: float) -> float | None:
-    """Where on a line a body comes into contact with a target; None where it does not."""
-    contacts = [first_contact_distance(p, q, ux, uy) for p in body.parts for q in target.parts]
-    return min((along for along in contacts if along is not None), default=None)
 
 
 def _contact_reason(route: Route, contact_mm: float, stop_mm: float | None, target: Body) -> str:
