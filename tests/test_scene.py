@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -530,6 +531,18 @@ def test_a_mistake_is_named_by_its_place(wrong: Document, message: str) -> None:
         Scene.from_json(wrong)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "-1E+400", "9" * 400 + ".5"])
+@pytest.mark.parametrize("place", ["pieces.0.x_mm", "pieces.0.image.center_px.1", "board.mat"])
+def test_a_number_that_is_not_finite_is_named_by_its_place_wherever_it_stands(
+    tmp_path: Path, number: str, place: str
+) -> None:
+    path = tmp_path / "scene.json"
+    path.write_text(json.dumps(with_(place, "@")).replace('"@"', number))
+    named = re.sub(r"\.(\d+)", r"[\1]", place)
+    with pytest.raises(BadInput, match=re.escape(f"json: {named}: is not a finite number")):
+        Scene.load(path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "schema: 1", '{"schema": NaN}', "[" * 100_000])

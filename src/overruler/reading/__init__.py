@@ -5,6 +5,7 @@ node["pieces"].items()[0]["x_mm"].number()  # BadInput: scene.json: pieces[0].x_
 """
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,19 +28,38 @@ _MAX_SHOWN_CHARS = 60
 """Characters of a wrong value that an error message shows."""
 
 
-def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a number in JSON")
+_MAYBE_INFINITE = re.compile(r"NaN|Infinity|[eE]\+?\d{3}|\d{300}")
+"""Found in every JSON text that holds a number which is not finite."""
 
 
 def parse_json(text: str, name: str) -> Any:
-    """Parse JSON; raise `BadInput` with `name` in it for NaN, infinities and text that is not JSON."""
+    """Parse JSON; raise `BadInput` with `name` in it for text that is not JSON.
+
+    It names the path of a number that is not finite, under keys that nobody reads too.
+    """
     text = text.removeprefix(BYTE_ORDER_MARK)
     if not text.strip():
         raise BadInput(f"{name}: is empty: JSON belongs there")
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: not JSON: {describe_syntax_error(error)}") from None
+    if _MAYBE_INFINITE.search(text):
+        _check_finite(Node(document, name))
+    return document
+
+
+def _check_finite(document: "Node") -> None:
+    """Raise `BadInput` about the first number of a document that is not finite."""
+    todo = [document]
+    while todo:
+        node = todo.pop()
+        if isinstance(node.value, float):
+            node.number()
+        elif isinstance(node.value, dict):
+            todo += [node[key] for key in reversed(node.value)]
+        elif isinstance(node.value, list):
+            todo += reversed(node.items())
 
 
 @dataclass(frozen=True, slots=True)
