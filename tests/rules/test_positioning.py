@@ -84,6 +84,10 @@ REFUSED = [
     (MOVE | {"piece": "mob"}, "question: piece: 'mob' is a unit"),
     (ADVANCE | {"target": "a"}, "question: target: 'a' is on both sides"),
     (ADVANCE | {"direction_deg": None}, "question: direction_deg: expected a number, found null"),
+    (
+        ADVANCE | {"direction_deg": 1e30},
+        "question: direction_deg: turns more than 1e+06 degrees, 1e+30",
+    ),
     (ADVANCE | {"distance_in": -0.1}, "question: distance_in: must not be less than 0"),
     (RETREAT | {"target": "in"}, "question: target: the middle of what moves stands on 'in'"),
     (PUSH | {"kind": "shove"}, "question: kind: unknown 'shove'; known: push, pull, reposition"),

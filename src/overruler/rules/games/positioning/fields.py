@@ -2,16 +2,25 @@
 
 from overruler.geometry.arcs import heading_vector
 from overruler.geometry.shapes import Point
-from overruler.pieces import read_point
+from overruler.pieces import read_heading, read_point
 from overruler.reading import Node
-from overruler.rules.fields import COORDINATE, INCHES, NAME, Field, ValueType, list_of, one_of
-from overruler.rules.json_schema import NUMBER, POINT, array_of
+from overruler.rules.fields import (
+    COORDINATE,
+    HEADING,
+    INCHES,
+    NAME,
+    Field,
+    ValueType,
+    list_of,
+    one_of,
+)
+from overruler.rules.json_schema import POINT, array_of
 
 FORCE_KINDS = ("push", "pull", "reposition")
 
 
 def _read_direction(node: Node) -> Point:
-    return heading_vector(node.number())
+    return heading_vector(read_heading(node))
 
 
 def _read_directions(node: Node) -> tuple[Point, ...]:
@@ -27,9 +36,9 @@ def _read_path(node: Node) -> list[Point]:
     return points or node.fail("is empty: a path needs one point at least")
 
 
-DIRECTION = ValueType(_read_direction, NUMBER)
+DIRECTION = ValueType(_read_direction, HEADING.schema)
 """An angle in degrees; read as a unit vector."""
-DIRECTIONS = ValueType(_read_directions, {"anyOf": [NUMBER, array_of(NUMBER, 1)]})
+DIRECTIONS = ValueType(_read_directions, {"anyOf": [HEADING.schema, array_of(HEADING.schema, 1)]})
 """One angle in degrees for all, or one for each; read as unit vectors."""
 PATH = ValueType(_read_path, array_of(POINT, 1))
 """The points that a path runs through, one at least."""
