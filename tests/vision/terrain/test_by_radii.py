@@ -11,7 +11,7 @@ from overruler.geometry.pose import Array
 from overruler.geometry.relief import reproject_to_height
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.hill_net import HillMap
-from overruler.vision.terrain.by_radii import Excess, suspect_ground, weigh_areas, weigh_heights
+from overruler.vision.terrain.by_radii import Looks, suspect_ground, weigh_areas, weigh_heights
 from tests.tables import camera_over, exact
 
 CAMERA = camera_over(24.0, height_mm=1500.0)
@@ -33,9 +33,16 @@ NO_HINT = map_of(0.004)
 
 
 def base_at(
-    place_mm: Array, z_mm: float = 0.0, misread_mm: float = 0.0, size_mm: float = 32.0
+    place_mm: Array,
+    z_mm: float = 0.0,
+    misread_mm: float = 0.0,
+    size_mm: float = 32.0,
+    others_mm: tuple[float, ...] = (),
 ) -> Detection:
-    """A base as it is found on the board: at the place, and with the radius, that its height gives it there."""
+    """A base as it is found on the board: at the place, and with the radius, that its height gives it there.
+
+    It may have other sizes.
+    """
     seems = reproject_to_height(CAMERA, place_mm, z_mm, 0.0)
     radius = size_mm / 2 * EYE_MM / (EYE_MM - z_mm) + misread_mm
     zeros, jacobian = np.zeros((2, 2)), np.zeros((2, 15))
@@ -49,6 +56,7 @@ def base_at(
         1.0,
         1.0,
         learned_radius_mm=(radius, SIGMA_MM),
+        alternative_bases=tuple(Base.circle(other) for other in others_mm),
     )
 
 
@@ -79,6 +87,38 @@ def test_less_will_do_where_the_map_hints_at_a_top(z_mm: float) -> None:
     unhinted = suspect_ground(TABLE, table(z_mm), (), NO_HINT)
     assert hinted.probability > 0.1
     assert all(ground.probability < hinted.probability / 3 for ground in unhinted)
+
+
+def test_bases_that_may_be_as_large_as_they_look_stand_on_the_board() -> None:
+    """They are 35 mm, told as 32: no roof of 120 mm is needed."""
+    flat = [base_at(place) for place in BESIDE]
+
+    def larger(*others_mm: float) -> list[Detection]:
+        return [base_at(place, misread_mm=1.5, others_mm=others_mm) for place in ON_ROOF]
+
+    (roof,) = suspect_ground(TABLE, flat + larger(), (), NO_HINT)
+    assert roof.probability > 0.9
+    unsure = suspect_ground(TABLE, flat + larger(35.0), (), NO_HINT)
+    assert all(ground.probability < 0.05 for ground in unsure)
+
+
+@pytest.mark.parametrize("hint", [0.004, 0.3])
+def test_bases_that_may_be_smaller_are_suspected_where_the_map_hints_at_a_top(hint: float) -> None:
+    """They are told as 32 mm on the board, and may be 30 mm on a roof."""
+    flat = [base_at(place) for place in BESIDE]
+    larger = [base_at(place, others_mm=(30.0,)) for place in ON_ROOF]
+    suspected = suspect_ground(TABLE, flat + larger, (), map_of(hint))
+    assert bool(suspected) == (hint > 0.03)
+    assert all(0.005 < ground.probability < 0.05 for ground in suspected)
+
+
+def test_unsure_ground_stays_in_doubt_where_another_size_explains_the_look() -> None:
+    """Read as 34 mm, they are 32 mm on a roof, or 35 mm on the board."""
+    flat = [base_at(place) for place in BESIDE]
+    on = [base_at(place, 80.0, others_mm=(34.0,)) for place in ON_ROOF]
+    (area,) = weigh_areas(TABLE, flat + on, (unsure(chance=0.3),))
+    (sure,) = weigh_areas(TABLE, table(80.0), (unsure(chance=0.3),))
+    assert 0.05 < area.probability < 0.8 < sure.probability
 
 
 def test_a_hint_alone_raises_no_suspicion() -> None:
@@ -145,9 +185,9 @@ def test_bases_that_look_too_large_far_apart_do_not_speak_for_each_other() -> No
 def test_the_larger_a_base_looks_the_likelier_it_is_raised(
     sigmas: list[float], sigma_mm: float, radius_mm: float, eye_mm: float
 ) -> None:
-    excess, ones = sigma_mm * np.array(sigmas), np.ones(len(sigmas))
-    read = Excess(excess, sigma_mm * ones, radius_mm * ones)
-    larger = read._replace(mm=excess + 0.1 * sigma_mm)
+    looked, ones = radius_mm + sigma_mm * np.array(sigmas), np.ones(len(sigmas))
+    read = Looks(looked, sigma_mm * ones, radius_mm * ones[:, None])
+    larger = read._replace(mm=looked + 0.1 * sigma_mm)
     less, more = (weigh_heights(one, eye_mm, (50.0, 25.0)) for one in (read, larger))
     assert less[0] <= more[0] <= 4 * len(sigmas)
     assert more[1] >= less[1] - 1e-9
