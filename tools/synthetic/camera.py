@@ -147,12 +147,15 @@ def over_board(
     tilt_deg: float,
     rng: Rng,
     towards_deg: float | None = None,
+    low_mm: tuple[float, float] = (0.0, 0.0),
 ) -> View:
     """A camera that sees a whole board; its lens is drawn again until it does not fold over in the picture.
 
-    `towards_deg` is the heading in which it looks; without it, away from the near side.
+    `towards_deg` is the heading in which it looks; without it, away from the near side. With `low_mm`
+    it sees a part of the board: `size_mm` from there.
     """
-    corners = np.column_stack([np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * size_mm, np.zeros(4)])
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    corners = np.column_stack([low_mm + square * size_mm, np.zeros(4)])
     while True:
         view = _aim(kind, _any_lens(kind, rng), corners, tilt_deg, rng, towards_deg)
         (width, height), step = view.size_px, FOLD_MARGIN_PX

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from synthetic.traced.samples import SAMPLES
 from synthetic.traced.spec import BOARDS_MM, Spec, draw_spec
@@ -73,6 +74,13 @@ def _parser() -> argparse.ArgumentParser:
         "--tilt-deg", type=float, help="of the camera from straight above; else the seed chooses"
     )
     parser.add_argument(
+        "--board-mm",
+        type=float,
+        nargs=2,
+        metavar=("WIDTH", "HEIGHT"),
+        help="of the board; else the game chooses",
+    )
+    parser.add_argument(
         "--scale",
         type=_share,
         default=1.0,
@@ -103,9 +111,11 @@ def _jobs(options: argparse.Namespace) -> dict[str, Spec]:
     if options.sample:
         return {name: spec for name, spec in SAMPLES.items() if options.sample in ("all", name)}
     seeds = range(options.seed, options.seed + options.count)
-    chosen = {"hand": options.hand, "unmanned": options.unmanned}
+    chosen: dict[str, Any] = {"hand": options.hand, "unmanned": options.unmanned}
     if options.tilt_deg is not None:
         chosen["tilt_deg"] = options.tilt_deg
+    if options.board_mm:
+        chosen["size_mm"] = tuple(options.board_mm)
     return {
         f"r{seed:04d}": replace(draw_spec(seed, options.kind, options.only), **chosen)
         for seed in seeds

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.grid:
             spec = replace(spec, lines=(options.grid, options.cell_mm), mat=_cloth_of(spec))
         files = photograph_from_all_sides(
-            f"v{seed:04d}", spec, options.kinds, options.scale, options.move
+            f"v{seed:04d}", spec, options.kinds, options.scale, options.move, options.close_up_mm
         )
         for name, data in files.items():
             write(options.out / name, data)
@@ -65,6 +65,8 @@ def _parser() -> argparse.ArgumentParser:
         "--tilt-deg", type=float, help="of the cameras from straight above; else the seed chooses"
     )
     parser.add_argument("--move", action="store_true", help="a piece moves before the last photo")
+    close_up = "how much of the table the last photo shows alone, about some piece"
+    parser.add_argument("--close-up-mm", type=float, help=close_up)
     parser.add_argument("--out", type=Path, default=Path("out/views"), help="folder")
     return parser
 

@@ -28,11 +28,17 @@ MOVE_MM = (15.0, 60.0)
 
 
 def photograph_from_all_sides(
-    name: str, spec: Spec, kinds: Sequence[str], scale: float, move: bool
+    name: str,
+    spec: Spec,
+    kinds: Sequence[str],
+    scale: float,
+    move: bool,
+    close_up_mm: float | None = None,
 ) -> dict[str, bytes]:
     """The files of a table by their names: photos, the truth of each, and of the table.
 
-    Photos of one kind are by one camera. With `move` a piece moves before the last photo.
+    Photos of one kind are by one camera. With `move` a piece moves before the last photo. With
+    `close_up_mm` the last photo shows so much of the table alone, about some piece.
     """
     table = build(spec, TEXEL_MM)
     rng = np.random.default_rng([spec.seed, 6])
@@ -46,6 +52,8 @@ def photograph_from_all_sides(
             table, moved = _move_one(table, rng)
         towards = first_deg + k * 360 / len(kinds) + float(rng.normal(0, 8))
         view = over_board(kind, spec.size_mm, spec.tilt_deg, rng, towards)
+        if close_up_mm and k == len(kinds) - 1:
+            view = _close_up(table, kind, close_up_mm, rng, towards)
         view = _same_lens(view, lenses.setdefault(kind, view))
         files[f"{name}_v{k + 1}.jpg"], found = _photo(f"{name}_v{k + 1}", table, view, rng, scale)
         facts.append(found)
@@ -54,6 +62,14 @@ def photograph_from_all_sides(
         files[f"{name}_v{k + 1}.json"] = json.dumps(found).encode()
     files[f"{name}.json"] = json.dumps(whole(name, spec, facts, moved)).encode()
     return files
+
+
+def _close_up(table: Table, kind: str, width_mm: float, rng: Rng, towards_deg: float) -> View:
+    """A camera that shows a part of the table about one of its pieces."""
+    piece = table.pieces[int(rng.integers(len(table.pieces)))]
+    shown = width_mm, width_mm * 0.6
+    low = piece.x_mm - shown[0] / 2, piece.y_mm - shown[1] / 2
+    return over_board(kind, shown, table.spec.tilt_deg, rng, towards_deg, low)
 
 
 def _same_lens(view: View, other: View) -> View:
