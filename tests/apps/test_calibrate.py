@@ -14,8 +14,9 @@ from overruler.apps.calibrate.lens_output import print_footer
 from overruler.apps.cli import main
 from overruler.board import SCHEMA as BOARD_SCHEMA
 from overruler.board import Board
+from overruler.chart import Chart
 from overruler.lens import Lens
-from tests.vision.charts import DISTORTION, MATRIX, POSES, photo
+from tests.vision.charts import DISTORTION, MATRIX, POSES, over, photo
 from tests.vision.sight import ANYWHERE
 from tests.vision.table import Look, shoot
 
@@ -241,3 +242,32 @@ def test_the_photos_of_a_lens_have_their_lines_whatever_their_names(
         "! left out: a\\n\\x1b[31m.jpg: no sheet",
         "written: b\\n.toml",
     ]
+
+
+def test_a_sheet_named_the_wrong_way_round_is_refused_and_the_file_there_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long, out = Chart(), tmp_path / "lens.toml"
+    photos = [str(tmp_path / f"sheet{k}.png") for k in range(4)]
+    for k, path in enumerate(photos):
+        camera = over(25, 90 * k, 90 * k, distance_mm=330, chart=long)
+        cv2.imwrite(path, photo(camera, long).pixels)
+    out.write_text('schema = "overruler/lens/1"\n')
+    assert main(["calibrate", "lens", *photos, "--charuco", "10x7", "--out", str(out)]) == 3
+    said, err = capsys.readouterr()
+    reason = "the sheet looks like one of 7x10 squares, not 10x7: give --charuco 7x10"
+    assert (said, err) == ("", f"overruler: none of the photos can be used: {reason}\n")
+    assert out.read_text() == 'schema = "overruler/lens/1"\n'
+
+
+def test_a_lens_that_says_nothing_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the front alone no photo tells the focal length."""
+    photos = [str(tmp_path / f"front{k}.png") for k in range(3)]
+    for k, path in enumerate(photos):
+        cv2.imwrite(path, photo(over(0, 0, 40.0 * k), look=Look(0.8, 1.0, 1.0, k)).pixels)
+    out = tmp_path / "lens.toml"
+    assert main(["calibrate", "lens", *photos, *CHART, "--out", str(out)]) == 3
+    assert "add photos of the sheet leaning to every side" in capsys.readouterr().err
+    assert not out.exists()

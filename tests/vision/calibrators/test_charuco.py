@@ -163,3 +163,15 @@ def test_the_shorter_sheet_is_the_upper_part_of_the_longer() -> None:
         np.array_equal(long.markers_mm[number], corners)
         for number, corners in short.markers_mm.items()
     )
+
+
+def test_a_sheet_with_other_counts_of_squares_is_refused() -> None:
+    """Some of its markers in line always lie as printed: those must not pass for the sheet."""
+    long = Chart()
+    frame = photo(over(20, 30, distance_mm=330, chart=long), long)
+    with pytest.raises(CannotMeasure, match=r"looks like one of 7x10 squares, not 10x7: give"):
+        find_chart(frame, Chart(10, 7))
+    for columns in (5, 6, 8, 9):
+        with pytest.raises(CannotMeasure, match="do not lie as they were printed"):
+            find_chart(frame, Chart(columns, 10))
+    assert len(find_chart(frame, Chart(7, 12)).xy_px) == len(long.corners_mm)

@@ -103,6 +103,7 @@ def _parse_squares(option: str, text: str) -> tuple[int, int]:
 def _fit_lens_to_photos(paths: Sequence[Path], chart: Chart) -> "tuple[LensFit, LeftOut]":
     """Fit the lens to the photos of the most common size."""
     from overruler.vision.calibrators.charuco import find_chart, stored_size_px
+    from overruler.vision.calibrators.check_fit import check_fit
     from overruler.vision.calibrators.lens_fit import fit_lens
 
     def process(frame: "Frame") -> "tuple[ChartCorners, tuple[int, int], float | None]":
@@ -118,7 +119,13 @@ def _fit_lens_to_photos(paths: Sequence[Path], chart: Chart) -> "tuple[LensFit, 
             continue
         corners_by_name[name] = corners
         focal_px = focal_px or photo_focal_px
-    fit = fit_or_explain(lambda: fit_lens(size_px, corners_by_name, focal_px), left_out)
+
+    def fit_checked() -> "LensFit":
+        fit = fit_lens(size_px, corners_by_name, focal_px)
+        check_fit(fit, len(corners_by_name), chart.square_mm)
+        return fit
+
+    fit = fit_or_explain(fit_checked, left_out)
     return fit, left_out | fit.left_out
 
 

@@ -32,6 +32,8 @@ def process_photos(
             results[str(path)] = process(load_photo(path))
         except CannotMeasure as reason:
             left_out[str(path)] = str(reason).removeprefix(f"{path}: ")
+    if not results and len(left_out) > 1 and len(set(left_out.values())) == 1:
+        raise CannotMeasure(f"none of the photos can be used: {left_out.popitem()[1]}")
     if not results:
         raise CannotMeasure("none of the photos can be used" + _join_reasons(left_out))
     return results, left_out

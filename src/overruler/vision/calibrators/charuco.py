@@ -5,7 +5,8 @@ it. The tone curve and the softness of a photo shift edges towards their dark si
 where four squares meet, the dark side alternates from arm to arm, so the crossing stays in place.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -25,6 +26,10 @@ from overruler.vision.markers.marker_fit import SMOOTHING_SIGMA_PX
 
 MIN_MARKERS = 3
 """Smallest number of the sheet's markers in a photo."""
+MIN_AGREEING_SHARE = 0.5
+"""Smallest share of the seen markers' corners that lie as printed.
+
+Some in line do so on a sheet with another count of squares, too: two fifths at most."""
 MIN_CORNERS = 12
 """Smallest number of the sheet's corners in a photo."""
 SEARCH_REACHES_SQUARES = (0.16, 0.1, 0.08)
@@ -118,16 +123,36 @@ def _locate_markers(grey: NDArray[np.uint8], chart: Chart) -> tuple[Array, Array
             few = f"only {format_count(len(known), 'marker')} of the sheet can be seen"
         question = "is it the sheet that was printed, sharp and large in the picture?"
         raise CannotMeasure(f"{few}; {question}")
+    mm, px, good = _agreeing_corners(chart, found)
+    if _lie_as_printed(good):
+        return mm[good], px[good]
+    exchanged = replace(chart, columns=chart.rows, rows=chart.columns)
+    if _lie_as_printed(_agreeing_corners(exchanged, found)[2]):
+        named, seen = (f"{sheet.columns}x{sheet.rows}" for sheet in (chart, exchanged))
+        raise CannotMeasure(
+            f"the sheet looks like one of {seen} squares, not {named}: give --charuco {seen}"
+        )
+    raise CannotMeasure(
+        "the sheet's markers do not lie as they were printed; is it the sheet that was named?"
+    )
+
+
+def _agreeing_corners(
+    chart: Chart, found: Mapping[int, Array]
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Places (4 M, 2) in mm and pixels (4 M, 2) of the sheet's markers, and which lie as printed."""
+    places = chart.markers_mm
+    known = [number for number in found if number in places]
     mm = np.concatenate([places[number][:, :2] for number in known])
     px = np.concatenate([found[number] for number in known])
     limit_px = 0.5 * _median_side_px([found[number] for number in known])
     _, mask = cv2.findHomography(mm, px, cv2.RANSAC, limit_px)
-    inliers = np.ravel(mask).astype(bool) if mask is not None else np.zeros(len(mm), bool)
-    if inliers.sum() < 4 * MIN_MARKERS:
-        raise CannotMeasure(
-            "the sheet's markers do not lie as they were printed; is it the sheet that was named?"
-        )
-    return mm[inliers], px[inliers]
+    good = np.ravel(mask).astype(bool) if mask is not None else np.zeros(len(mm), bool)
+    return mm, px, good
+
+
+def _lie_as_printed(good: NDArray[np.bool_]) -> bool:
+    return bool(good.sum() >= max(4 * MIN_MARKERS, MIN_AGREEING_SHARE * len(good)))
 
 
 def _detect_markers(grey: NDArray[np.uint8], chart: Chart) -> dict[int, Array]:
