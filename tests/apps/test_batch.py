@@ -226,6 +226,44 @@ def test_watching_goes_on_until_it_is_interrupted(
     assert out[1].startswith(f"{folder / 'new.jpg'}: ")
 
 
+@pytest.mark.parametrize("as_json", [False, True])
+def test_photos_that_landed_and_were_not_measured_are_named_at_the_end(
+    as_json: bool,
+    folder: Path,
+    look: list[Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One was being measured, one waited for its turn, and one had not stood still yet."""
+    names = ("n0.jpg", "n1.jpg", "n2.jpg")
+
+    def sleep(seconds: float) -> None:
+        for name in names[:2]:
+            (folder / name).write_bytes(b"photo")
+            os.utime(folder / name, ns=(1, 1))
+
+    def interrupt(given: MeasureOptions, say: Callable[[str], None]) -> Report:
+        (folder / names[2]).write_bytes(b"photo")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(measuring, "measure_photo", interrupt)
+    monkeypatch.setattr(
+        batch, "watch_photos", lambda watch, handle: watch_photos(watch, handle, sleep)
+    )
+    words = ["measure", "--watch", str(folder), *SCALE]
+    assert main([*words, "--json"] if as_json else words) == 3
+    out, err = capsys.readouterr()
+    listed = ", ".join(str(folder / name) for name in names)
+    remedy = "give them to overruler measure --each, as a new start takes them for old"
+    assert err == f"overruler: 3 photos landed and were not measured: {listed}: {remedy}\n"
+    if as_json:
+        lines = [json.loads(line) for line in out.splitlines()]
+        assert [Path(line["file"]).name for line in lines] == list(names)
+        assert {line["error"] for line in lines} == {"landed and was not measured"}
+    else:
+        assert out.splitlines()[-1].startswith("0 of 3 photos measured in ")
+
+
 @pytest.mark.parametrize("landing", ["turn2.png", "TURN2.jpeg"])
 def test_a_photo_that_lands_under_the_name_of_another_replaces_no_files(
     landing: str,

@@ -194,7 +194,7 @@ def _watch(watch: FolderWatch, base: MeasureRequest, results: Results, names: Ph
     try:
         watch_photos(watch, lambda photo: results.take(_measure_landed(photo, base, names)))
     except KeyboardInterrupt:
-        return
+        results.take_unmeasured(watch.waiting())
 
 
 def _measure_landed(photo: Path, base: MeasureRequest, names: PhotoNames) -> Outcome:
@@ -216,4 +216,5 @@ def watch_photos(
     while True:
         for photo in watch.poll():
             handle(photo)
+            watch.mark_measured(photo)
         sleep(POLL_INTERVAL_S)

@@ -3,12 +3,14 @@
 import json
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from overruler.apps.process.log import say
 from overruler.errors import CannotMeasure, printable
+from overruler.units import format_count
 from overruler.writing import WriteFailed, write_atomically
 
 logger = logging.getLogger("overruler.batch")
@@ -57,14 +59,29 @@ class Results:
         if self.csv:
             self._write_csv(self.csv, outcome.photo)
 
+    def take_unmeasured(self, photos: Sequence[Path]) -> None:
+        """Tell which photos nobody measured before the watch ended; they count as failed."""
+        if not photos:
+            return
+        count = format_count(len(photos), "photo")
+        were, them = ("was", "it") if len(photos) == 1 else ("were", "them")
+        logger.warning(
+            "%s landed and %s not measured: %s: give %s to overruler measure --each, as a new start takes %s for old",
+            *(count, were, ", ".join(map(str, photos)), them, them),
+        )
+        for photo in photos:
+            self._count_failure(photo, "landed and was not measured")
+
     def _tell_failure(self, outcome: Outcome) -> None:
-        self.failed += 1
         logger.warning("%s: %s", outcome.photo, outcome.error)
         for line in outcome.trace.splitlines():
             logger.info("%s", line)
+        self._count_failure(outcome.photo, outcome.error)
+
+    def _count_failure(self, photo: Path, error: str) -> None:
+        self.failed += 1
         if self.as_json:
-            failure = {"file": str(outcome.photo), "error": outcome.error}
-            print(json.dumps(failure), flush=True)
+            print(json.dumps({"file": str(photo), "error": error}), flush=True)
 
     def _tell_result(self, outcome: Outcome) -> None:
         self.measured += 1

@@ -90,13 +90,14 @@ class PhotoNames:
 class FolderWatch:
     """Finds the photos that land in a folder, each once it stands still."""
 
-    __slots__ = ("_done", "_seen", "folder")
+    __slots__ = ("_done", "_handed_on", "_seen", "folder")
 
     def __init__(self, folder: Path) -> None:
         """What lies in the folder now counts as old."""
         self.folder = folder
         self._done = dict(self._states())
         self._seen: dict[Path, tuple[FileState, int]] = {}
+        self._handed_on: set[Path] = set()
 
     def poll(self) -> list[Path]:
         """The photos that are new, or were replaced, and have stood still for some looks."""
@@ -111,7 +112,20 @@ class FolderWatch:
                 self._done[path] = state
                 del self._seen[path]
                 ready.append(path)
+        self._handed_on.update(ready)
         return ready
+
+    def mark_measured(self, path: Path) -> None:
+        """Say that a photo which `poll` handed on is measured, or cannot be."""
+        self._handed_on.discard(path)
+
+    def waiting(self) -> list[Path]:
+        """The photos that have landed and are not measured, those that still grow included."""
+        return [
+            path
+            for path, state in self._states()
+            if path in self._handed_on or self._done.get(path) != state
+        ]
 
     def _states(self) -> Iterator[tuple[Path, FileState]]:
         for path in find_photos(self.folder):
