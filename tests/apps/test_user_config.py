@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,7 @@ COMMANDS: dict[str, tuple[Command, list[str]]] = {
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "config.toml"
     path.write_text(TEXT)
+    (tmp_path / "club.toml").write_text((BOARDS / "legion-6x3.toml").read_text())
     monkeypatch.setenv("OVERRULER_CONFIG", str(path))
     return path
 
@@ -222,12 +224,88 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_path_and_check(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (file.parent / "club.toml").write_text((BOARDS / "legion-6x3.toml").read_text())
     assert said(capsys, "path") == f"{file}\n"
     assert said(capsys, "check") == f"{file}: good, 8 values\n"
     (file.parent / "club.toml").unlink()
     assert main(["config", "check"]) == 2
-    assert "club.toml: cannot be read" in capsys.readouterr().err
+    missing = f"{file}, line 4: table.board: {file.parent / 'club.toml'}: there is no such file"
+    assert capsys.readouterr().err == f"overruler: {missing}\n"
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# nothing yet\n"])
+def test_a_file_without_values_is_good(
+    text: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(text)
+    assert Config.load_user_config() == Config()
+    assert said(capsys, "check") == f"{file}: good, 0 values\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (
+            '[table]\nbases = ["27", "skif"]\n[bases]\nskiff = "66x38o"\n',
+            "line 2: table.bases: 'skif' is no base: .*, or a name of one's own: skiff$",
+        ),
+        ("[table]\nbases = []\n", "line 2: table.bases: is empty: name a base, or leave"),
+        (
+            '[table]\nboard = "6x9"\n',
+            r"line 2: table.board: '6x9' is neither a file nor a known board; known: 2x2, .*did you",
+        ),
+        ('[table]\nboard = "no/such"\n', "line 2: table.board: .*/no/such: there is no such file"),
+        ('[table]\nboard = ""\n', "line 2: table.board: .*: is a folder: name a file in it"),
+        ('[table]\nlens = "no.toml"\n', "line 2: table.lens: .*/no.toml: there is no such file"),
+        ('[bases]\n"a=b" = 27\n', "bases.a=b: the name of a base begins with a letter and has no"),
+        ('[bases]\n"" = 27\n', "bases.: the name of a base begins with a letter"),
+    ],
+)
+def test_what_a_measurement_would_refuse_is_told_by_check_and_names_its_line(
+    text: str, complaint: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(text)
+    told = []
+    for words in (["config", "check"], ["measure", "no.jpg"], ["live", "no.mp4"]):
+        assert main(words) == 2
+        told.append(capsys.readouterr().err)
+    assert len(set(told)) == 1
+    assert re.search(f"^overruler: {re.escape(str(file))}.*{complaint}", told[0].rstrip())
+
+
+@pytest.mark.parametrize("folder", ["boards", "games"])
+def test_check_reads_the_users_own_boards_and_games(
+    folder: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A photo whose board is found by its markers is compared with all of them."""
+    file.write_text("")
+    (file.parent / folder).mkdir()
+    (file.parent / folder / "mine.toml").write_text("[")
+    assert main(["config", "check"]) == 2
+    assert f"{Path(folder, 'mine.toml')}: not TOML" in capsys.readouterr().err
+
+
+def test_a_base_of_ones_own_may_be_given_beside_the_file(file: Path) -> None:
+    file.write_text('[table]\nbases = ["27", "skiff"]\n')
+    assert filled(measure, ["photo.jpg", "--own-base=skiff=66x38o"]).bases == "27,skiff"
+
+
+def test_a_board_is_named_in_the_file_as_on_the_command_line(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file beside the user's file goes before a known board of that name."""
+    file.write_text('[table]\nboard = "6x3"\n')
+    assert said(capsys, "check") == f"{file}: good, 1 value\n"
+    assert 'board = "6x3"' in said(capsys, "show")
+    assert filled(measure, ["photo.jpg"]).board == Path("6x3")
+    assert filled(serve, []).board == []  # the server offers it anyway
+    file.write_text('[table]\nboard = "Club"\n')
+    boards = file.parent / "boards"
+    boards.mkdir()
+    (boards / "club.toml").write_text((BOARDS / "legion-6x3.toml").read_text())
+    assert said(capsys, "check") == f"{file}: good, 1 value\n"
+    assert filled(serve, []).board == [boards / "club.toml"]
+    (file.parent / "Club").write_text("")
+    assert filled(measure, ["photo.jpg"]).board == file.parent / "Club"
 
 
 def test_show_says_where_each_value_comes_from(

@@ -8,6 +8,7 @@ from typing import Any
 
 from overruler.apps.commands import refuse_options
 from overruler.apps.settings.config_path import CONFIG_VARIABLE, config_path
+from overruler.apps.settings.game_choice import user_presets
 from overruler.apps.settings.house_options import (
     check_given_house_options,
     parse_pairs,
@@ -15,11 +16,10 @@ from overruler.apps.settings.house_options import (
     read_own_bases,
 )
 from overruler.apps.settings.user_config import SCALE_OPTIONS, Config
-from overruler.board import Board
 from overruler.games import GAMES
 from overruler.lens import Lens
 from overruler.rules import game_of
-from overruler.taught import Taught
+from overruler.units import format_count
 
 MEANING_WHEN_UNSET = {
     "game": "every base is looked for",
@@ -67,16 +67,28 @@ def _print_path(args: argparse.Namespace) -> None:
 def _check_file(args: argparse.Namespace) -> None:
     path = config_path()
     config = Config.load_user_config()
-    if "board" in config.table:
-        Board.load(config.table["board"])
-    if "lens" in config.table:
-        Lens.load(config.table["lens"])
-    if "taught" in config.table:
-        Taught.load(config.table["taught"])
+    config.fill_defaults(args)
+    _load_named_files(args)
     if path is None or not path.exists():
         print(f"{path or 'none'}: there is no such file, so nothing is configured")
     else:
-        print(f"{path}: good, {len(config.origin)} values")
+        print(f"{path}: good, {format_count(len(config.origin), 'value')}")
+
+
+def _load_named_files(args: argparse.Namespace) -> None:
+    """Load the files that a measurement by these options would load; `BadInput` names what is wrong."""
+    from overruler.apps.settings.known_boards import AUTO_BOARD, known_boards, load_board
+    from overruler.vision.assembly.taught_pieces import load_taught
+
+    if args.board and args.board != Path(AUTO_BOARD):
+        load_board(args.board)
+    if args.lens:
+        Lens.load(args.lens)
+    if args.taught:
+        load_taught(args.taught)
+    user_presets()
+    for _ in known_boards():
+        pass
 
 
 def _print_effective(args: argparse.Namespace) -> None:

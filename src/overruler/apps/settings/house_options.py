@@ -127,23 +127,29 @@ def select_bases(
         if not own:
             return usual
         return tuple(dict.fromkeys((*(usual or catalogue(choice.game)), *own.values())))
-    bases: dict[Base, None] = {}
-    for part in text.split(","):
-        try:
-            base = own[part.strip()] if part.strip() in own else Base.parse(part)
-        except BadInput as error:
-            names = f", or a name of one's own: {', '.join(own)}" if own else ""
-            raise BadInput(
-                f"--bases: {error}{names}; give several with commas between, 27,50 say"
-            ) from None
-        bases[base] = None
-    return tuple(bases)
+    try:
+        return tuple(dict.fromkeys(find_base(part, own) for part in text.split(",")))
+    except BadInput as error:
+        raise BadInput(f"--bases: {error}; give several with commas between, 27,50 say") from None
+
+
+def find_base(text: str, own: Mapping[str, Base]) -> Base:
+    """The base of a size, or of the name of one of the table's own."""
+    if text.strip() in own:
+        return own[text.strip()]
+    try:
+        return Base.parse(text)
+    except BadInput as error:
+        names = f", or a name of one's own: {', '.join(own)}" if own else ""
+        raise BadInput(f"{error}{names}") from None
 
 
 def parse_own_base(where: str, name: str, size: str) -> Base:
     """Parse a base of the table's own; `where` begins the error message."""
-    if name[:1].isdigit() or "," in name:
-        raise BadInput(f"{where}: the name of a base begins with a letter and has no comma in it")
+    if not name.strip()[:1].isalpha() or "," in name or "=" in name:
+        raise BadInput(
+            f"{where}: the name of a base begins with a letter and has no comma or = in it"
+        )
     try:
         return Base.parse(size)
     except BadInput as error:

@@ -22,10 +22,10 @@ FOLDER = "boards"
 """Folder of the user's own board files, beside the user's configuration."""
 
 
-def load_board(name: Path) -> Board:
+def load_board(name: Path, where: str = "--board") -> Board:
     """Load a board file, or a known board by its name.
 
-    Raises `BadInput` for a name that is neither; the message lists the known ones.
+    Raises `BadInput` for a name that is neither; the message begins with `where` and lists the known ones.
     """
     if name.exists() or name.suffix or name.parent != Path():
         return Board.load(name)
@@ -39,8 +39,8 @@ def load_board(name: Path) -> Board:
     known = sorted({*own, *usual_boards(), *OTHER_NAMES})
     hint = did_you_mean(key, known)
     raise BadInput(
-        f"--board: {str(name)!r} is neither a file nor a known board; "
-        f"known: {', '.join(known)}; write --board BOARD.toml for a file{hint}"
+        f"{where}: {str(name)!r} is neither a file nor a known board; "
+        f"known: {', '.join(known)}; a file's name ends in .toml{hint}"
     )
 
 

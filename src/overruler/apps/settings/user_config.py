@@ -14,8 +14,13 @@ from typing import Any
 
 from overruler.apps.settings.config_path import CONFIG_VARIABLE, config_path
 from overruler.apps.settings.game_choice import choose_game
-from overruler.apps.settings.house_options import check_house_rule, parse_own_base
-from overruler.bases import read_base_size
+from overruler.apps.settings.house_options import (
+    check_house_rule,
+    find_base,
+    parse_own_base,
+    read_own_bases,
+)
+from overruler.bases import Base, read_base_size
 from overruler.errors import BadInput
 from overruler.games import GAMES, find_game
 from overruler.house_rules import OWNER_SIGNS
@@ -61,7 +66,10 @@ class Config:
     @classmethod
     def load(cls, path: Path) -> "Config":
         """Read a file."""
-        file = _LocatedFile(path, _key_lines(read_text(path)))
+        text = read_text(path)
+        if not text.strip():
+            return cls()
+        file = _LocatedFile(path, _key_lines(text))
         document = Node.of_toml(path)
         values: dict[str, dict[str, Any]] = {name: {} for name in _SECTION_READERS}
         origin: dict[str, str] = {}
@@ -79,11 +87,14 @@ class Config:
         return cls(**values, origin=origin)
 
     def fill_defaults(self, args: argparse.Namespace) -> None:
-        """Set the options that the user did not give, where the command has them."""
+        """Set the options that the user did not give, where the command has them.
+
+        Raises `BadInput` with the file and line of a value that names no file, board or base.
+        """
         if isinstance(getattr(args, "board", None), list):  # the server's choices
             for name in ("board", "lens"):
-                if self.table.get(name):
-                    getattr(args, name).append(self.table[name])
+                if self.table.get(name) and (file := self._find_file(name)):
+                    getattr(args, name).append(file)
             args.units = args.units or self.table.get("units")
             args.taught = args.taught or self.table.get("taught")
         else:
@@ -97,6 +108,8 @@ class Config:
             if hasattr(args, name):
                 defaults = [f"{key}={_option_text(value)}" for key, value in values.items()]
                 setattr(args, name, defaults + getattr(args, name))
+        if self.table.get("bases") and getattr(args, "bases", None) is self.table["bases"]:
+            self._check_bases(read_own_bases(args.own_base))
 
     def _fill_table_options(self, args: argparse.Namespace) -> None:
         has_scale = any(getattr(args, name, None) for name in SCALE_OPTIONS)
@@ -104,7 +117,35 @@ class Config:
             if has_scale and name in (*SCALE_OPTIONS, "dictionary"):
                 continue
             if hasattr(args, name) and getattr(args, name) is None:
+                if name in ("board", "lens"):
+                    self._find_file(name)
                 setattr(args, name, value)
+
+    def _find_file(self, name: str) -> Path | None:
+        """The file that a key of `table` names; None for a board that is known without a file."""
+        path, where = self.table[name], self._where(name)
+        if path.is_absolute():
+            if not path.is_file():
+                problem = (
+                    "is a folder: name a file in it" if path.is_dir() else "there is no such file"
+                )
+                raise BadInput(f"{where}: {path}: {problem}")
+            return Path(path)
+        from overruler.apps.settings import known_boards  # it loads much
+
+        if path != Path(known_boards.AUTO_BOARD):
+            known_boards.load_board(path, where)
+        return known_boards.own_board_files().get(known_boards.simplify_name(str(path)))
+
+    def _check_bases(self, own: Mapping[str, Base]) -> None:
+        for part in self.table["bases"].split(","):
+            try:
+                find_base(part, own)
+            except BadInput as error:
+                raise BadInput(f"{self._where('bases')}: {error}") from None
+
+    def _where(self, name: str) -> str:
+        return f"{self.origin[f'table.{name}']}: table.{name}"
 
 
 def _option_text(value: str | bool) -> str:
@@ -172,7 +213,14 @@ def _key_lines(text: str) -> dict[str, int]:
 def _read_file_path(node: Node, key: str) -> Path:
     """Read a path, which is relative to the folder of the user's file."""
     file = re.sub(r", line \d+$", "", node.name)
-    return Path(os.path.normpath(Path(file).parent / Path(node.text()).expanduser()))
+    return Path(os.path.abspath(Path(file).parent / Path(node.text()).expanduser()))
+
+
+def _read_board(node: Node, key: str) -> Path:
+    """Read a board's file as an absolute path, or its name, which has no folder and no ending."""
+    path, name = _read_file_path(node, key), Path(node.text())
+    is_file = path.exists() or name.suffix or name.parent != Path()
+    return path if is_file else name
 
 
 def _read_game(node: Node) -> str:
@@ -187,7 +235,8 @@ def _read_dictionary(node: Node, key: str) -> str:
 
 
 def _read_bases(node: Node, key: str) -> str:
-    return ",".join(read_base_size(item) for item in node.items())
+    bases = [read_base_size(item) for item in node.items()]
+    return ",".join(bases) if bases else node.fail("is empty: name a base, or leave bases away")
 
 
 def _read_base(node: Node, key: str) -> str:
@@ -208,7 +257,7 @@ def _read_rule(node: Node, key: str) -> bool | str:
 
 _TABLE_READERS: Mapping[str, Callable[[Node, str], Any]] = {
     "game": lambda node, key: _read_game(node),
-    "board": _read_file_path,
+    "board": _read_board,
     "marker_mm": lambda node, key: read_length(node),
     "dictionary": _read_dictionary,
     "lens": _read_file_path,
