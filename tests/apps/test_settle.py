@@ -131,6 +131,13 @@ def test_what_people_read_in_a_bundle_is_checked_too(anew: bool) -> None:
     assert outcome(WHOLE, anew) == (settle.AGREED, [])
 
 
+def test_a_bundle_tells_how_to_install_the_program_as_the_page_does() -> None:
+    readme = bundles.unpack_zip(WHOLE, "bundle.zip")["README.txt"].decode()
+    page = (Path(__file__).parents[2] / "docs" / "install.md").read_text(encoding="utf-8")
+    told = "The program is not in the package index yet"
+    assert (told in readme, "pip install overruler" in readme) == (told in page, told not in page)
+
+
 @pytest.mark.parametrize("change", [{"overruler": "0.0.1"}, {}])
 def test_the_words_of_another_program_are_no_forgery(
     change: dict[str, str], monkeypatch: pytest.MonkeyPatch

@@ -88,7 +88,8 @@ README_TEMPLATE = """A dispute bundle of Overruler {version}: a photo of a table
 
     {sentence}
 
-To see whether it holds, install Overruler (pip install overruler) and run: overruler settle BUNDLE.zip
+To see whether it holds, install Overruler and run: overruler settle BUNDLE.zip
+The program is not in the package index yet: install it from a checkout (pip install .) or from a wheel.
 It checks every file, asks the question again, and measures the photo anew. The fingerprint of this bundle is printed
 then and on the page that made it: both sides can read it out.
 """
