@@ -12,7 +12,7 @@ import pytest
 from overruler import __version__
 from overruler.apps import cli
 from overruler.apps.cli import main
-from overruler.apps.commands import COMMANDS
+from overruler.apps.commands import COMMANDS, WORD_EXAMPLES
 from overruler.errors import (
     BadInput,
     CannotMeasure,
@@ -241,3 +241,13 @@ def test_numpy_has_no_threads_of_its_own_unless_somebody_wants_them(
         [sys.executable, "-c", ENDED], capture_output=True, text=True, check=True, env=others | own
     )
     assert done.stdout.startswith(told)
+
+
+@pytest.mark.parametrize("name", WORD_EXAMPLES)
+def test_the_help_of_a_word_begins_with_its_example(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for word, example in WORD_EXAMPLES[name].items():
+        assert example.startswith(f"overruler {name} {word}")
+        assert main([name, word, "--help"]) == 0
+        assert capsys.readouterr().out.startswith(f"{example}\n\nusage: ")

@@ -116,6 +116,18 @@ MORE_EXAMPLES = {
     "schema": (("overruler schema", "all that there are"),),
 }
 """More examples of a command, each with what it does: what most people want comes first."""
+WORD_EXAMPLES = {
+    "obs": {
+        "setup": "overruler obs setup",
+        "stinger": "overruler obs stinger --out ruling.webm",
+    },
+    "config": {
+        "show": "overruler config show --origin",
+        "path": "overruler config path",
+        "check": "overruler config check",
+    },
+}
+"""Commands that take one of some words, with an example of each."""
 COMMANDS_WITH_USER_CONFIG = ("measure", "ask", "analyze", "live", "serve", "teach")
 """The commands whose options have defaults in the user's own file."""
 COMMANDS_WITH_FILES_BETWEEN = ("measure", "analyze", "live", "teach")
@@ -246,6 +258,20 @@ class Parser(argparse.ArgumentParser):
             option = rest.split()[0].partition("=")[0]
             one_line = f"unknown option {option}{did_you_mean(option, self._option_string_actions)}"
         self.exit(2, f"{self.prog.split()[0]}: {one_line} (see {self.prog} --help)\n")
+
+
+class WordWithExample(argparse.Action):
+    """A word such as `stinger` of `obs`: a help that is asked for behind it begins with its example."""
+
+    def __init__(self, *, command: str, **options: Any) -> None:
+        self._examples = WORD_EXAMPLES[command]
+        words = tuple(self._examples)
+        super().__init__(**options, choices=words, metavar=" | ".join(words))
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        """Keep the word, and its example for the help."""
+        setattr(namespace, self.dest, values)
+        parser.example = self._examples[values]
 
 
 class SubcommandParser(Parser):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from overruler.apps.commands import refuse_options
+from overruler.apps.commands import WordWithExample, refuse_options
 from overruler.apps.settings.config_path import CONFIG_VARIABLE, config_path
 from overruler.apps.settings.game_choice import user_presets
 from overruler.apps.settings.house_options import (
@@ -43,8 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from overruler.apps.settings.table_options import add_table_arguments, add_taught_argument
 
     what = "show what holds, print the file's path, or check the file"
-    choices = ("show", "path", "check")
-    parser.add_argument("what", choices=choices, metavar=" | ".join(choices), help=what)
+    parser.add_argument("what", action=WordWithExample, command="config", help=what)
     origin = "with show: where each value comes from"
     parser.add_argument("--origin", action="store_true", help=origin)
     add_table_arguments(parser)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
-from overruler.apps.commands import refuse_options
+from overruler.apps.commands import WordWithExample, refuse_options
 from overruler.apps.live import DEFAULT_PORT as LIVE_PORT
 from overruler.apps.web.live.look import Look, read_look
 from overruler.errors import BadInput, CannotMeasure
@@ -62,8 +62,7 @@ REMOVAL_DELAY_S = 0.5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     action = "setup: create the overlay's source, or mend it; stinger: make a film of a transition"
-    choices = ("setup", "stinger")
-    parser.add_argument("action", metavar="setup | stinger", choices=choices, help=action)
+    parser.add_argument("action", action=WordWithExample, command="obs", help=action)
     obs = "the running OBS (its password: the environment variable OBS_PASSWORD)"
     option = parser.add_argument_group(obs).add_argument
     option("--host", help="where it runs (localhost)")
