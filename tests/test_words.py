@@ -139,6 +139,13 @@ def test_a_command_that_is_mistyped_is_told_the_nearest(
     assert capsys.readouterr().err.endswith(f"; did you mean {meant!r}?\n")
 
 
+def test_a_name_with_another_first_letter_must_be_more_alike() -> None:
+    games = ("inches", "legion", "positioning")
+    assert did_you_mean("chess", games) == ""
+    assert did_you_mean("kegion", games) == "; did you mean 'legion'?"
+    assert did_you_mean("legoin", games) == "; did you mean 'legion'?"
+
+
 def test_what_is_like_nothing_is_told_no_nearest() -> None:
     assert did_you_mean("qqq", COMMANDS) == ""
     assert (

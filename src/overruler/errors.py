@@ -58,6 +58,10 @@ class UnknownName(BadInput, LookupError):
         super().__init__(f"{what}: unknown name {name!r}; known: {names}{hint}")
 
 
+OTHER_INITIAL_RATIO = 0.75
+"""How alike a name with another first letter must be, as difflib counts; `chess` and `inches` have 0.73."""
+
+
 def did_you_mean(name: str, known: Iterable[str], ratio: float = 0.6) -> str:
     """A hint at the known name most like `name`, to end a message with; empty where none is like it.
 
@@ -66,7 +70,12 @@ def did_you_mean(name: str, known: Iterable[str], ratio: float = 0.6) -> str:
     from difflib import get_close_matches
 
     known_by_casefold = {candidate.casefold(): candidate for candidate in known}
-    matches = get_close_matches(name.casefold(), known_by_casefold, 1, ratio)
+    word = name.casefold()
+    alike = [one for one in known_by_casefold if one[:1] == word[:1]]
+    others = [one for one in known_by_casefold if one[:1] != word[:1]]
+    near = get_close_matches(word, alike, 1, ratio)
+    near += get_close_matches(word, others, 1, max(ratio, OTHER_INITIAL_RATIO))
+    matches = get_close_matches(word, near, 1, ratio)
     return f"; did you mean {known_by_casefold[matches[0]]!r}?" if matches else ""
 
 
