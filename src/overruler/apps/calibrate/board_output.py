@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from overruler.apps.calibrate.lens_output import (
-    DISAGREEMENT_WARNING,
+    contradict,
     left_out_json,
     new_table,
     print_footer,
@@ -23,7 +23,8 @@ from overruler.vision.calibrators.marker_map import UNMEASURED_SCALE_SHARE, Mark
 def show_board(fit: MarkerMapFit, left_out: Mapping[str, str], written: Path) -> None:
     """Print where the markers lie, and how sure that is."""
     console = Console(highlight=False, markup=False)
-    console.print(_marker_table(fit))
+    console.soft_wrap = not console.is_terminal  # whoever shows a file breaks its lines
+    console.print(_marker_table(fit), soft_wrap=False)
     console.print()
     for line in _board_lines(fit):
         console.print(Text(line))
@@ -45,7 +46,7 @@ def _board_lines(fit: MarkerMapFit) -> Iterator[str]:
     worst_mm = SIGMAS_95 * float(sigmas_mm.max())
     yield f"from marker to marker: ± {typical_mm:.2f} mm (95 %) typically, ± {worst_mm:.2f} mm at worst"
     yield f"edges fit to {fit.rms_px:.3f} px in {format_count(len(fit.photos), 'photo')}"
-    if fit.disagreement > DISAGREEMENT_WARNING:
+    if contradict(fit.disagreement, fit.rms_px):
         yield (
             "! the photos contradict one another: "
             "do the markers lie flat, and did none move in between?"

@@ -24,6 +24,8 @@ DISAGREEMENT_WARNING = 2.0
 """Variance ratio above which the output warns that the photos contradict one another.
 
 It compares the scatter between photos with what the noise of their corners explains."""
+DISAGREEMENT_WARNING_PX = 0.05
+"""Contradiction below which there is no warning: it moves no place on a table by 0.05 mm."""
 BOW_WARNING_MM = 0.5
 """Bow of the sheet above which the output warns."""
 LENS_PARAMETERS = ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3")
@@ -40,13 +42,20 @@ def show_lens(
 ) -> None:
     """Print the photos, the lens, and how far to trust it."""
     console = Console(highlight=False, markup=False)
-    console.print(_photo_table(fit))
+    console.soft_wrap = not console.is_terminal  # whoever shows a file breaks its lines
+    console.print(_photo_table(fit), soft_wrap=False)
     console.print()
-    console.print(_lens_table(fit))
+    console.print(_lens_table(fit), soft_wrap=False)
     console.print()
     for line in _lens_lines(fit, error_map, suggestions):
         console.print(Text(line))
     print_footer(console, left_out, written)
+
+
+def contradict(disagreement: float, rms_px: float) -> bool:
+    """Whether photos contradict one another by more than their noise, and by enough to matter."""
+    scatter_px = np.sqrt(disagreement) * rms_px
+    return bool(disagreement > DISAGREEMENT_WARNING and scatter_px > DISAGREEMENT_WARNING_PX)
 
 
 def print_footer(console: Console, left_out: Mapping[str, str], written: Sequence[Path]) -> None:
@@ -91,7 +100,7 @@ def _lens_lines(
 ) -> Iterator[str]:
     yield _table_precision_line(error_map)
     yield f"corners fit to {fit.rms_px:.3f} px in {format_count(len(fit.photos), 'photo')}"
-    if fit.disagreement > DISAGREEMENT_WARNING:
+    if contradict(fit.disagreement, fit.rms_px):
         ratio = np.sqrt(fit.disagreement)
         yield (
             f"! the photos contradict one another {ratio:.1f} times more than noise does: "
