@@ -8,6 +8,7 @@ from overruler.calibration import Calibration, Problem
 from overruler.detections import DetectedRuler, Detection, RaisedArea
 from overruler.frame import Frame
 from overruler.scene import Scene
+from overruler.units import format_count
 from overruler.verdict import Verdict
 
 MAX_PHOTOS = 10
@@ -45,7 +46,7 @@ class Report:
     """All photos where there are several, the report's own first."""
 
     def __repr__(self) -> str:
-        return f"<Report on {self.frame.name}: {len(self.scene.pieces)} pieces>"
+        return f"<Report on {self.frame.name}: {format_count(len(self.scene.pieces), 'piece')}>"
 
     def on_photo(self, index: int) -> "Report":
         """The report drawn on another one of its photos."""

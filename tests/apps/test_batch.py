@@ -366,7 +366,7 @@ def test_a_photo_has_one_line_whatever_its_name(
     first, count, answer = out.splitlines()
     assert first.startswith(f"{folder / shown}: 5 pieces")
     assert answer.startswith(f"{folder / shown}: ")
-    assert count.startswith("1 of 1 photos")
+    assert count.startswith("1 of 1 photo measured")
     assert err == ""
     assert len(log.read_text().splitlines()) == 2
     odd = folder / "a\nb  c"

@@ -253,7 +253,7 @@ def read_measure_options(
 
 def _describe_difference(before: Scene, after: Scene) -> str:
     if [piece.id for piece in before.pieces] != [piece.id for piece in after.pieces]:
-        return f"{len(after.pieces)} bases in place of {len(before.pieces)}"
+        return f"bases: {len(after.pieces)} in place of {len(before.pieces)}"
     pairs = zip(before.pieces, after.pieces, strict=True)
     shifts_mm = [abs(complex(a.x_mm - b.x_mm, a.y_mm - b.y_mm)) for a, b in pairs]
     largest_mm = max(shifts_mm, default=0.0)

@@ -132,6 +132,8 @@ def test_two_photos_are_too_few_and_the_complaint_says_so() -> None:
         CannotMeasure, match="2 of the photos show the sheet well enough, 3 are needed"
     ):
         fit_lens(SIZE, {name: photos[name] for name in ("photo 0", "photo 1")})
+    with pytest.raises(CannotMeasure, match="1 of the photos shows the sheet well enough"):
+        fit_lens(SIZE, {"photo 0": photos["photo 0"]})
 
 
 def test_the_focal_length_is_guessed_from_leaning_views_alone() -> None:

@@ -109,7 +109,7 @@ class Results:
         if not self.as_json:
             took_s = time.monotonic() - self.started_s
             count = self.measured + self.failed
-            say(f"{self.measured} of {count} photos measured in {took_s:.0f} s")
+            say(f"{self.measured} of {format_count(count, 'photo')} measured in {took_s:.0f} s")
         if self.failed:
             return CannotMeasure.exit_code
         return WriteFailed.exit_code if self.csv_is_stale else 0

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, MissingExtra
 from overruler.geometry.covariance import REACH_SIGMAS
-from overruler.units import SIGMAS_95
+from overruler.units import SIGMAS_95, format_count
 
 if TYPE_CHECKING:
     from overruler.report import Report
@@ -86,7 +86,7 @@ class Measurement:
 
     def __repr__(self) -> str:
         rulings = "; ".join(verdict.sentence() for verdict in self.report.verdicts[:1])
-        pieces = f"{len(self.scene.pieces)} pieces"
+        pieces = format_count(len(self.scene.pieces), "piece")
         return f"<Measurement of {self.report.frame.name}: {pieces}{rulings and f'; {rulings}'}>"
 
     def _repr_html_(self) -> str:

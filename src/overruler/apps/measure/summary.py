@@ -231,7 +231,7 @@ def calibration_line(report: Report) -> Text:
     """The quality of the calibration: of several photos that of the first."""
     calibration, unit = report.calibration, report.scene.unit
     count = len(calibration.markers)
-    facts = [f"{count} markers" if count else "points given by hand"]
+    facts = [format_count(count, "marker") if count else "points given by hand"]
     facts.append(f"{calibration.rms_px:.2f} px")
     if calibration.left_out_mm is not None:
         left_out = format_number(calibration.left_out_mm, unit, 2)

@@ -17,7 +17,7 @@ from overruler.picture.sheets.marker_cards import (
     marker_pattern,
     trace_outlines,
 )
-from overruler.units import MM_PER_INCH
+from overruler.units import MM_PER_INCH, format_count
 
 if TYPE_CHECKING:
     from fpdf import FPDF
@@ -221,7 +221,7 @@ def _draw_instructions(pdf: "FPDF", cards: CardSet) -> None:
     pdf.set_font("Helvetica", style="B", size=20)
     pdf.cell(width, 10, "Overruler markers", new_x="LEFT", new_y="NEXT")
     pdf.set_font("Helvetica", size=10)
-    markers = f"{cards.count} markers of {cards.size_mm:g} mm, {cards.dictionary}"
+    markers = f"{format_count(cards.count, 'marker')} of {cards.size_mm:g} mm, {cards.dictionary}"
     summary = f"{markers}; cards of {cards.card_mm:.1f} mm."
     pdf.cell(width, 8, summary, new_x="LEFT", new_y="NEXT")
     for number, step in enumerate(STEPS, 1):

@@ -115,7 +115,7 @@ def _check_enough_photos(photos: Mapping[str, ChartCorners], left_out: Mapping[s
         return
     reasons = "".join(f"; {name}: {reason}" for name, reason in left_out.items())
     raise CannotMeasure(
-        f"{len(photos)} of the photos show the sheet well enough, "
+        f"{len(photos)} of the photos {'shows' if len(photos) == 1 else 'show'} the sheet well enough, "
         f"{MIN_PHOTOS} are needed, ten are better{reasons}"
     )
 

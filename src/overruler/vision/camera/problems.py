@@ -9,7 +9,7 @@ from overruler.calibration import Calibration, Problem
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.units import SIGMAS_95
+from overruler.units import SIGMAS_95, format_count
 from overruler.vision.camera.plausibility import describe_stretch
 from overruler.vision.camera.precision_map import REFERENCE_LENGTH_MM, doubt_map
 from overruler.vision.camera.state import Solution
@@ -175,7 +175,8 @@ def find_uneven_picture(field: FieldEstimate | None, longer_side_mm: float) -> t
 def _marker_problems(facts: CalibrationDiagnostics) -> Iterator[Problem]:
     count = len(facts.markers)
     if 0 < count < FEW_MARKERS and facts.point_count == 0:
-        text = f"only {count} markers are seen: four are needed for good measures, eight are better"
+        seen = f"{format_count(count, 'marker')} {'is' if count == 1 else 'are'} seen"
+        text = f"only {seen}: four are needed for good measures, eight are better"
         yield Problem("few_markers", text)
     for number in facts.left_out:
         text = f"marker {number} does not agree with the others and was left out: was it moved?"

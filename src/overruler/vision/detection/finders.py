@@ -15,6 +15,7 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.units import format_count
 from overruler.vision.detection.bare_cells import without_bare_rounds
 from overruler.vision.detection.seen_in_play import (
     SeenInPlay,
@@ -195,12 +196,12 @@ def _fit_candidates(
         circles = np.concatenate([circles, seen.circles])
     if not len(circles):
         return ()
-    search.progress(f"looking closer at {len(circles)} candidates")
+    search.progress(f"looking closer at {format_count(len(circles), 'candidate')}")
     look = None if seen is None else look_in_play
     estimates = estimate_rims(search.frame, search.calibration.camera, circles, look)
     chosen = estimates[np.array(suppress_overlaps(estimates, radii), int)]
     chosen = without_bare_rounds(search.printed(), chosen)
-    search.progress(f"fitting {len(chosen.score)} bases")
+    search.progress(f"fitting {format_count(len(chosen.score), 'base')}")
     least, in_play = search.least_score, seen is not None
     return fit_rounds(search.frame, search.calibration, chosen, radii, least, known, in_play)
 
@@ -243,7 +244,7 @@ def _find_regiments(search: Search) -> Iterable[Detection]:
     if cells is None:
         return ()
     cells = cells.without_bare_cells(search.printed())
-    search.progress(f"looking closer at {len(cells.guesses)} bases with corners")
+    search.progress(f"looking closer at {format_count(len(cells.guesses), 'base')} with corners")
     least = min(LEAST_TOLD, search.least_score)
     if search.is_fleet:
         rest = cells.without_plates()

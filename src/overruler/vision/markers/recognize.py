@@ -7,6 +7,7 @@ import numpy as np
 from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
+from overruler.units import format_count
 from overruler.vision.markers.detect import find_markers
 from overruler.vision.markers.homography import perspective_rms_px
 from overruler.vision.markers.marker import Marker
@@ -74,7 +75,8 @@ def is_same_layout(one: Board, other: Board) -> bool:
 def _unknown_board_message(count: int) -> str:
     if count < MIN_MARKERS:
         return (
-            f"{count} markers of a known board are seen, {MIN_MARKERS} are needed: "
+            f"{format_count(count, 'marker')} of a known board {'is' if count == 1 else 'are'} seen, "
+            f"{MIN_MARKERS} are needed: "
             "give --board BOARD.toml, or --marker-mm SIZE"
         )
     return (

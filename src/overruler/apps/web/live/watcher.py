@@ -224,5 +224,5 @@ class TableWatcher:
         covered = self._guard.count_hidden(shot)
         if covered:
             total = len(self._guard.marks.first_point)
-            notes += (f"{covered} of {total} markers are covered",)
+            notes += (f"{covered} of {total} markers {'is' if covered == 1 else 'are'} covered",)
         return notes
