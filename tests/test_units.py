@@ -1,6 +1,7 @@
 """Lengths are told in the unit that the user asks for; files and JSON keep millimetres."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,13 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overruler.apps.cli import main
-from overruler.apps.measure.summary import calibration_line, piece_table, ruling_lines
+from overruler.apps.measure.summary import (
+    calibration_line,
+    piece_table,
+    problem_lines,
+    ruling_lines,
+)
+from overruler.calibration import Problem, calibration_to_json
 from overruler.house_rules import HouseRules
 from overruler.picture.drawable_ruling import drawable_ruling
 from overruler.picture.report_drawing import draw_overlay
-from overruler.report import Report
+from overruler.report import Report, TablePhoto
 from overruler.rules import ask
-from overruler.units import INCHES, MILLIMETRES, format_change, format_number
+from overruler.units import INCHES, MILLIMETRES, format_change, format_number, lengths_in_unit
 from tests.reports import report
 
 SCENE = {
@@ -41,6 +48,40 @@ def report_in(unit: str) -> Report:
     scene = HouseRules(unit=unit).apply_to(made.scene)
     ruling = ask(scene, {"question": "range", "from": "p01", "to": "p02"})
     return replace(made, scene=scene, verdicts=(ruling,))
+
+
+UNSURE = Problem("unsure_distances", "a distance of 300 mm is unsure by up to ± 2.66 mm (95 %)")
+UNSURE_IN = "a distance of 11.81 in is unsure by up to ± 0.105 in (95 %)"
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_is_wrong_with_a_photo_is_told_in_the_unit(count: int) -> None:
+    told = report_in(INCHES)
+    calibration = replace(told.calibration, problems=(UNSURE,))
+    photos = (TablePhoto(told.frame, calibration),) * count
+    told = replace(told, calibration=calibration, photos=photos)
+    number = "photos 1, 2: " if count > 1 else ""
+    assert [line.plain for line in problem_lines(told)] == [f"! {number}{UNSURE_IN}"]
+    drawn = " ".join(re.findall(r">([^<]+)<", draw_overlay(told)))
+    assert "11.81 in is unsure" in drawn
+    assert "300 mm" not in drawn
+    assert calibration_to_json(calibration)["problems"][0]["text"] == UNSURE.text
+    assert problem_lines(replace(told, scene=report_in(MILLIMETRES).scene))[0].plain.endswith(
+        UNSURE.text
+    )
+
+
+def test_the_name_of_a_photo_is_no_length() -> None:
+    text = "base 30 mm.jpg is left out: it contradicts the other photos, which agree"
+    assert Problem("photo_left_out", text).sentence(INCHES) == text
+
+
+@given(st.integers(0, 99_999), st.integers(0, 3))
+def test_a_length_in_a_sentence_keeps_its_decimals(number: int, digits: int) -> None:
+    said = lengths_in_unit(f"off by ± {number / 10**digits:.{digits}f} mm (95 %)", INCHES)
+    expected = format_number(number / 10**digits, INCHES, max(digits, 1))
+    assert said == f"off by ± {expected} in (95 %)"
+    assert lengths_in_unit("5 ± 1 mm high", INCHES) == "0.20 ± 0.04 in high"
 
 
 @pytest.mark.parametrize(

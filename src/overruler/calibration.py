@@ -9,7 +9,7 @@ import numpy as np
 from overruler.geometry.camera import Camera
 from overruler.geometry.plane_doubt import NO_DOUBT, MarkerContrast, TableDoubt
 from overruler.geometry.pose import Array, Pose
-from overruler.units import MILLIMETRES
+from overruler.units import MILLIMETRES, lengths_in_unit
 
 SPEC_SHARE = 1 / 8
 """Ratio of two σ of tables, prints and bases: made as specified, and as people have them.
@@ -96,7 +96,11 @@ class Problem:
     flag: str
     """A short fixed name: `few_markers`, `overhead_without_lens`."""
     text: str
-    """What is wrong and what would help, in one sentence."""
+    """What is wrong and what would help, in one sentence, with lengths in mm."""
+
+    def sentence(self, unit: str) -> str:
+        """The text in a unit; one that names photos stays as it is."""
+        return self.text if self.flag.startswith("photo_") else lengths_in_unit(self.text, unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

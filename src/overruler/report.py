@@ -55,20 +55,21 @@ class Report:
 
 
 def problem_sentences(
-    shown: Sequence[Problem], by_photo: Mapping[int, Sequence[Problem]]
+    shown: Sequence[Problem], by_photo: Mapping[int, Sequence[Problem]], unit: str
 ) -> list[str]:
-    """A sentence for each problem; of several photos it begins with their numbers.
+    """A sentence in a unit for each problem; of several photos it begins with their numbers.
 
     `shown` are the problems of the photos as a whole, and of the one that is shown. `by_photo` has each
     photo's own, by its number.
     """
     if len(by_photo) < 2:
-        return [problem.text for problem in shown]
+        return [problem.sentence(unit) for problem in shown]
     numbers: dict[str, list[int]] = {}
     for number, problems in by_photo.items():
-        for text in dict.fromkeys(problem.text for problem in problems):
+        for text in dict.fromkeys(problem.sentence(unit) for problem in problems):
             numbers.setdefault(text, []).append(number)
-    of_all = [problem.text for problem in shown if problem.text not in numbers]
+    sentences = (problem.sentence(unit) for problem in shown)
+    of_all = [text for text in sentences if text not in numbers]
     return of_all + [f"{_name_photos(those)}: {text}" for text, those in numbers.items()]
 
 

@@ -3,6 +3,8 @@
 Only the rules and the display use inches; everything else is in millimetres.
 """
 
+import re
+
 MM_PER_INCH = 25.4
 """Exact by definition (international inch, 1959)."""
 
@@ -14,6 +16,8 @@ _UNIT_WORDS = {
     INCHES: (INCHES, "inch", "inches", '"'),
 }
 """What people call each of them."""
+_NUMBER_IN_MM = re.compile(r"(?:(\d+(?:\.\d+)?) ± )?(\d+(?:\.(\d+))?) mm\b")
+"""A length in a sentence, with its doubt or without."""
 
 SIGMAS_95 = 1.96
 """Half-width of the 95 % interval of a normal distribution, in σ."""
@@ -68,6 +72,19 @@ def format_length(length_mm: float, reach_mm: float, unit: str) -> str:
         return f"{length} {unit}"
     least_mm = mm_from_inches(0.01) if unit == INCHES else 0.1
     return f"{length} ± {format_number(max(reach_mm, least_mm), unit)} {unit} (95 %)"
+
+
+def lengths_in_unit(sentence: str, unit: str) -> str:
+    """Tell a sentence in mm in a unit; it must hold no names, a base of 27 mm is called so in any."""
+    if unit != INCHES:
+        return sentence
+
+    def told(found: re.Match[str]) -> str:
+        mm_digits = max(len(found[3] or ""), 1)
+        numbers = [format_number(float(one), unit, mm_digits) for one in found.group(1, 2) if one]
+        return f"{' ± '.join(numbers)} {unit}"
+
+    return _NUMBER_IN_MM.sub(told, sentence)
 
 
 def format_count(count: int, name: str) -> str:

@@ -133,7 +133,7 @@ def _place_plates(
         plates.add_banner(build_banner(told, view.size_px))
     if told and told[0].has_line:
         plates.add_loupe(told[0])
-    plates.add_warnings([problem.text for problem in report.calibration.problems])
+    plates.add_warnings([one.sentence(report.scene.unit) for one in report.calibration.problems])
     return plates
 
 

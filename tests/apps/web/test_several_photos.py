@@ -62,3 +62,11 @@ def test_the_page_tells_the_problems_of_every_photo() -> None:
     second = {**second, "calibration": {**second["calibration"], "problems": [blurred]}}
     told = table_json(replace(table, extra={**table.extra, "photos": [first, second]}))
     assert "photo 3: the photo is blurred" in told["problems"]
+
+
+def test_the_page_tells_problems_in_the_unit_of_the_table() -> None:
+    table = seen_twice("photo2.jpg")
+    unsure = {"flag": "low_light", "text": "places are unsure by ± 1.5 mm (95 %)"}
+    calibration = {**table.extra["calibration"], "problems": [unsure]}
+    told = table_json(replace(table, game="inches", extra={"calibration": calibration}))
+    assert told["problems"] == ["places are unsure by ± 0.06 in (95 %)"]

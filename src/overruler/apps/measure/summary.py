@@ -243,7 +243,7 @@ def calibration_line(report: Report) -> Text:
 def problem_lines(report: Report) -> list[Text]:
     """The problems of the calibration, the worst first; those of several photos photo by photo."""
     by_photo = {n: photo.calibration.problems for n, photo in enumerate(report.photos, 1)}
-    sentences = problem_sentences(report.calibration.problems, by_photo)
+    sentences = problem_sentences(report.calibration.problems, by_photo, report.scene.unit)
     return [Text(f"! {sentence}", style="yellow") for sentence in sentences]
 
 

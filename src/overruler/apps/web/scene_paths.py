@@ -75,7 +75,7 @@ def _problem_sentences(scene: Scene) -> list[str]:
         photo_number(photo["file"]): CalibrationRecord.from_json(photo["calibration"]).problems
         for photo in scene.extra.get("photos", ())
     }
-    return problem_sentences(shown, by_photo)
+    return problem_sentences(shown, by_photo, scene.unit)
 
 
 def _piece_json(scene: Scene, view: View, index: int) -> dict[str, Any]:

@@ -95,7 +95,8 @@ class DeskState:
     def _problems(self) -> list[str]:
         if self.status.report is None:
             return []
-        return [problem.text for problem in self.status.report.calibration.problems]
+        report = self.status.report
+        return [problem.sentence(report.scene.unit) for problem in report.calibration.problems]
 
     def _frozen_json(self) -> dict[str, Any] | None:
         if self.frozen is None:

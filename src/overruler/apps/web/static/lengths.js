@@ -18,7 +18,7 @@ export const choose = (name) => remembered("unit", name);
 export function inUnit(text) {
   if (unit() === "in")
     return text
-      .replace(IN_MM, (_, length, doubt) => spelled(length, doubt, 1 / MM_PER_INCH, 2, "in"))
+      .replace(IN_MM, (_, length, doubt) => spelled(length, doubt, 1 / MM_PER_INCH, Math.max(decimals(doubt ?? length), 1) + 1, "in"))
       .replace(IN_CM2, (_, area) => `${(area / CM2_PER_SQUARE_INCH).toFixed(1)} sq in`);
   if (unit() === "mm")
     return text
@@ -34,6 +34,8 @@ export function change(before, after, own) {
   const more = [0, 1].find((each) => told(before, each) !== told(after, each) && Number(told(after, each))) ?? 2;
   return `± ${told(before, more)} ${name} becomes ± ${told(after, more)} ${name}`;
 }
+
+const decimals = (number) => number.split(".")[1]?.length ?? 0;
 
 function spelled(length, doubt, times, digits, name) {
   const words = (value) => (Number(value) * times).toFixed(digits);

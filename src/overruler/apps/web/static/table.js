@@ -351,7 +351,7 @@ export class Table {
 
   // What the photo's measuring complains of is read where the ruling is, a line each.
   #warn() {
-    const lines = [...this.stood, ...this.found.problems].map((text) => element("li", {}, ...parts(text)));
+    const lines = [...this.stood, ...this.found.problems].map((text) => element("li", {}, ...parts(inUnit(text))));
     find("warnings").replaceChildren(...lines);
     find("warnings").hidden = !lines.length;
   }
