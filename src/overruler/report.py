@@ -54,6 +54,23 @@ class Report:
         return replace(self, frame=photo.frame, calibration=photo.calibration)
 
 
+def with_problems(report: Report, problems: Sequence[Problem]) -> Report:
+    """The report with problems of the photos as a whole before its own."""
+    if not problems:
+        return report
+    extra = dict(report.scene.extra)
+    own = [{"flag": problem.flag, "text": problem.text} for problem in problems]
+    calibration = dict(extra["calibration"])
+    calibration["problems"] = [*own, *calibration["problems"]]
+    extra["calibration"] = calibration
+    all_problems = (*problems, *report.calibration.problems)
+    return replace(
+        report,
+        calibration=replace(report.calibration, problems=all_problems),
+        scene=replace(report.scene, extra=extra),
+    )
+
+
 def problem_sentences(
     shown: Sequence[Problem], by_photo: Mapping[int, Sequence[Problem]], unit: str
 ) -> list[str]:

@@ -15,7 +15,7 @@ from overruler.vision.camera import problems
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.problems import FLAGS_BY_SEVERITY, sort_by_severity
 from overruler.vision.contours import shading
-from overruler.vision.fusion import look_at_all
+from overruler.vision.fusion import look_at_all, same_table, walk
 from overruler.vision.imaging import veil
 from overruler.vision.refinement import marker_scale, round_plane, scale_doubt
 from overruler.vision.rulers import find, hexgrid
@@ -33,6 +33,8 @@ def test_every_flag_has_its_place_in_the_order() -> None:
         veil,
         find,
         look_at_all,
+        same_table,
+        walk,
     )
     source = "".join(Path(str(module.__file__)).read_text() for module in tellers)
     named = set(re.findall(r'Problem\(\s*"(\w+)"', source))

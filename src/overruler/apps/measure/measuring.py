@@ -26,6 +26,7 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
     with _start_helper(options) as helper:
         pictures = read_pictures(options, progress)
         from overruler.apps.rulings import rule_on_questions
+        from overruler.report import with_problems
 
         frames = pictures.frames
         referee = make_referee(options, pictures)
@@ -34,6 +35,7 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
         except CannotMeasure:
             check_other_boards(frames[0], options.board, options.other_boards)
             raise
+    report = with_problems(report, pictures.problems)
     return replace(report, verdicts=rule_on_questions(report.scene, options.questions, "--ask"))
 
 

@@ -1,6 +1,6 @@
 """The pictures of a measurement: photos, and the views of films of a walk round the table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from overruler.errors import BadInput, CannotMeasure
 
 if TYPE_CHECKING:
     from overruler.board import Board
+    from overruler.calibration import Problem
     from overruler.frame import Frame
     from overruler.lens import Lens
 
@@ -22,6 +23,8 @@ class Pictures:
     lenses: "tuple[Lens | None, ...]"
     """The lens of each; empty where one lens file, or none, holds for all."""
     board: "Board | None"
+    problems: "tuple[Problem, ...]" = ()
+    """What is said of the films."""
 
 
 def read_pictures(options: MeasureOptions, progress: Callable[[str], None]) -> Pictures:
@@ -53,7 +56,7 @@ def read_pictures(options: MeasureOptions, progress: Callable[[str], None]) -> P
     board = _find_board([frame for frames in read for frame in frames], options)
     if not any(films):
         return Pictures(tuple(frame for (frame,) in read), options.lenses, board)
-    found = _with_views(options, read, films, board, progress)
+    found = _with_views(options, paths, read, films, board, progress)
     _check_fixes(options, len(found.frames))
     return found
 
@@ -86,6 +89,7 @@ def _check_fixes(options: MeasureOptions, count: int) -> None:
 
 def _with_views(
     options: MeasureOptions,
+    paths: Sequence[Path],
     read: "list[list[Frame]]",
     films: list[bool],
     board: "Board | None",
@@ -93,7 +97,7 @@ def _with_views(
 ) -> Pictures:
     """The photos, and of each film the views that differ most."""
     from overruler.report import MAX_PHOTOS
-    from overruler.vision.fusion.walk import MOST_VIEWS, choose_views
+    from overruler.vision.fusion.walk import MOST_VIEWS, Views, choose_views
 
     assert board is not None
     room = (MAX_PHOTOS - films.count(False)) // films.count(True)
@@ -101,12 +105,19 @@ def _with_views(
         raise BadInput(f"{len(films)} photos and films of a table are given, at most {MAX_PHOTOS}")
     frames: list[Frame] = []
     lenses: list[Lens | None] = []
+    problems: list[Problem] = []
     progress("choosing views of the film")
-    for k, (pictures, film) in enumerate(zip(read, films, strict=True)):
-        chosen = choose_views(pictures, board, min(MOST_VIEWS, room)) if film else pictures
-        frames += chosen
-        lenses += [options.lenses[k] if options.lenses else options.lens] * len(chosen)
-    return Pictures(tuple(frames), tuple(lenses), board)
+    for k, (path, pictures, film) in enumerate(zip(paths, read, films, strict=True)):
+        chosen = Views(pictures, ())
+        if film:
+            try:
+                chosen = choose_views(pictures, board, min(MOST_VIEWS, room))
+            except CannotMeasure as error:
+                raise CannotMeasure(f"{path}: {error}") from None
+        frames += chosen.frames
+        problems += chosen.problems
+        lenses += [options.lenses[k] if options.lenses else options.lens] * len(chosen.frames)
+    return Pictures(tuple(frames), tuple(lenses), board, tuple(problems))
 
 
 def _find_board(frames: "list[Frame]", options: MeasureOptions) -> "Board | None":

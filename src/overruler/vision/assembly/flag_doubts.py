@@ -49,6 +49,7 @@ DOUBT_ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "photo_left_out": "the scene does not rest on it",
         "photo_hangs": "its camera errs as those that it hangs on, which the joint covariance says",
         "photo_twice": "it counts once",
+        "photo_alone": "the scene is as sure as that of a photo",
     }
 )
 """All other flags, and why they add nothing."""

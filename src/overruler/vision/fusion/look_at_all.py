@@ -9,7 +9,7 @@ from overruler.calibration import Problem
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
-from overruler.report import MAX_PHOTOS, Report
+from overruler.report import MAX_PHOTOS, Report, with_problems
 from overruler.scene import Grid
 from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.camera.told import Told
@@ -74,7 +74,7 @@ def look_at_all(
     report = report_fused(fused, photos, known.game, seen.is_on_map)
     scene = replace(report.scene, grid=seen.grid)
     report = replace(report, scene=scene, board=known.board)
-    return _with_problems(report, problems)
+    return with_problems(report, problems)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,21 +241,4 @@ def _seen_photo(index: int, report: Report) -> SeenPhoto:
         (*report.detections, *report.doubtful),
         report.areas,
         report.rulers,
-    )
-
-
-def _with_problems(report: Report, problems: Sequence[Problem]) -> Report:
-    """The report with problems of the photos as a whole before those of its first photo."""
-    if not problems:
-        return report
-    extra = dict(report.scene.extra)
-    own = [{"flag": problem.flag, "text": problem.text} for problem in problems]
-    calibration = dict(extra["calibration"])
-    calibration["problems"] = [*own, *calibration["problems"]]
-    extra["calibration"] = calibration
-    all_problems = (*problems, *report.calibration.problems)
-    return replace(
-        report,
-        calibration=replace(report.calibration, problems=all_problems),
-        scene=replace(report.scene, extra=extra),
     )

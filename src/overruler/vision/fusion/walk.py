@@ -1,10 +1,12 @@
 """Which pictures of a walk round the table to measure: those from the most different sides."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from overruler.board import Board
+from overruler.calibration import Problem
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.vision.markers.detect import find_markers
@@ -20,8 +22,17 @@ MARKERS_SHARE = 0.6
 """Least number of markers in a picture, as a share of that in the best one."""
 
 
-def choose_views(pictures: Sequence[Frame], board: Board, most: int = MOST_VIEWS) -> list[Frame]:
-    """Up to `most` pictures from the most different sides, in their order.
+@dataclass(frozen=True, slots=True, eq=False)
+class Views:
+    """The pictures of a film that are measured."""
+
+    frames: Sequence[Frame]
+    problems: Sequence[Problem]
+    """What is said of those that are not, where one alone is measured."""
+
+
+def choose_views(pictures: Sequence[Frame], board: Board, most: int = MOST_VIEWS) -> Views:
+    """Choose up to `most` pictures from the most different sides, in their order.
 
     `CannotMeasure` where no picture shows two markers of the board.
     """
@@ -29,7 +40,7 @@ def choose_views(pictures: Sequence[Frame], board: Board, most: int = MOST_VIEWS
     best = max((len(one) for one in seen), default=0)
     if best < LEAST_MARKERS:
         raise CannotMeasure(
-            f"{pictures[0].name}: no picture of the film shows {LEAST_MARKERS} markers of the board; "
+            f"no picture of the film shows {LEAST_MARKERS} markers of the board; "
             "walk slowly, with the markers in sight"
         )
     enough = max(LEAST_MARKERS, MARKERS_SHARE * best)
@@ -41,7 +52,23 @@ def choose_views(pictures: Sequence[Frame], board: Board, most: int = MOST_VIEWS
         if turns[farthest] < LEAST_TURN_DEG:
             break
         chosen.append(farthest)
-    return [pictures[k] for k in sorted(chosen)]
+    problems = []
+    if len(chosen) == 1 < most:
+        others = len(able) - 1, len(pictures) - len(able)
+        problems.append(_say_why_alone(pictures[chosen[0]], *others))
+    return Views([pictures[k] for k in sorted(chosen)], problems)
+
+
+def _say_why_alone(picture: Frame, like_it: int, unable: int) -> Problem:
+    """A problem that names the one picture of a film that is measured, and says why no other is."""
+    reasons = []
+    if like_it:
+        reasons.append("the film's other pictures are from the same side and add nothing")
+    if unable:
+        whose = "others" if like_it else "the film's other pictures"
+        reasons.append(f"{whose} show too few of its markers, or another table")
+    why = ", and ".join(reasons) or "the film is too short to show another side"
+    return Problem("photo_alone", f"{picture.name} is measured alone: {why}")
 
 
 def _turn_deg(one: Mapping[int, Marker], other: Mapping[int, Marker]) -> float:
