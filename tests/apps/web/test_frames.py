@@ -7,12 +7,13 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from uvicorn.protocols.http import h11_impl
 
 from evaluate import attack_server
 from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
-from overruler.apps.web.sockets import NoFaults
+from overruler.apps.web.sockets import NO_HTTP, NoFaults
 from tests.apps.web.desk import Ready
 from tests.apps.web.live_table import Table, air, served, serving
 from tests.waiting import LONG_S
@@ -85,3 +86,15 @@ def test_only_what_a_client_did_wrong_stays_out_of_the_log() -> None:
 
     assert not is_logged(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"))
     assert is_logged(RuntimeError("ours"))
+
+
+def test_a_request_over_https_is_told_once_and_says_what_to_do() -> None:
+    faults = NoFaults()
+    records = [
+        logging.LogRecord("uvicorn.error", logging.WARNING, "", 0, NO_HTTP, (), None)
+        for _ in range(3)
+    ]
+    told = [one.getMessage() for one in records if faults.filter(one)]
+    assert len(told) == 1
+    assert "https needs --tls-cert" in told[0]
+    assert NO_HTTP in Path(h11_impl.__file__).read_text()

@@ -9,6 +9,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
 
+NO_HTTP = "Invalid HTTP request received."
+"""What uvicorn logs of a request that is no HTTP."""
+NO_HTTP_TEXT = (
+    "somebody asked for https, or sent what is no HTTP: open the address as it is printed "
+    "(https needs --tls-cert and --tls-key)"
+)
+"""What is told instead."""
 CANCELLED = "asyncio.exceptions.CancelledError"
 """How what is logged of a second Ctrl-C ends."""
 
@@ -25,9 +32,19 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
 
 class NoFaults(logging.Filter):
-    """Keeps out of the log what is no fault of the server: a text that is not UTF-8, a second Ctrl-C."""
+    """Keeps out of the log what is no fault of the server: a text that is not UTF-8, a second Ctrl-C.
+
+    A request that is no HTTP is told once, in other words.
+    """
+
+    has_told_no_http = False
+    """Whether a request that is no HTTP was told."""
 
     def filter(self, record: logging.LogRecord) -> bool:
+        if str(record.msg) == NO_HTTP:
+            is_first, self.has_told_no_http = not self.has_told_no_http, True
+            record.msg = NO_HTTP_TEXT
+            return is_first
         kind = record.exc_info[0] if record.exc_info else None
         return kind is not UnicodeDecodeError and not str(record.msg).rstrip().endswith(CANCELLED)
 
