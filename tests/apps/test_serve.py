@@ -1,6 +1,7 @@
 """`overruler serve`: where it listens, what it tells, and what it refuses before it starts."""
 
 import argparse
+import socket
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,14 @@ def arguments(*given: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     serve.add_arguments(parser)
     return parser.parse_args(["--port", "0", *given])
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
 
 
 def place(*given: str) -> ServerAddress:
@@ -49,8 +58,57 @@ def test_on_the_network_it_has_a_key_that_is_another_each_time(
     assert one.url == f"http://127.0.0.2:{one.port}/?key={one.key}"
 
 
-def test_an_address_open_to_others_never_goes_without_a_key() -> None:
-    assert place("--host", "0.0.0.0").key
+@pytest.mark.parametrize("host", ["0.0.0.0", "0", "::"])
+@pytest.mark.parametrize("more", [(), ("--lan",)])
+def test_all_addresses_are_printed_as_one_that_phones_can_open(
+    host: str, more: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if host == "::" and not has_ipv6():
+        pytest.skip("this machine has no IPv6")
+    monkeypatch.setattr(lan_address, "find_lan_address", lambda: "192.168.1.5")
+    found = place("--host", host, *more)
+    assert found.key
+    assert found.url == f"http://192.168.1.5:{found.port}/?key={found.key}"
+    assert "192.168.1.5" in found.accepted_hosts(())
+    named = place("--host", host, "--name", "table.local", *more)
+    assert named.base_url == f"http://table.local:{named.port}/"
+    monkeypatch.setattr(lan_address, "find_lan_address", lambda: None)
+    with pytest.raises(BadInput, match="--name"):
+        place("--host", host, *more)
+
+
+def test_it_listens_at_the_loopback_once() -> None:
+    found = place("--lan", "--host", "localhost")
+    assert found.hosts == ("localhost",)
+    assert found.key is None
+
+
+def test_an_address_of_ipv6_is_called_as_browsers_do() -> None:
+    found = ServerAddress(("fd00::5",), 80, False, "key")
+    assert found.base_url == "http://[fd00::5]:80/"
+    assert {"[fd00::5]", "[fd00::6]", "[fd00::7]"} <= found.accepted_hosts(["FD00::6", "[fd00::7]"])
+
+
+@pytest.mark.parametrize("host", ["10.9.9.9", "http://x/", "a..b", "nobody.invalid"])
+def test_a_host_that_is_not_this_machine_is_not_the_ports_fault(
+    host: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "--lan", "--port", "0", "--host", host]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"overruler: --host: {host} is no address of this machine")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["", "http://x/", "x:8321", "x/", "[x]", "two words", "caf\u00e9.local"]
+)
+def test_a_name_that_no_request_can_use_is_refused(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "--port", "0", "--name", name]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("overruler: --name: ")
+    assert said.count("\n") == 1
 
 
 def test_without_a_network_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """Where a server listens, and whom it lets in: the options, the sockets and the address to print."""
 
 import argparse
+import ipaddress
+import re
 import secrets
 import socket
 from collections.abc import Iterator, Sequence
@@ -15,6 +17,8 @@ ACCESS_KEY_BYTES = 16
 LOOPBACK = "127.0.0.1"
 WILDCARD_HOSTS = ("0.0.0.0", "::")
 """A server that listens there listens at all addresses of the machine; they are no address to visit."""
+_NAME = re.compile(r"[\w.-]+", re.ASCII)
+"""What a machine may be called, without a port."""
 
 
 def add_network_arguments(parser: argparse.ArgumentParser, port: int) -> None:
@@ -45,14 +49,13 @@ class ServerAddress:
     key: str | None
     """The access key; None where only this machine can reach it."""
     name: str | None = None
-    """The name to print where it listens at all addresses."""
+    """The name or address to print where it listens at all addresses."""
 
     @property
     def base_url(self) -> str:
         """The URL without the key."""
         host = self.name or ("localhost" if self.hosts[0] == LOOPBACK else self.hosts[0])
-        host = f"[{host}]" if ":" in host else host
-        return f"http{'s' if self.secure else ''}://{host}:{self.port}/"
+        return f"http{'s' if self.secure else ''}://{_host_in_url(host)}:{self.port}/"
 
     @property
     def url(self) -> str:
@@ -64,7 +67,8 @@ class ServerAddress:
         from overruler.apps.web.phone.lan_address import host_names
 
         own_names = host_names(self.hosts[0] if self.key else None)
-        return frozenset(own_names | {*self.hosts, *(name.lower() for name in names)})
+        others = (*self.hosts, *names, *([self.name] if self.name else []))
+        return frozenset(own_names | {_host_in_url(one.lower()) for one in others})
 
 
 @contextmanager
@@ -80,39 +84,81 @@ def closing_on_error(sockets: Sequence[socket.socket]) -> Iterator[None]:
 
 def listen(args: argparse.Namespace) -> tuple[list[socket.socket], ServerAddress]:
     """Open the sockets, and return them with their address; `BadInput` where that fails."""
+    hosts = [_first_host(args)]
+    sockets: list[socket.socket] = []
+    with closing_on_error(sockets):
+        sockets.append(_open(hosts[0], args.port))
+        address, port = sockets[0].getsockname()[:2]
+        if args.lan and address not in (*WILDCARD_HOSTS, LOOPBACK):  # both hold the loopback
+            hosts.append(LOOPBACK)
+            sockets.append(_open(LOOPBACK, port))
+        name = _name_to_visit(args) if address in WILDCARD_HOSTS else None
+    key = None if address in (LOOPBACK, "::1") else secrets.token_urlsafe(ACCESS_KEY_BYTES)
+    return sockets, ServerAddress(tuple(hosts), port, args.tls_cert is not None, key, name)
+
+
+def _open(host: str, port: int) -> socket.socket:
     from overruler.apps.web.phone.lan_address import describe_listen_error, open_listener
 
-    hosts = _hosts(args)
-    sockets: list[socket.socket] = []
-    port = args.port
-    for host in hosts:
-        try:
-            sockets.append(open_listener(host, port))
-        except (OSError, OverflowError) as error:
-            raise BadInput(describe_listen_error(error, host, port)) from None
-        port = sockets[-1].getsockname()[1]
-    open_to_others = any(host not in (LOOPBACK, "::1") for host in hosts)
-    key = secrets.token_urlsafe(ACCESS_KEY_BYTES) if open_to_others else None
-    name = args.name[0] if args.name and hosts[0] in WILDCARD_HOSTS else None
-    return sockets, ServerAddress(hosts, port, args.tls_cert is not None, key, name)
+    try:
+        return open_listener(host, port)
+    except (OSError, OverflowError, ValueError) as error:
+        raise BadInput(describe_listen_error(error, host, port)) from None
 
 
-def _hosts(args: argparse.Namespace) -> tuple[str, ...]:
-    """The addresses to listen at, the one to print first."""
+def _name_to_visit(args: argparse.Namespace) -> str:
+    """What a server that listens at all addresses is visited at."""
+    from overruler.apps.web.phone.lan_address import find_lan_address
+
+    name: str | None = args.name[0] if args.name else find_lan_address()
+    if name is None:
+        raise BadInput(
+            f"--host: {args.host} is every address of this machine, and none was found that phones "
+            "can open: give the name or address that they call it by with --name"
+        )
+    return name
+
+
+def _check_name(name: str) -> None:
+    """Raise `BadInput` where no request can call the server by a name."""
+    if not name:
+        raise BadInput("--name: is empty: give the name that the server is called by")
+    if not (_NAME.fullmatch(name) or _is_ipv6(name.removeprefix("[").removesuffix("]"))):
+        raise BadInput(
+            f"--name: {name} is no name of a machine: give it alone, without http:// and port, "
+            "as table.example.org"
+        )
+
+
+def _is_ipv6(name: str) -> bool:
+    try:
+        ipaddress.IPv6Address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _host_in_url(host: str) -> str:
+    """A host as URLs and the `Host` header spell it: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+def _first_host(args: argparse.Namespace) -> str:
+    """The address to listen at, and to print."""
     from overruler.apps.web.certificate import check_certificate
     from overruler.apps.web.phone.lan_address import find_lan_address
 
-    if "" in args.name:
-        raise BadInput("--name: is empty: give the name that the server is called by")
+    for name in args.name:
+        _check_name(name)
     if (args.tls_cert is None) != (args.tls_key is None):
         raise BadInput("--tls-cert and --tls-key go together: give both, or neither")
     if args.tls_cert:
         check_certificate(args.tls_cert, args.tls_key)
     if not args.lan:
-        return (args.host or LOOPBACK,)
-    lan_address = args.host or find_lan_address()
+        return args.host or LOOPBACK
+    lan_address: str | None = args.host or find_lan_address()
     if lan_address is None:
         raise BadInput(
             "--lan: this machine is on no network that could be found: name its address with --host"
         )
-    return (lan_address,) if lan_address == LOOPBACK else (lan_address, LOOPBACK)
+    return lan_address

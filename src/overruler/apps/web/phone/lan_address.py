@@ -1,11 +1,14 @@
 """This machine's address on its network, QR codes of addresses, and listening sockets."""
 
+import errno
 import io
 import socket
 from typing import Any
 
 DOCUMENTATION_ADDRESS = ("192.0.2.1", 9)
 """An address reserved for examples (RFC 5737): connecting a datagram socket to it sends nothing."""
+WRONG_HOST_ERRORS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL)
+"""What the system says of an address that is not the machine's own."""
 LISTEN_BACKLOG = 128
 """Connections that may wait to be accepted."""
 
@@ -50,13 +53,14 @@ def svg_qr_code(url: str) -> dict[str, Any]:
     return {"url": url, "size": len(rows), "path": "".join(strokes)}
 
 
-def describe_listen_error(error: OSError | OverflowError, host: str, port: int) -> str:
+def describe_listen_error(error: OSError | OverflowError | ValueError, host: str, port: int) -> str:
     """Say why nothing can listen at an address and a port, and what to do."""
     if isinstance(error, OverflowError):
         return f"--port: must be from 0 to 65535, is {port}"
-    if isinstance(error, socket.gaierror):
+    wrong_host = not isinstance(error, OSError) or error.errno in WRONG_HOST_ERRORS
+    if wrong_host or isinstance(error, socket.gaierror):
         return f"--host: {host} is no address of this machine: leave it out, or name its address"
-    reason = error.strerror or error
+    reason = getattr(error, "strerror", None) or error
     return f"cannot listen at {host}, port {port}: {reason}; --port chooses another"
 
 
@@ -67,9 +71,11 @@ def open_listener(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6 and host == "::":
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)  # IPv4 as well
         listener.bind((host, port))
         listener.listen(LISTEN_BACKLOG)  # at once: a second server on this port must fail
-    except (OSError, OverflowError):
+    except (OSError, OverflowError, ValueError):
         listener.close()
         raise
     return listener
