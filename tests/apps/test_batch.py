@@ -19,6 +19,7 @@ from overruler.apps.measure.photo_paths import FolderWatch, expand_patterns, pho
 from overruler.apps.measure.summary import ruling_lines
 from overruler.errors import BadInput, CannotMeasure
 from overruler.report import Report
+from overruler.sources.folder import find_photos
 from overruler.writing import WriteFailed
 from tests.reports import report
 
@@ -56,6 +57,22 @@ def test_a_folder_is_a_table_a_photo(folder: Path, capsys: pytest.CaptureFixture
     assert [Path(photo).name for photo in photos] == ["turn2.JPG", "turn10.jpg"]
     assert out.splitlines()[-1].startswith("2 of 3 photos measured in ")
     assert err == f"overruler: {folder / 'blank.png'}: no marker was found: light the table\n"
+
+
+def test_films_in_a_folder_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("walk10.mp4", "walk2.MOV", ".hidden.mp4"):
+        (folder / name).write_bytes(b"x")
+    assert main(["measure", str(folder), *SCALE]) == 3
+    said = capsys.readouterr().err
+    told = (
+        f"{folder}: holds 2 films, which are left out, walk2.MOV first: name a film to measure it"
+    )
+    assert f"overruler: {told}\n" in said
+    for photo in find_photos(folder):
+        photo.unlink()
+    assert main(["measure", str(folder), *SCALE]) == 2
+    assert "holds no photos" in (said := capsys.readouterr().err)
+    assert "name its films one by one" in said
 
 
 def test_each_photo_writes_files_of_its_own(

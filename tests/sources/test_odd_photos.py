@@ -150,6 +150,21 @@ def test_other_kinds_are_named_by_what_they_are(tmp_path: Path, data: bytes, wor
         loaded(tmp_path, data)
 
 
+def test_a_film_in_place_of_a_photo_is_sent_where_films_are_taken(tmp_path: Path) -> None:
+    with pytest.raises(CannotMeasure, match=r"overruler measure by its file's name.*analyze"):
+        loaded(tmp_path, boxed(b"qt  "))
+
+
+@pytest.mark.parametrize("data", [b"", bytes(300)])
+@pytest.mark.parametrize("name", ["walk.mp4", "WALK.MOV"])
+def test_what_is_called_a_film_and_is_none_is_a_broken_film(
+    tmp_path: Path, name: str, data: bytes
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(CannotMeasure, match="is no film that can be read; copy it again"):
+        load_photo(tmp_path / name)
+
+
 @pytest.mark.parametrize("kind", ["BMP", "GIF"])
 def test_old_kinds_that_every_viewer_opens_are_read(tmp_path: Path, kind: str) -> None:
     grey = Image.fromarray(rough_picture()).convert("L")

@@ -30,8 +30,6 @@ MAX_PIXELS = 60_000_000
 """Pixels above which a picture is refused by its header, before it is decoded."""
 MIN_SIDE_PX = 64
 """Least side of a picture, in px, that may show a measurable table."""
-UNKNOWN_KIND_TEXT = "is not a picture that can be read; use JPEG, HEIC, PNG, WebP or TIFF"
-"""What is said of a file of an unknown kind."""
 MIN_CAMERA_PIXELS = 3_000_000
 """A picture with fewer pixels was probably resized since it was taken."""
 FOCAL_SIGMA = 0.03
@@ -102,7 +100,7 @@ def _load_file(path: Path) -> Frame:
         except Image.DecompressionBombError:
             raise _too_large(path) from None
         except UnidentifiedImageError:
-            raise _not_a_picture(path) from None
+            raise CannotMeasure(f"{path}: {describe_unreadable(path)}") from None
         except _DAMAGE_ERRORS as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             problem = f"the picture is damaged ({reason})"
@@ -199,13 +197,6 @@ def _first_bytes(path: Path) -> bytes:
 def _too_large(path: Path) -> CannotMeasure:
     most = MAX_PIXELS // 1_000_000
     return CannotMeasure(f"{path}: more than {most} megapixels; save it smaller, 12 are plenty")
-
-
-def _not_a_picture(path: Path) -> CannotMeasure:
-    kind = describe_unreadable(_first_bytes(path))
-    if kind is not None:
-        return CannotMeasure(f"{path}: {kind}")
-    return CannotMeasure(f"{path}: {UNKNOWN_KIND_TEXT}")
 
 
 # --- pixels ---

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from PIL import Image
 
+from overruler.sources.folder import FILM_FILE_ENDINGS
+
 HEAD_BYTES = 128
 """Bytes read to tell; a list of brands may be this long."""
 HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"mif2", b"msf1")
@@ -36,6 +38,15 @@ OTHER_STARTS = (
 """First bytes of other files, in lower case where they are text, and what these are called."""
 FILM_STARTS = (b"\x1a\x45\xdf\xa3", b"\0\0\1\xba", b"\0\0\1\xb3", b"FLV\1")
 """First bytes of films without brands: Matroska and WebM, MPEG, Flash."""
+FILM_TEXT = (
+    "is a film, and a photo is wanted here: give a walk round the table to overruler measure by its "
+    "file's name, and a camera that stands still to overruler analyze"
+)
+"""What is said of a film where a photo is read."""
+BROKEN_FILM_TEXT = "is no film that can be read; copy it again"
+"""What is said of a file that is called a film and begins like none."""
+UNKNOWN_KIND_TEXT = "is not a picture that can be read; use JPEG, HEIC, PNG, WebP or TIFF"
+"""What is said of a file of an unknown kind."""
 DNG_VERSION_TAG = 50706
 """TIFF tag that only raw pictures (DNG) have."""
 SUBFILE_TAG = 254
@@ -81,11 +92,19 @@ def is_film_file(path: Path) -> bool:
         return False
 
 
-def describe_unreadable(head: bytes) -> str | None:
-    """Say what a file is that is no readable picture, and how to convert it."""
+def describe_unreadable(path: Path) -> str:
+    """Say what a file is that is no readable picture, and what to do."""
+    with path.open("rb") as file:
+        told = _describe_by_start(file.read(HEAD_BYTES))
+    if told is not None:
+        return told
+    return BROKEN_FILM_TEXT if path.suffix.lower() in FILM_FILE_ENDINGS else UNKNOWN_KIND_TEXT
+
+
+def _describe_by_start(head: bytes) -> str | None:
     family = box_family(head)
     if is_film(head):
-        return "is a film; overruler analyze takes films"
+        return FILM_TEXT
     if family == "raw" or head[8:10] == b"CR" or head.startswith(RAW_STARTS):
         return f"is a camera's raw picture; {EXPORT_REMEDY}"
     if family == "avif":

@@ -31,7 +31,8 @@ from overruler.apps.process.progress import track_progress
 from overruler.apps.process.worker import start_workers
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, OverrulerError, printable
-from overruler.sources.folder import find_photos
+from overruler.sources.folder import find_films, find_photos
+from overruler.units import format_count
 from overruler.writing import (
     check_ending,
     check_outputs,
@@ -60,6 +61,7 @@ def run_batch(args: argparse.Namespace) -> int:
     check_fix(args.fix, photos, watch is not None)
     check_files(base, photos, args.csv)
     load_options(request_for(base, photos[0] if photos else Path("photo.jpg")))
+    _tell_films(args.photo)
     results = Results(args.json, args.csv, bool(args.quiet and args.ask))
     requests = [request_for(base, photo) for photo in photos]
     jobs = job_count(args.jobs, len(requests))
@@ -71,6 +73,20 @@ def run_batch(args: argparse.Namespace) -> int:
         names = PhotoNames([*photos, *find_photos(args.watch)])
         _watch(watch, base, results, names)
     return results.finish()
+
+
+def _tell_films(paths: Sequence[Path]) -> None:
+    """Say which films in the folders are not measured: of a folder the photos are."""
+    for folder in filter(Path.is_dir, paths):
+        films = find_films(folder)
+        if films:
+            counted = format_count(len(films), "film")
+            logger.warning(
+                "%s: holds %s, which are left out, %s first: name a film to measure it",
+                folder,
+                counted,
+                films[0].name,
+            )
 
 
 def check_batch(args: argparse.Namespace) -> None:
