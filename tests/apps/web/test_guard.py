@@ -170,3 +170,12 @@ def test_two_boards_of_one_name_are_refused_at_the_start(tmp_path: Path) -> None
 def test_a_program_without_the_key_is_told_in_json(lan: TestClient) -> None:
     assert "key" in lan.get("/api/about").json()["error"]
     assert "Scan the code" in lan.get("/", headers={"accept": "text/html"}).text
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/api/measurements/234567892345/picture"])
+def test_a_person_who_opens_an_old_link_sees_a_page(local: TestClient, path: str) -> None:
+    shown = local.get(path, headers={"accept": "text/html"})
+    assert shown.status_code == 404
+    assert shown.headers["content-type"].startswith("text/html")
+    assert "Nothing is here" in shown.text
+    assert local.get(path).json()["error"]

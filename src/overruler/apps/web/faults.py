@@ -4,6 +4,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
+from overruler.apps.web.guard import refusal_page, shows_pages
 from overruler.errors import BadInput, OverrulerError
 from overruler.writing import WriteFailed
 
@@ -108,6 +109,8 @@ def _status_code(error: Exception) -> int:
 
 async def _answer_refusal(request: Request, error: Exception) -> Response:
     status = _status_code(error)
+    if status == 404 and shows_pages(request.scope, request.headers):
+        return refusal_page(status)
     if isinstance(error, WriteFailed):  # its own text names a path of the server
         error = StoreUnavailable(error.reason)
     one_line = " ".join(str(error).split())
@@ -120,6 +123,8 @@ async def _answer_refusal(request: Request, error: Exception) -> Response:
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if error.status_code == 404 and shows_pages(request.scope, request.headers):
+        return refusal_page(404)
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 

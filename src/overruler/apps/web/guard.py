@@ -63,6 +63,11 @@ REFUSALS = {
         "A page of another site asked for this.",
         "Type the address that the computer printed, or scan its code.",
     ),
+    404: RefusalWords(
+        "Nothing is here",
+        "There is no such page, or its table was removed or its time was up.",
+        "Open the address that the computer printed, or scan its code.",
+    ),
     421: RefusalWords(
         "Not this address",
         "The computer does not go by this name.",
@@ -104,8 +109,8 @@ class Guard:
             await receive()
             await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
         else:
-            if _shows_pages(scope, Headers(scope=scope)):
-                refusal = _page_of(refusal)
+            if shows_pages(scope, Headers(scope=scope)):
+                refusal = refusal_page(refusal.status_code)
             await refusal(scope, receive, self._add_headers(scope, send, sets_cookie=False))
 
     def _find_refusal(self, scope: Scope, headers: Headers) -> Response | None:
@@ -147,17 +152,16 @@ class Guard:
         return send_with_headers
 
 
-def _shows_pages(scope: Scope, headers: Headers) -> bool:
+def shows_pages(scope: Scope, headers: Headers) -> bool:
     """Whether a person looks at the answer."""
     return scope["method"] in SAFE_METHODS and "text/html" in headers.get("accept", "")
 
 
-def _page_of(refusal: Response) -> Response:
-    """A refusal as a page that says what to do."""
+def refusal_page(status: int) -> Response:
+    """A refusal with one of the statuses of `REFUSALS` as a page that says what to do."""
     page = load_files()["refused.html"]
-    words = REFUSALS[refusal.status_code]
-    text = Template(page.content.decode()).substitute(words._asdict())
-    return Response(text, refusal.status_code, media_type=page.media_type)
+    text = Template(page.content.decode()).substitute(REFUSALS[status]._asdict())
+    return Response(text, status, media_type=page.media_type)
 
 
 def _error_response(status: int, text: str) -> Response:
