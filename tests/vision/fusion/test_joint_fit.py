@@ -67,6 +67,25 @@ def test_what_no_sighting_shows_makes_one_base_unsure_and_no_other() -> None:
         assert np.abs(after - before).sum() == pytest.approx(added.sum())
 
 
+def test_what_one_photo_does_not_know_of_a_size_counts_where_no_other_tells_it() -> None:
+    unknown = 0.25 * np.eye(2)
+
+    def variances(sides: int, is_size_known: bool) -> Array:
+        placed = placed_bases(photos_of(2, None), BASES, PRIORS_MM)
+        seen = placed[0].sightings[0]
+        found = seen.detection
+        if not is_size_known:
+            more = found.covariance_mm2 + unknown
+            found = replace(found, covariance_mm2=more, unmodelled_mm2=unknown)
+        sightings = (replace(seen, detection=found), *placed[0].sightings[1:])[:sides]
+        placed[0] = replace(placed[0], sightings=sightings)
+        return fit_jointly(placed, 0.4).usual_mm2[:2, :2]
+
+    alone, together = (variances(sides, False) - variances(sides, True) for sides in (1, 2))
+    assert alone == pytest.approx(unknown, abs=2e-3)
+    assert together == pytest.approx(np.zeros((2, 2)), abs=2e-3)
+
+
 def test_more_photos_are_surer() -> None:
     sigmas = [
         np.sqrt(np.diag(fit(photos_of(count, None)).rare_mm2)).max() for count in (1, 2, 3, 5)

@@ -56,7 +56,7 @@ def noise_of(
     shared = _errors_of_all_kinds(bases, sightings)
     both, own = [], []
     for rare in (False, True):
-        blocks = [one.own_covariance_mm2(rare or one.photo.is_off) for _, one in sightings]
+        blocks = [_own_covariance_mm2(bases[k], one, rare) for k, one in sightings]
         own.append(np.reshape(blocks, (-1, 2, 2)))
         noise = shared.copy()
         _add_errors_of_cameras(noise, sightings, jacobians, rare)
@@ -64,6 +64,15 @@ def noise_of(
         _add_errors_of_heights(noise, bases, level_sigma_mm, rare)
         both.append(noise)
     return TableNoise(*both, *own)
+
+
+def _own_covariance_mm2(base: PlacedBase, one: Sighting, rare: bool) -> Array:
+    """(2, 2): a sighting's own error; what it does not know of the size counts where no other photo tells it."""
+    if rare or one.photo.is_off:
+        return one.own_covariance_mm2(rare=True)
+    is_alone = len(base.sightings) == 1 and not one.is_rectangle
+    unknown = one.detection.unmodelled_mm2 if is_alone else 0.0
+    return one.own_covariance_mm2(rare=False) + unknown
 
 
 def _errors_of_all_kinds(
