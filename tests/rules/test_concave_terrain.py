@@ -88,6 +88,25 @@ def test_a_base_that_overlaps_is_stopped_only_where_it_presses_on(
         assert shoved.answer["moved_in"] == 0
 
 
+YARD: Outline = [[400, 200], [700, 200], [700, 700], [400, 700]]
+NOTCHED_YARD: Outline = [*YARD[:2], [700, 440], [690, 450], [700, 460], *YARD[2:]]
+
+
+@pytest.mark.parametrize("sigma_mm", [0, 0.3])
+@pytest.mark.parametrize("place", [(425, 400), (450, 260), (630, 640), (560, 300)])
+@pytest.mark.parametrize("direction_deg", [0, 45, 100, 180, 280])
+def test_wholly_inside_terrain_a_notch_far_away_changes_nothing(
+    place: tuple[float, float], direction_deg: float, sigma_mm: float
+) -> None:
+    for question in (SHOVED, {**LEANING, "distance_in": 9}):
+        told = [
+            ruled(outline, place, question, direction_deg, sigma_mm=sigma_mm)
+            for outline in (YARD, NOTCHED_YARD)
+        ]
+        assert told[0].value == told[1].value
+        assert told[0].probability == pytest.approx(told[1].probability)
+
+
 def test_the_other_arm_of_terrain_stops_a_base_that_overlaps_one() -> None:
     shoved = ruled(MOUTH, (684, 420), SHOVED, 0)
     assert shoved.answer["stopped_by"] == "w"

@@ -162,18 +162,21 @@ def outline_entry_distance(
     """Return where a mover that overlaps an outline at first moves on into it; None if it does not.
 
     The corners run counter-clockwise. The mover presses on at 0 if it moves inwards through the side
-    that it reaches least far over. It enters later through sides that it does not cross at first.
+    that it reaches least far over, or, wholly inside, through the nearest side. It enters later through
+    sides that it does not cross at first.
     """
-    crossed, entries = [], []
+    crossed, entries, beside = [], [], []
     for side in outline_sides(outline):
         nx, ny = side.normal
         inward = -(nx * ux + ny * uy)
         if overlaps(mover, side.line):
             (x, y), (px, py) = side.line.corners[0], mover.support_point(-nx, -ny)
             crossed.append(((x - px) * nx + (y - py) * ny, inward))
-        elif inward > SLIDING_SLOPE:
+            continue
+        beside.append((signed_gap_mm(mover, side.line), inward))
+        if inward > SLIDING_SLOPE:
             entries.append(entry_distance(mover, side.line, ux, uy))
-    if crossed and min(crossed)[1] > SLIDING_SLOPE:
+    if min(crossed or beside)[1] > SLIDING_SLOPE:
         return 0.0
     return min((along for along in entries if along is not None), default=None)
 

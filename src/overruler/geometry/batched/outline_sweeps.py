@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from overruler.geometry.batched.sweeps import entry_distances, overlap_mask
+from overruler.geometry.batched.sweeps import entry_distances, overlap_mask, signed_separations
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Point, Shape
 from overruler.geometry.sweep import SLIDING_SLOPE, outline_sides
@@ -32,5 +32,16 @@ def outline_entry_distances(
         rows = np.flatnonzero(~is_crossed & (inward > SLIDING_SLOPE))
         found = entry_distances(mover, side.line, apart[rows], directions[rows])
         entries[rows] = np.minimum(entries[rows], found)
-    presses = np.isfinite(least_mm) & (least_inward > SLIDING_SLOPE)
+    is_inside = np.isinf(least_mm)
+    if is_inside.any():
+        nearest = _nearest_normals(mover, outline, apart[is_inside])
+        least_inward[is_inside] = -np.sum(directions[is_inside] * nearest, axis=1)
+    presses = least_inward > SLIDING_SLOPE
     return np.asarray(np.where(presses, 0.0, entries))
+
+
+def _nearest_normals(mover: Shape, outline: Sequence[Point], apart: Array) -> Array:
+    """The normals (n, 2) of the sides that are nearest to a mover which crosses none."""
+    sides = list(outline_sides(outline))
+    gaps = np.array([signed_separations(mover, side.line, apart)[0] for side in sides])
+    return np.array([side.normal for side in sides])[gaps.argmin(axis=0)]
