@@ -55,15 +55,17 @@ class Report:
 
 
 def with_problems(report: Report, problems: Sequence[Problem]) -> Report:
-    """The report with problems of the photos as a whole before its own."""
+    """The report with more problems: of several photos those of all come first, of one they are the mildest."""
     if not problems:
         return report
     extra = dict(report.scene.extra)
-    own = [{"flag": problem.flag, "text": problem.text} for problem in problems]
+    more = [{"flag": problem.flag, "text": problem.text} for problem in problems]
     calibration = dict(extra["calibration"])
-    calibration["problems"] = [*own, *calibration["problems"]]
+    own = calibration["problems"]
+    calibration["problems"] = [*more, *own] if report.photos else [*own, *more]
     extra["calibration"] = calibration
-    all_problems = (*problems, *report.calibration.problems)
+    own_problems = report.calibration.problems
+    all_problems = (*problems, *own_problems) if report.photos else (*own_problems, *problems)
     return replace(
         report,
         calibration=replace(report.calibration, problems=all_problems),

@@ -93,8 +93,8 @@ NOTCHED_YARD: Outline = [*YARD[:2], [700, 440], [690, 450], [700, 460], *YARD[2:
 
 
 @pytest.mark.parametrize("sigma_mm", [0, 0.3])
-@pytest.mark.parametrize("place", [(425, 400), (450, 260), (630, 640), (560, 300)])
-@pytest.mark.parametrize("direction_deg", [0, 45, 100, 180, 280])
+@pytest.mark.parametrize("place", [(425, 400), (630, 640)])
+@pytest.mark.parametrize("direction_deg", [0, 100, 180])
 def test_wholly_inside_terrain_a_notch_far_away_changes_nothing(
     place: tuple[float, float], direction_deg: float, sigma_mm: float
 ) -> None:

@@ -144,6 +144,16 @@ def test_who_stands_aside_is_not_named(game: str, question: dict[str, Any]) -> N
     assert ask(scene_of(pieces, game=game), question).rests_on == ()
 
 
+def test_who_counts_nothing_at_an_objective_is_not_named() -> None:
+    pieces = [
+        disc("prize", 300, 100),
+        disc("a", 330, 100, player="x", stats={"control": 3}),
+        disc("g", 300, 140, player="y", probability=0.5, stats={"control": 0}),
+    ]
+    question = {"question": "controls", "objective": "prize"}
+    assert ask(scene_of(pieces, game="inches"), question).rests_on == ()
+
+
 def test_among_many_that_may_be_none_nothing_is_ruled_unasked() -> None:
     sure = [disc(f"s{k}", 100 + 200 * k, 100) for k in range(9)]
     doubtful = [disc(f"d{k}", 100 + 200 * k, 500, probability=0.9) for k in range(3)]

@@ -186,7 +186,12 @@ def test_equal_sums_of_fractions_control_nothing(
         assert verdict.probability == {"null": 1.0}
 
 
+def test_the_largest_sums_that_differ_by_one_are_no_tie() -> None:
+    question = {"question": "controls", "objective": "prize", "distance_in": 12}
+    assert ask(scene(claimants(999_999, 1, 999_999)), question).value == "red"
+
+
 def test_a_value_that_no_game_gives_is_refused() -> None:
     huge = scene(claimants(1.7e308, 1.7e308, 1), np.eye(8))
-    with pytest.raises(BadInput, match=r"pieces\[1\].stats.control: must be 1e\+09 at most"):
+    with pytest.raises(BadInput, match=r"pieces\[1\].stats.control: must be 1,000,000 at most"):
         ask(huge, {"question": "controls", "objective": "prize"})

@@ -28,7 +28,7 @@ _MAX_SHOWN_CHARS = 60
 """Characters of a wrong value that an error message shows."""
 
 
-_MAYBE_INFINITE = re.compile(r"NaN|Infinity|[eE]\+?\d{3}|\d{300}")
+_MAYBE_INFINITE = re.compile(r"NaN|Infinity|[eE]\+?\d{3}|\d{200}")
 """Found in every JSON text that holds a number which is not finite."""
 
 

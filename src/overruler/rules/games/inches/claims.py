@@ -10,7 +10,7 @@ from overruler.scene import Scene
 
 DEFAULT_CONTROL = 1
 """How much a piece without a control value counts."""
-MAX_CONTROL = 1e9
+MAX_CONTROL = 1e6
 """A larger control value is a slip of the pen."""
 SUM_TOLERANCE = 1e-9
 """Sums that differ by a smaller share are equal: 0.1 and 0.2 are no more than 0.3."""
@@ -47,5 +47,5 @@ def _control_value(scene: Scene, body: Body, keys: Sequence[str]) -> float:
     if value < 0:
         node.fail(f"must not be less than 0, is {value:g}")
     if value > MAX_CONTROL:
-        node.fail(f"must be {MAX_CONTROL:g} at most, is {value:g}")
+        node.fail(f"must be {MAX_CONTROL:,.0f} at most, is {value:g}")
     return int(value) if value.is_integer() else value

@@ -43,7 +43,7 @@ def answer_controls(scene: Scene, question: Node) -> Verdict:
         null_text="nobody",
         probability=_probabilities(scene, claims, limit_mm, counts),
         question=question.value,
-        unnamed=tuple(claim.pair.b.id for claim in near),
+        unnamed=tuple(claim.pair.b.id for claim in near if claim.value),
     )
 
 

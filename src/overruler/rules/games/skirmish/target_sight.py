@@ -93,9 +93,8 @@ class TargetSight:
     @property
     def hiding_pieces(self) -> tuple[str, ...]:
         """The ids of the third pieces that hide the target, in part or whole, by the scene's lines."""
-        told_hidden = self.target.out_of_sight_of is not None
-        hides = () if told_hidden or self.is_seen else self._crossing_pieces
-        return (*self.cover_pieces, *hides)
+        hides = self.target.out_of_sight_of is None and not self.is_seen
+        return self._crossing_pieces if hides else self.cover_pieces
 
     @property
     def _crossing_pieces(self) -> tuple[str, ...]:
