@@ -44,4 +44,4 @@ def _nearest_normals(mover: Shape, outline: Sequence[Point], apart: Array) -> Ar
     """The normals (n, 2) of the sides that are nearest to a mover which crosses none."""
     sides = list(outline_sides(outline))
     gaps = np.array([signed_separations(mover, side.line, apart)[0] for side in sides])
-    return np.array([side.normal for side in sides])[gaps.argmin(axis=0)]
+    return np.asarray(np.array([side.normal for side in sides])[gaps.argmin(axis=0)])
