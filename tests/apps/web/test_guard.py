@@ -11,7 +11,7 @@ from starlette.websockets import WebSocketDisconnect
 from overruler.apps import serve
 from overruler.apps.markers import board_file
 from overruler.apps.web.address import ServerAddress
-from overruler.apps.web.guard import KEY_COOKIE, AccessPolicy
+from overruler.apps.web.guard import KEY_COOKIE, AccessPolicy, refusal_page
 from overruler.errors import BadInput
 from overruler.picture.sheets.marker_cards import CardSet
 from tests.apps.web.desk import client, jpeg, measured
@@ -179,3 +179,15 @@ def test_a_person_who_opens_an_old_link_sees_a_page(local: TestClient, path: str
     assert shown.headers["content-type"].startswith("text/html")
     assert "Nothing is here" in shown.text
     assert local.get(path).json()["error"]
+
+
+def test_a_person_is_told_what_is_missing_of_a_table_that_is_there(local: TestClient) -> None:
+    path = f"/api/measurements/{measured(local)}/table?photo=7"
+    shown = local.get(path, headers={"accept": "text/html"})
+    assert shown.status_code == 404
+    assert local.get(path).json()["error"] in shown.text
+    assert "was removed" not in shown.text
+
+
+def test_what_a_page_is_told_is_shown_as_text() -> None:
+    assert b"&lt;i&gt; $reason" in refusal_page(404, "<i> $reason").body

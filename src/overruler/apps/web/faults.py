@@ -109,11 +109,11 @@ def _status_code(error: Exception) -> int:
 
 async def _answer_refusal(request: Request, error: Exception) -> Response:
     status = _status_code(error)
-    if status == 404 and shows_pages(request.scope, request.headers):
-        return refusal_page(status)
     if isinstance(error, WriteFailed):  # its own text names a path of the server
         error = StoreUnavailable(error.reason)
     one_line = " ".join(str(error).split())
+    if status == 404 and shows_pages(request.scope, request.headers):
+        return refusal_page(status, one_line)
     headers = {"connection": "close"} if status in CLOSED_AFTER else {}
     if status == 503:
         headers["retry-after"] = str(RETRY_AFTER_S)

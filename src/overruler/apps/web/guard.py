@@ -9,6 +9,7 @@ an address with a key; the guard exchanges that key for a cookie. Programs send 
 import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 from http.cookies import CookieError, SimpleCookie
 from string import Template
 from typing import NamedTuple
@@ -157,10 +158,15 @@ def shows_pages(scope: Scope, headers: Headers) -> bool:
     return scope["method"] in SAFE_METHODS and "text/html" in headers.get("accept", "")
 
 
-def refusal_page(status: int) -> Response:
-    """A refusal with one of the statuses of `REFUSALS` as a page that says what to do."""
+def refusal_page(status: int, reason: str = "") -> Response:
+    """A refusal with one of the statuses of `REFUSALS` as a page that says why, and what to do.
+
+    `reason` is the line that programs are told; without it the page gives that of `REFUSALS`.
+    """
     page = load_files()["refused.html"]
-    text = Template(page.content.decode()).substitute(REFUSALS[status]._asdict())
+    words = REFUSALS[status]
+    shown = words._replace(reason=escape(reason or words.reason))
+    text = Template(page.content.decode()).substitute(shown._asdict())
     return Response(text, status, media_type=page.media_type)
 
 
