@@ -1,5 +1,7 @@
 """Errors of the servers and the HTTP answer to each: one table for both applications."""
 
+from http import HTTPStatus
+
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -124,7 +126,8 @@ async def _answer_refusal(request: Request, error: Exception) -> Response:
 async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404 and shows_pages(request.scope, request.headers):
-        return refusal_page(404)
+        unnamed = error.detail == HTTPStatus.NOT_FOUND.phrase  # no path of the server matched
+        return refusal_page(404, "" if unnamed else error.detail)
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -52,10 +53,10 @@ def load_files() -> dict[str, StaticFile]:
 
 
 def file_response(request: Request, name: str) -> Response:
-    """Answer with a file, with 304 if the client has it, or with 404."""
+    """Answer with a file, or with 304 if the client has it; a 404 where there is none."""
     file = load_files().get(name)
     if file is None:
-        return Response(status_code=404)
+        raise HTTPException(404, "there is no such file")
     headers = {"etag": file.etag, "cache-control": "no-cache", "vary": "accept-encoding"}
     if request.headers.get("if-none-match") == file.etag:
         return Response(status_code=304, headers=headers)

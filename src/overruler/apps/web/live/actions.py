@@ -5,6 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 
@@ -16,6 +17,7 @@ from overruler.errors import BadInput, UnknownName
 from overruler.fixes import read_fixes
 from overruler.reading import Node
 from overruler.rules import ask
+from overruler.scene import Scene
 
 MAX_BODY_BYTES = 20_000
 """Longest body of a question or of corrections."""
@@ -35,17 +37,13 @@ async def get_state(request: Request) -> Response:
 
 
 async def get_scene(request: Request) -> Response:
-    scene = get_desk(request).scene()
-    return JSONResponse(scene.to_json()) if scene is not None else _not_measured_response()
+    return JSONResponse(_measured_scene(request).to_json())
 
 
 async def post_question(request: Request) -> Response:
     """Rule on a question about the table as it stands."""
     question = Node.of_json(await read_text(request, MAX_BODY_BYTES), "question")
-    scene = get_desk(request).scene()
-    if scene is None:
-        return _not_measured_response()
-    verdict = await asyncio.to_thread(ask, scene, question)
+    verdict = await asyncio.to_thread(ask, _measured_scene(request), question)
     return JSONResponse(verdict.to_json())
 
 
@@ -58,8 +56,11 @@ async def post_fixes(request: Request) -> Response:
     return await get_state(request)
 
 
-def _not_measured_response() -> Response:
-    return JSONResponse({"error": "the table has not been measured yet"}, 404)
+def _measured_scene(request: Request) -> Scene:
+    scene = get_desk(request).scene()
+    if scene is None:
+        raise HTTPException(404, "the table has not been measured yet")
+    return scene
 
 
 # --- buttons ---

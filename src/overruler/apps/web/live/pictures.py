@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from functools import lru_cache
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -101,5 +102,5 @@ async def get_picture(request: Request) -> Response:
 
 def _jpeg_response(data: bytes | None) -> Response:
     if data is None:
-        return JSONResponse({"error": "there is no such picture now"}, 404)
+        raise HTTPException(404, "there is no such picture now")
     return Response(data, media_type="image/jpeg")
