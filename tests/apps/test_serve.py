@@ -11,6 +11,7 @@ from overruler.apps.cli import main
 from overruler.apps.serve import read_settings
 from overruler.apps.web.address import ServerAddress, listen
 from overruler.apps.web.phone import lan_address
+from overruler.apps.web.phone.lan_address import open_listener
 from overruler.errors import BadInput
 
 SAMPLES = Path(__file__).parents[2] / "sample_images"
@@ -87,6 +88,34 @@ def test_an_address_of_ipv6_is_called_as_browsers_do() -> None:
     found = ServerAddress(("fd00::5",), 80, False, "key")
     assert found.base_url == "http://[fd00::5]:80/"
     assert {"[fd00::5]", "[fd00::6]", "[fd00::7]"} <= found.accepted_hosts(["FD00::6", "[fd00::7]"])
+    long = "fd00:0:0:0:0:0:0:5"
+    for spelling in (long, f"[{long}]", long.upper()):
+        assert "[fd00::5]" in ServerAddress(("::1",), 80, False, None).accepted_hosts([spelling])
+        named = ServerAddress(("::",), 80, False, "key", spelling)
+        assert named.base_url == "http://[fd00::5]:80/"
+    assert "[fd00::5]" in ServerAddress((long,), 80, False, "key").accepted_hosts(())
+
+
+@pytest.mark.parametrize("host", ["::", "0::0", "0:0:0:0:0:0:0:0"])
+def test_all_addresses_of_ipv6_hold_those_of_ipv4_however_they_are_spelled(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_ipv6():
+        pytest.skip("this machine has no IPv6")
+
+    class Ipv6Alone(socket.socket):
+        """As on machines whose sockets of IPv6 take no IPv4 unless they are told to."""
+
+        def __init__(self, *given: int) -> None:
+            super().__init__(*given)
+            if self.family == socket.AF_INET6:
+                self.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+
+    monkeypatch.setattr(socket, "socket", Ipv6Alone)
+    with open_listener(host, 0) as found:
+        assert found.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY) == 0
+    with open_listener("::1", 0) as found:
+        assert found.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY) == 1
 
 
 @pytest.mark.parametrize("host", ["10.9.9.9", "http://x/", "a..b", "nobody.invalid"])
@@ -100,7 +129,12 @@ def test_a_host_that_is_not_this_machine_is_not_the_ports_fault(
 
 
 @pytest.mark.parametrize(
-    "name", ["", "http://x/", "x:8321", "x/", "[x]", "two words", "caf\u00e9.local"]
+    "name",
+    [
+        *("", "http://x/", "x:8321", "x/", "[x]", "two words", "caf\u00e9.local", "-", ".", "x-"),
+        *("fe80::1%eth0", "[fe80::1%eth0]", "[fd00::5", "fd00::5]", "300.1.1.1", "192.168.5"),
+        *("x.5", "7", "0x7f"),
+    ],
 )
 def test_a_name_that_no_request_can_use_is_refused(
     name: str, capsys: pytest.CaptureFixture[str]
@@ -109,6 +143,11 @@ def test_a_name_that_no_request_can_use_is_refused(
     said = capsys.readouterr().err
     assert said.startswith("overruler: --name: ")
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["x", "table-2", "my_table.local", "a.2b", "192.168.1.5"])
+def test_a_name_of_a_machine_is_taken(name: str) -> None:
+    assert name in place("--name", name).accepted_hosts([name])
 
 
 def test_without_a_network_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,8 +17,10 @@ ACCESS_KEY_BYTES = 16
 LOOPBACK = "127.0.0.1"
 WILDCARD_HOSTS = ("0.0.0.0", "::")
 """A server that listens there listens at all addresses of the machine; they are no address to visit."""
-_NAME = re.compile(r"[\w.-]+", re.ASCII)
+_NAME = re.compile(r"[a-z\d]([\w.-]*[a-z\d])?", re.ASCII | re.IGNORECASE)
 """What a machine may be called, without a port."""
+_NUMBER_AT_END = re.compile(r"(^|\.)(\d+|0x[\da-f]*)$", re.ASCII | re.IGNORECASE)
+"""What browsers take for the end of an IPv4 address, which they then spell as four numbers."""
 
 
 def add_network_arguments(parser: argparse.ArgumentParser, port: int) -> None:
@@ -123,24 +125,36 @@ def _check_name(name: str) -> None:
     """Raise `BadInput` where no request can call the server by a name."""
     if not name:
         raise BadInput("--name: is empty: give the name that the server is called by")
-    if not (_NAME.fullmatch(name) or _is_ipv6(name.removeprefix("[").removesuffix("]"))):
+    if not (_is_ip_address(name) or (_NAME.fullmatch(name) and not _NUMBER_AT_END.search(name))):
         raise BadInput(
             f"--name: {name} is no name of a machine: give it alone, without http:// and port, "
             "as table.example.org"
         )
 
 
-def _is_ipv6(name: str) -> bool:
+def _is_ip_address(name: str) -> bool:
+    """Whether a name is an address that a URL can hold: one without a scope, as `%eth0` is."""
     try:
-        ipaddress.IPv6Address(name)
+        ipaddress.IPv4Address(name)
     except ValueError:
-        return False
+        address = _read_ipv6(name)
+        return address is not None and address.scope_id is None
     return True
 
 
+def _read_ipv6(host: str) -> ipaddress.IPv6Address | None:
+    """The IPv6 address that a host is, in brackets or not; None where it is none."""
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    try:
+        return ipaddress.IPv6Address(bare)
+    except ValueError:
+        return None
+
+
 def _host_in_url(host: str) -> str:
-    """A host as URLs and the `Host` header spell it: an IPv6 address in brackets."""
-    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+    """A host as URLs and the `Host` header spell it: an IPv6 address in brackets, at its shortest."""
+    address = _read_ipv6(host)
+    return host if address is None else f"[{address.compressed}]"
 
 
 def _first_host(args: argparse.Namespace) -> str:

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import ipaddress
 import socket
 from typing import Any
 
@@ -71,7 +72,7 @@ def open_listener(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6 and host == "::":
+        if family == socket.AF_INET6 and ipaddress.IPv6Address(host).is_unspecified:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)  # IPv4 as well
         listener.bind((host, port))
         listener.listen(LISTEN_BACKLOG)  # at once: a second server on this port must fail
