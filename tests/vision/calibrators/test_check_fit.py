@@ -27,6 +27,19 @@ def test_no_more_than_half_of_the_photos_is_too_few() -> None:
         check_fit(fit, 8, SQUARE_MM)
 
 
+def test_photos_that_the_fit_left_out_are_named() -> None:
+    """Four of eight photos went, and whoever took them learns which and why."""
+    fit = fit_lens(SIZE, sightings(3, POSES[:4]))
+    left_out = {"a.jpg": "fits 9 times worse than the others", "b.jpg": "fits no lens"}
+    told = ": .*; a.jpg: fits 9 times worse than the others; b.jpg: fits no lens$"
+    fit = replace(fit, left_out=left_out)
+    with pytest.raises(CannotMeasure, match=f"no lens fits more than 4 of the 8 photos{told}"):
+        check_fit(fit, 8, SQUARE_MM)
+    unsure = replace(fit.lens, covariance=1e6 * fit.lens.covariance)
+    with pytest.raises(CannotMeasure, match=f"the focal length to .*{told}"):
+        check_fit(replace(fit, lens=unsure), 4, SQUARE_MM)
+
+
 def test_corners_that_are_those_of_another_sheet_are_refused() -> None:
     """Read as a sheet with fewer corners a row, each photo holds a mesh that no lens explains."""
     fit = fit_lens(SIZE, sightings(3))

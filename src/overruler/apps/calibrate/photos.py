@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from overruler.apps.process.progress import with_progress_bar
 from overruler.errors import CannotMeasure
+from overruler.vision.calibrators.left_out import join_reasons
 
 if TYPE_CHECKING:
     from overruler.frame import Frame
@@ -35,7 +36,7 @@ def process_photos(
     if not results and len(left_out) > 1 and len(set(left_out.values())) == 1:
         raise CannotMeasure(f"none of the photos can be used: {left_out.popitem()[1]}")
     if not results:
-        raise CannotMeasure("none of the photos can be used" + _join_reasons(left_out))
+        raise CannotMeasure("none of the photos can be used" + join_reasons(left_out))
     return results, left_out
 
 
@@ -49,8 +50,4 @@ def fit_or_explain(fit: Callable[[], T], left_out: LeftOut) -> T:
     try:
         return fit()
     except CannotMeasure as error:
-        raise CannotMeasure(f"{error}{_join_reasons(left_out)}") from None
-
-
-def _join_reasons(left_out: LeftOut) -> str:
-    return "".join(f"; {name}: {reason}" for name, reason in left_out.items())
+        raise CannotMeasure(f"{error}{join_reasons(left_out)}") from None

@@ -4,6 +4,7 @@ import numpy as np
 
 from overruler.errors import CannotMeasure
 from overruler.units import SIGMAS_95
+from overruler.vision.calibrators.left_out import join_reasons
 from overruler.vision.calibrators.lens_fit import LensFit, PhotoFit
 from overruler.vision.camera.lens_prior import DEFAULT_FOCAL_SIGMA
 
@@ -16,24 +17,26 @@ Paper that lies flat to a millimetre stays below; a sheet with other counts of s
 def check_fit(fit: LensFit, found: int, square_mm: float) -> None:
     """Raise `CannotMeasure` for a fit that says nothing of the lens.
 
-    `found` photos showed the sheet, whose squares measure `square_mm`.
+    `found` photos showed the sheet, whose squares measure `square_mm`. The message names the photos that
+    the fit has left out.
     """
+    reasons = join_reasons(fit.left_out)
     if 2 * len(fit.photos) <= found:
         raise CannotMeasure(
             f"no lens fits more than {len(fit.photos)} of the {found} photos: "
-            "use one camera, one zoom and one flat sheet, as printed"
+            f"use one camera, one zoom and one flat sheet, as printed{reasons}"
         )
     squares = float(np.median([_rms_squares(photo, square_mm) for photo in fit.photos]))
     if squares > MAX_RMS_SQUARES:
         raise CannotMeasure(
             f"no lens fits the photos, corners lie {fit.rms_px:.1f} px off ({100 * squares:.0f} % of a square): "
-            "is it the sheet that was named, and flat?"
+            f"is it the sheet that was named, and flat?{reasons}"
         )
     share = float(np.sqrt(fit.lens.covariance[0, 0])) / fit.lens.matrix[0, 0]
     if share > DEFAULT_FOCAL_SIGMA:
         raise CannotMeasure(
             f"the photos tell the focal length to ± {100 * SIGMAS_95 * share:.0f} % alone, "
-            "less than is known of any camera: add photos of the sheet leaning to every side"
+            f"less than is known of any camera: add photos of the sheet leaning to every side{reasons}"
         )
 
 

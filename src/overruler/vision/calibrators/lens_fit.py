@@ -17,6 +17,7 @@ from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.calibrators.charuco import MIN_CORNERS, ChartCorners
 from overruler.vision.calibrators.initial_focal import estimate_initial_poses, initial_focal_px
+from overruler.vision.calibrators.left_out import join_reasons
 from overruler.vision.calibrators.sheet_model import (
     FIXED_ZOOM_SIGMA,
     PoseAndZoom,
@@ -113,10 +114,9 @@ def fit_lens(
 def _check_enough_photos(photos: Mapping[str, ChartCorners], left_out: Mapping[str, str]) -> None:
     if len(photos) >= MIN_PHOTOS:
         return
-    reasons = "".join(f"; {name}: {reason}" for name, reason in left_out.items())
     raise CannotMeasure(
         f"{len(photos)} of the photos {'shows' if len(photos) == 1 else 'show'} the sheet well enough, "
-        f"{MIN_PHOTOS} are needed, ten are better{reasons}"
+        f"{MIN_PHOTOS} are needed, ten are better{join_reasons(left_out)}"
     )
 
 

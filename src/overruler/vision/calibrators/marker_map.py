@@ -13,6 +13,7 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
+from overruler.vision.calibrators.left_out import join_reasons
 from overruler.vision.calibrators.map_adjustment import (
     OWN_COUNT,
     PLACES_START,
@@ -142,8 +143,9 @@ def fit_marker_map(
 def _check_enough_views(views: Sequence[LayoutView], left_out: Mapping[str, str]) -> None:
     if views:
         return
-    reasons = "".join(f"; {name}: {reason}" for name, reason in left_out.items())
-    raise CannotMeasure(f"no photo shows {MIN_MARKERS} of the markers or more{reasons}")
+    raise CannotMeasure(
+        f"no photo shows {MIN_MARKERS} of the markers or more{join_reasons(left_out)}"
+    )
 
 
 def _find_outlier_photo(adjustment: MarkerMapAdjustment, solution: MapSolution) -> dict[str, str]:
