@@ -3,7 +3,9 @@
 import argparse
 import csv
 import json
+import logging
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -252,7 +254,7 @@ def test_photos_that_landed_and_were_not_measured_are_named_at_the_end(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """One was being measured, one waited for its turn, and one had not stood still yet."""
-    names = ("n0.jpg", "n1.jpg", "n2.jpg")
+    names = ("n0.jpg", "n1.jpg", "n2 b.jpg")
 
     def sleep(seconds: float) -> None:
         for name in names[:2]:
@@ -270,15 +272,26 @@ def test_photos_that_landed_and_were_not_measured_are_named_at_the_end(
     words = ["measure", "--watch", str(folder), *SCALE]
     assert main([*words, "--json"] if as_json else words) == 3
     out, err = capsys.readouterr()
-    listed = ", ".join(str(folder / name) for name in names)
-    remedy = "give them to overruler measure --each, as a new start takes them for old"
-    assert err == f"overruler: 3 photos landed and were not measured: {listed}: {remedy}\n"
+    listed = shlex.join(str(folder / name) for name in names)
+    told = "3 photos were not measured when the watch ended, and a new start may take them for old"
+    assert err == f"overruler: {told}: overruler measure --each {listed}\n"
     if as_json:
         lines = [json.loads(line) for line in out.splitlines()]
         assert [Path(line["file"]).name for line in lines] == list(names)
-        assert {line["error"] for line in lines} == {"landed and was not measured"}
+        assert {line["error"] for line in lines} == {"was not measured when the watch ended"}
     else:
         assert out.splitlines()[-1].startswith("0 of 3 photos measured in ")
+
+
+def test_of_many_photos_that_were_not_measured_the_first_are_named(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    photos = [Path(f"p {k}.jpg") for k in range(11)]
+    with caplog.at_level(logging.INFO, "overruler.batch"):
+        batch_results.Results(False, None).take_unmeasured(photos)
+    told, *all_of_them = [record.getMessage() for record in caplog.records]
+    assert told.endswith(": overruler measure --each 'p 0.jpg' 'p 1.jpg' 'p 2.jpg' and 8 more")
+    assert len(all_of_them) == 11
 
 
 @pytest.mark.parametrize("landing", ["turn2.png", "TURN2.jpeg"])

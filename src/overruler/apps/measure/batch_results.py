@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,11 @@ from overruler.apps.process.log import say
 from overruler.errors import CannotMeasure, printable
 from overruler.units import format_count
 from overruler.writing import WriteFailed, write_atomically
+
+MOST_SHOWN = 10
+"""Most photos that nobody measured of which all are named in the line for people."""
+FIRST_SHOWN = 3
+"""How many are named where there are more."""
 
 logger = logging.getLogger("overruler.batch")
 
@@ -60,17 +66,22 @@ class Results:
             self._write_csv(self.csv, outcome.photo)
 
     def take_unmeasured(self, photos: Sequence[Path]) -> None:
-        """Tell which photos nobody measured before the watch ended; they count as failed."""
+        """Tell which photos nobody measured before the watch ended, to be pasted; they count as failed."""
         if not photos:
             return
         count = format_count(len(photos), "photo")
         were, them = ("was", "it") if len(photos) == 1 else ("were", "them")
+        shown = photos if len(photos) <= MOST_SHOWN else photos[:FIRST_SHOWN]
+        listed = shlex.join(map(str, shown))
+        more = "" if shown is photos else f" and {len(photos) - len(shown)} more"
         logger.warning(
-            "%s landed and %s not measured: %s: give %s to overruler measure --each, as a new start takes %s for old",
-            *(count, were, ", ".join(map(str, photos)), them, them),
+            "%s %s not measured when the watch ended, and a new start may take %s for old: "
+            "overruler measure --each %s%s",
+            *(count, were, them, listed, more),
         )
         for photo in photos:
-            self._count_failure(photo, "landed and was not measured")
+            logger.info("%s: was not measured", photo)
+            self._count_failure(photo, "was not measured when the watch ended")
 
     def _tell_failure(self, outcome: Outcome) -> None:
         logger.warning("%s: %s", outcome.photo, outcome.error)
