@@ -283,6 +283,36 @@ def test_photos_that_landed_and_were_not_measured_are_named_at_the_end(
         assert out.splitlines()[-1].startswith("0 of 3 photos measured in ")
 
 
+@pytest.mark.parametrize("watches", [True, False])
+def test_photos_that_land_during_the_first_batch_are_named_where_it_is_interrupted(
+    watches: bool,
+    folder: Path,
+    look: list[Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """So are those of the batch that nobody has measured; without a watch Ctrl-C ends as ever."""
+
+    def interrupt(given: MeasureOptions, say: Callable[[str], None]) -> Report:
+        if given.photo.name == "turn2.JPG":
+            (folder / "new.jpg").write_bytes(b"photo")
+            raise KeyboardInterrupt
+        return report()
+
+    monkeypatch.setattr(measuring, "measure_photo", interrupt)
+    words = ["measure", str(folder), *SCALE, "--json"]
+    if not watches:
+        assert main(words) == 130
+        return
+    assert main([*words, "--watch", str(folder)]) == 3
+    out, err = capsys.readouterr()
+    names = ["turn2.JPG", "turn10.jpg", "new.jpg"]
+    assert shlex.split(err)[-3:] == [str(folder / name) for name in names]
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [Path(line["file"]).name for line in lines] == ["blank.png", *names]
+    assert ["error" in line for line in lines] == [False, True, True, True]
+
+
 def test_of_many_photos_that_were_not_measured_the_first_are_named(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

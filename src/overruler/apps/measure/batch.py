@@ -65,13 +65,19 @@ def run_batch(args: argparse.Namespace) -> int:
     results = Results(args.json, args.csv, bool(args.quiet and args.ask))
     requests = [request_for(base, photo) for photo in photos]
     jobs = job_count(args.jobs, len(requests))
-    for outcome in track_progress(
-        measure_all(requests, jobs), len(requests), "measuring", args.quiet
-    ):
-        results.take(outcome)
-    if watch is not None:
-        names = PhotoNames([*photos, *find_photos(args.watch)])
-        _watch(watch, base, results, names)
+    try:
+        for outcome in track_progress(
+            measure_all(requests, jobs), len(requests), "measuring", args.quiet
+        ):
+            results.take(outcome)
+        if watch is not None:
+            names = PhotoNames([*photos, *find_photos(args.watch)])
+            _watch(watch, base, results, names)
+    except KeyboardInterrupt:
+        if watch is None:
+            raise
+        named = photos[results.measured + results.failed :]
+        results.take_unmeasured(list(dict.fromkeys([*named, *watch.waiting()])))
     return results.finish()
 
 
@@ -207,10 +213,7 @@ def _watch(watch: FolderWatch, base: MeasureRequest, results: Results, names: Ph
     """Measure each photo as it lands, until Ctrl-C."""
     if not results.as_json:
         say(f"watching {watch.folder}; Ctrl-C ends")
-    try:
-        watch_photos(watch, lambda photo: results.take(_measure_landed(photo, base, names)))
-    except KeyboardInterrupt:
-        results.take_unmeasured(watch.waiting())
+    watch_photos(watch, lambda photo: results.take(_measure_landed(photo, base, names)))
 
 
 def _measure_landed(photo: Path, base: MeasureRequest, names: PhotoNames) -> Outcome:
