@@ -77,6 +77,29 @@ def test_films_in_a_folder_are_told(folder: Path, capsys: pytest.CaptureFixture[
     assert "name its films one by one" in said
 
 
+def test_films_in_a_watched_folder_are_told_and_each_that_lands_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "old.mp4").write_bytes(b"x")
+    looks = iter(range(3))
+
+    def sleep(seconds: float) -> None:
+        (folder / "new.MTS").write_bytes(b"film")
+        if next(looks) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(
+        batch, "watch_photos", lambda watch, handle: watch_photos(watch, handle, sleep)
+    )
+    photo = str(folder / "turn2.JPG")
+    assert main(["measure", photo, str(folder / "."), "--watch", str(folder), *SCALE]) == 3
+    films = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
+    assert films == [
+        f"overruler: {folder}: holds 1 film, which are left out, old.mp4 first: name a film to measure it",
+        f"overruler: {folder / 'new.MTS'}: is a film, and is left out: name it to measure it",
+    ]
+
+
 def test_each_photo_writes_files_of_its_own(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

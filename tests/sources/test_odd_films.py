@@ -10,6 +10,8 @@ import pytest
 
 from overruler.errors import CannotMeasure
 from overruler.sources.display_transform import DisplayTransform
+from overruler.sources.folder import find_films
+from overruler.sources.picture_kind import is_film_file
 from overruler.sources.picture_times import PictureClock
 from overruler.sources.video import Film
 from tests.sources.odd_films import (
@@ -282,3 +284,18 @@ def test_no_picture_made_from_lost_bytes_is_shown_wherever_they_lay(tmp_path: Pa
         _, shots, problems = shown(tmp_path / "b.ts")
         assert {shot.grey.tobytes() for shot in shots} <= sound
         assert any("damaged" in problem for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [("a.3gp", {}), ("a.ts", {}), ("a.mts", {"mpegts_m2ts_mode": "1"})],
+)
+def test_films_of_phones_and_camcorders_are_known_as_films_and_read(
+    tmp_path: Path, name: str, asked: dict[str, str]
+) -> None:
+    form = "3gp" if name == "a.3gp" else "mpegts"
+    pictures = corner_pictures(COUNT, SIZE)
+    film = write_film(tmp_path / name, pictures, format=form, container=asked)
+    assert find_films(tmp_path) == [film]
+    assert is_film_file(film)
+    assert len(shown(film)[0]) == COUNT

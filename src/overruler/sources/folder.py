@@ -7,7 +7,9 @@ from pathlib import Path
 from overruler.errors import BadInput
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
-FILM_FILE_ENDINGS = (".mp4", ".mov", ".m4v", ".mkv", ".webm", ".avi", ".mpg", ".mpeg")
+FILM_FILE_ENDINGS = (
+    *(".mp4", ".mov", ".m4v", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".3gp", ".ts", ".mts"),
+)
 """How the names of films end."""
 
 

@@ -7,13 +7,16 @@ from PIL import Image
 
 from overruler.sources.folder import FILM_FILE_ENDINGS
 
-HEAD_BYTES = 128
-"""Bytes read to tell; a list of brands may be this long."""
+HEAD_BYTES = 400
+"""Bytes read to tell: the starts of three packets of a transport stream; no list of brands is longer."""
 HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"mif2", b"msf1")
 """Brands of pictures coded by HEVC, and of any coding."""
 AVIF_BRANDS = (b"avif", b"avis", b"avio")
 """Brands of pictures coded by AV1."""
-FILM_BRANDS = (b"isom", b"iso2", b"iso4", b"iso5", b"iso6", b"mp41", b"mp42", b"qt  ", b"M4V ")
+FILM_BRANDS = (
+    *(b"isom", b"iso2", b"iso4", b"iso5", b"iso6", b"mp41", b"mp42", b"qt  ", b"M4V "),
+    *(b"3gp4", b"3gp5", b"3gp6"),
+)
 """Brands of films."""
 CANON_RAW_BRAND = b"crx "
 """Brand of Canon's raw pictures, CR3."""
@@ -38,6 +41,8 @@ OTHER_STARTS = (
 """First bytes of other files, in lower case where they are text, and what these are called."""
 FILM_STARTS = (b"\x1a\x45\xdf\xa3", b"\0\0\1\xba", b"\0\0\1\xb3", b"FLV\1")
 """First bytes of films without brands: Matroska and WebM, MPEG, Flash."""
+STREAM_STARTS = (slice(0, 377, 188), slice(4, 389, 192))
+"""Where the first packets of a transport stream begin, without the times of a camera's .mts and with them."""
 FILM_TEXT = (
     "is a film, and a photo is wanted here: give a walk round the table to overruler measure by its "
     "file's name, and a camera that stands still to overruler analyze"
@@ -75,7 +80,8 @@ def _brands(head: bytes) -> Sequence[bytes]:
 def is_film(head: bytes) -> bool:
     """Whether a file with these first bytes is a film."""
     is_avi = head[:4] == b"RIFF" and head[8:12] == b"AVI "
-    return box_family(head) == "film" or head.startswith(FILM_STARTS) or is_avi
+    is_stream = any(head[starts] == b"GGG" for starts in STREAM_STARTS)
+    return box_family(head) == "film" or head.startswith(FILM_STARTS) or is_avi or is_stream
 
 
 def is_film_file(path: Path) -> bool:

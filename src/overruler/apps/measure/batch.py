@@ -61,7 +61,7 @@ def run_batch(args: argparse.Namespace) -> int:
     check_fix(args.fix, photos, watch is not None)
     check_files(base, photos, args.csv)
     load_options(request_for(base, photos[0] if photos else Path("photo.jpg")))
-    _tell_films(args.photo)
+    _tell_films([*args.photo, *([args.watch] if args.watch else [])])
     results = Results(args.json, args.csv, bool(args.quiet and args.ask))
     requests = [request_for(base, photo) for photo in photos]
     jobs = job_count(args.jobs, len(requests))
@@ -83,7 +83,8 @@ def run_batch(args: argparse.Namespace) -> int:
 
 def _tell_films(paths: Sequence[Path]) -> None:
     """Say which films in the folders are not measured: of a folder the photos are."""
-    for folder in filter(Path.is_dir, paths):
+    folders = {path.resolve(): path for path in reversed(paths) if path.is_dir()}
+    for folder in reversed(folders.values()):
         films = find_films(folder)
         if films:
             counted = format_count(len(films), "film")
@@ -231,8 +232,10 @@ def watch_photos(
     handle: Callable[[Path], None],
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Hand each photo on as it lands, for ever."""
+    """Hand each photo on as it lands, and tell each film, for ever."""
     while True:
+        for film in watch.new_films():
+            logger.warning("%s: is a film, and is left out: name it to measure it", film)
         for photo in watch.poll():
             handle(photo)
             watch.mark_measured(photo)

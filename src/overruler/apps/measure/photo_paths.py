@@ -5,7 +5,7 @@ from glob import glob
 from pathlib import Path
 
 from overruler.errors import BadInput
-from overruler.sources.folder import find_photos, photos_in
+from overruler.sources.folder import find_films, find_photos, photos_in
 
 NO_PHOTO = "no photo is named: name a PHOTO, a folder of photos, or --watch FOLDER"
 """What is said where a command line names no photo."""
@@ -90,12 +90,13 @@ class PhotoNames:
 class FolderWatch:
     """Finds the photos that land in a folder, each once it stands still."""
 
-    __slots__ = ("_done", "_handed_on", "_seen", "folder")
+    __slots__ = ("_done", "_films", "_handed_on", "_seen", "folder")
 
     def __init__(self, folder: Path) -> None:
         """What lies in the folder now counts as old."""
         self.folder = folder
         self._done = dict(self._states())
+        self._films = set(find_films(folder))
         self._seen: dict[Path, tuple[FileState, int]] = {}
         self._handed_on: set[Path] = set()
 
@@ -114,6 +115,12 @@ class FolderWatch:
                 ready.append(path)
         self._handed_on.update(ready)
         return ready
+
+    def new_films(self) -> list[Path]:
+        """The films that have landed, each once, which nobody measures."""
+        films = [film for film in find_films(self.folder) if film not in self._films]
+        self._films.update(films)
+        return films
 
     def mark_measured(self, path: Path) -> None:
         """Say that a photo which `poll` handed on is measured, or cannot be."""
