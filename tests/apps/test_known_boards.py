@@ -46,6 +46,18 @@ def test_an_own_board_goes_before_a_usual_one(
     }
 
 
+def test_a_known_name_stands_for_its_board_whatever_the_working_directory_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("6x3").mkdir()
+    Path("6x4").write_text(OWN)
+    Path("mine").write_text(OWN)
+    assert load_board(Path("6x3")) is usual_boards()["6x3"]
+    assert load_board(Path("6x4")) is usual_boards()["6x4"]
+    assert load_board(Path("mine")).width_mm == 700
+
+
 def test_a_wrong_name_is_answered_with_the_known_ones() -> None:
     with pytest.raises(BadInput, match=r"neither a file nor a known board; known: .*6x3.*'legion-"):
         load_board(Path("legion-6x4"))

@@ -308,6 +308,26 @@ def test_a_board_is_named_in_the_file_as_on_the_command_line(
     assert filled(measure, ["photo.jpg"]).board == file.parent / "Club"
 
 
+def test_a_board_named_in_the_file_is_the_same_in_every_working_directory(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder beside the user's file is no board either."""
+    away = file.parent / "away"
+    away.mkdir()
+    monkeypatch.chdir(away)
+    file.write_text('[table]\nboard = "6x3"\n')
+    for folder in (away, file.parent):
+        (folder / "6x3").mkdir()
+        assert said(capsys, "check") == f"{file}: good, 1 value\n"
+        assert filled(serve, []).board == []
+    file.write_text('[table]\nboard = "mine"\n')
+    Path("mine").write_text((BOARDS / "legion-6x3.toml").read_text())
+    assert main(["config", "check"]) == 2
+    assert (
+        "line 2: table.board: 'mine' is neither a file nor a known board" in capsys.readouterr().err
+    )
+
+
 def test_show_says_where_each_value_comes_from(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

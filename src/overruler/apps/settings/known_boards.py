@@ -26,22 +26,38 @@ def load_board(name: Path, where: str = "--board") -> Board:
     """Load a board file, or a known board by its name.
 
     Raises `BadInput` for a name that is neither; the message begins with `where` and lists the known ones.
+    A known name stands for its board, whatever the working directory holds.
     """
-    if name.exists() or name.suffix or name.parent != Path():
+    if name.suffix or name.parent != Path() or (name.is_file() and not _is_known(name)):
         return Board.load(name)
+    own = own_board_file(name, where)
+    return Board.load(own) if own else usual_boards()[_usual_name(name)]
+
+
+def own_board_file(name: Path, where: str) -> Path | None:
+    """The user's own file of a known board; None for a usual table. The working directory is not looked into.
+
+    Raises `BadInput` for a name that is not known, as `load_board` does.
+    """
     own = own_board_files()
     key = simplify_name(str(name))
-    if key in own:
-        return Board.load(own[key])
-    key = OTHER_NAMES.get(key, key)
-    if key in usual_boards():
-        return usual_boards()[key]
+    if key in own or _is_known(name):
+        return own.get(key)
     known = sorted({*own, *usual_boards(), *OTHER_NAMES})
     hint = did_you_mean(key, known)
     raise BadInput(
         f"{where}: {str(name)!r} is neither a file nor a known board; "
         f"known: {', '.join(known)}; a file's name ends in .toml{hint}"
     )
+
+
+def _is_known(name: Path) -> bool:
+    return _usual_name(name) in usual_boards() or simplify_name(str(name)) in own_board_files()
+
+
+def _usual_name(name: Path) -> str:
+    key = simplify_name(str(name))
+    return OTHER_NAMES.get(key, key)
 
 
 def known_boards() -> Iterator[Board]:

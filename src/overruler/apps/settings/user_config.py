@@ -133,9 +133,9 @@ class Config:
             return Path(path)
         from overruler.apps.settings import known_boards  # it loads much
 
-        if path != Path(known_boards.AUTO_BOARD):
-            known_boards.load_board(path, where)
-        return known_boards.own_board_files().get(known_boards.simplify_name(str(path)))
+        if path == Path(known_boards.AUTO_BOARD):
+            return None
+        return known_boards.own_board_file(path, where)
 
     def _check_bases(self, own: Mapping[str, Base]) -> None:
         for part in self.table["bases"].split(","):
@@ -219,7 +219,7 @@ def _read_file_path(node: Node, key: str) -> Path:
 def _read_board(node: Node, key: str) -> Path:
     """Read a board's file as an absolute path, or its name, which has no folder and no ending."""
     path, name = _read_file_path(node, key), Path(node.text())
-    is_file = path.exists() or name.suffix or name.parent != Path()
+    is_file = path.is_file() or not name.name or name.suffix or name.parent != Path()
     return path if is_file else name
 
 
