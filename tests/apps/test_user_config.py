@@ -328,6 +328,22 @@ def test_a_board_named_in_the_file_is_the_same_in_every_working_directory(
     )
 
 
+def test_the_file_of_what_was_taught_must_be_there_but_for_the_command_that_makes_it(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text('[table]\ntaught = "no.json"\n')
+    with pytest.raises(BadInput, match=r"line 2: table.taught: .*/no.json: there is no such file"):
+        filled(serve, [])
+    for words in (["config", "check"], ["measure", "photo.jpg"]):
+        assert main(words) == 2
+        assert "line 2: table.taught: " in capsys.readouterr().err
+    assert filled(serve, ["--taught", str(file)]).taught == file
+    assert filled(measure, ["photo.jpg", "--taught", str(file)]).taught == file
+    assert main(["teach", "no.jpg", "--marker-mm=60"]) == 2
+    assert "table.taught" not in (told := capsys.readouterr().err)
+    assert "no.jpg" in told
+
+
 def test_show_says_where_each_value_comes_from(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -96,7 +96,7 @@ def _run_command(arguments: list[str]) -> int:
             from overruler.apps.settings.user_config import Config
 
             setattr(args, GIVEN, Namespace(**vars(args)))
-            Config.load_user_config().fill_defaults(args)
+            Config.load_user_config().fill_defaults(args, makes_taught=name == "teach")
         if hasattr(args, "verbose"):
             from overruler.apps.process.log import keeping_log
 

@@ -7,7 +7,7 @@ a server records can be repeated without it.
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,9 @@ from overruler.units import UNITS, find_unit
 
 SCALE_OPTIONS = ("board", "marker_mm", "point")
 """The options that set the scale of the photo, of which one is given."""
+
+FILE_KEYS = ("board", "lens", "taught")
+"""The keys of `table` that name files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +89,10 @@ class Config:
             raise BadInput(f"{where}: table.dictionary goes with marker_mm; a board names its own")
         return cls(**values, origin=origin)
 
-    def fill_defaults(self, args: argparse.Namespace) -> None:
+    def fill_defaults(self, args: argparse.Namespace, makes_taught: bool = False) -> None:
         """Set the options that the user did not give, where the command has them.
+
+        `makes_taught` says that the command makes the file of `taught`, which need not be there.
 
         Raises `BadInput` with the file and line of a value that names no file, board or base.
         """
@@ -96,9 +101,11 @@ class Config:
                 if self.table.get(name) and (file := self._find_file(name)):
                     getattr(args, name).append(file)
             args.units = args.units or self.table.get("units")
-            args.taught = args.taught or self.table.get("taught")
+            if not args.taught and "taught" in self.table:
+                args.taught = self._find_file("taught")
         else:
-            self._fill_table_options(args)
+            files = [name for name in FILE_KEYS if not (makes_taught and name == "taught")]
+            self._fill_table_options(args, files)
         sections: dict[str, Mapping[str, str | bool]] = {
             "own_base": dict(self.bases),
             "player": dict(self.players),
@@ -111,13 +118,13 @@ class Config:
         if self.table.get("bases") and getattr(args, "bases", None) is self.table["bases"]:
             self._check_bases(read_own_bases(args.own_base))
 
-    def _fill_table_options(self, args: argparse.Namespace) -> None:
+    def _fill_table_options(self, args: argparse.Namespace, files: Sequence[str]) -> None:
         has_scale = any(getattr(args, name, None) for name in SCALE_OPTIONS)
         for name, value in self.table.items():
             if has_scale and name in (*SCALE_OPTIONS, "dictionary"):
                 continue
             if hasattr(args, name) and getattr(args, name) is None:
-                if name in ("board", "lens"):
+                if name in files:
                     self._find_file(name)
                 setattr(args, name, value)
 
