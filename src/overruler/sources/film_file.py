@@ -12,6 +12,8 @@ PHOTO_FORMATS = ("image2",)
 """FFmpeg's names of the formats of single pictures."""
 PHOTO_ENDING = "_pipe"
 """Ends FFmpeg's other names of them: jpeg_pipe, png_pipe."""
+BROKEN_FILM_TEXT = "is no film that can be read; copy it again"
+"""What is said of a file that is called a film and cannot be read as one."""
 
 
 def import_av() -> ModuleType:
@@ -105,4 +107,4 @@ def _check_file(path: Path) -> None:
 
 def _unreadable_message(path: Path) -> str:
     index = "an MP4 whose recording was cut off has no index: record MKV, or repair it first"
-    return f"{path}: is no film that can be read; copy it again; {index}"
+    return f"{path}: {BROKEN_FILM_TEXT}; {index}"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from PIL import Image
 
+from overruler.sources.film_file import BROKEN_FILM_TEXT
 from overruler.sources.folder import FILM_FILE_ENDINGS
 
 HEAD_BYTES = 400
@@ -48,8 +49,6 @@ FILM_TEXT = (
     "file's name, and a camera that stands still to overruler analyze"
 )
 """What is said of a film where a photo is read."""
-BROKEN_FILM_TEXT = "is no film that can be read; copy it again"
-"""What is said of a file that is called a film and begins like none."""
 UNKNOWN_KIND_TEXT = "is not a picture that can be read; use JPEG, HEIC, PNG, WebP or TIFF"
 """What is said of a file of an unknown kind."""
 DNG_VERSION_TAG = 50706

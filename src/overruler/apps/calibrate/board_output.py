@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -15,6 +14,7 @@ from overruler.apps.calibrate.lens_output import (
     new_table,
     print_footer,
 )
+from overruler.apps.process.console import new_console
 from overruler.geometry.pose import wrapped_turn
 from overruler.units import SIGMAS_95, format_count
 from overruler.vision.calibrators.marker_map import UNMEASURED_SCALE_SHARE, MarkerMapFit
@@ -22,8 +22,7 @@ from overruler.vision.calibrators.marker_map import UNMEASURED_SCALE_SHARE, Mark
 
 def show_board(fit: MarkerMapFit, left_out: Mapping[str, str], written: Path) -> None:
     """Print where the markers lie, and how sure that is."""
-    console = Console(highlight=False, markup=False)
-    console.soft_wrap = not console.is_terminal  # whoever shows a file breaks its lines
+    console = new_console()
     console.print(_marker_table(fit), soft_wrap=False)
     console.print()
     for line in _board_lines(fit):

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from overruler.apps.process.console import new_console
 from overruler.errors import printable
 from overruler.picture.lens_coverage import draw_coverage, encode_drawing
 from overruler.units import SIGMAS_95, format_count
@@ -41,8 +42,7 @@ def show_lens(
     written: Sequence[Path],
 ) -> None:
     """Print the photos, the lens, and how far to trust it."""
-    console = Console(highlight=False, markup=False)
-    console.soft_wrap = not console.is_terminal  # whoever shows a file breaks its lines
+    console = new_console()
     console.print(_photo_table(fit), soft_wrap=False)
     console.print()
     console.print(_lens_table(fit), soft_wrap=False)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from overruler.apps.measure.options import MeasureOptions
+from overruler.apps.process.console import new_console
 from overruler.bases import Base
 from overruler.calibration import Advice
 from overruler.detections import DetectedRuler, Detection
@@ -50,8 +50,7 @@ def result_line(options: MeasureOptions, report: Report) -> str:
 
 def print_report(report: Report, written: Sequence[Path], advice: Advice | None = None) -> None:
     """Print the summary of a report, and the files that were written."""
-    console = Console(highlight=False, markup=False)
-    console.soft_wrap = not console.is_terminal  # whoever shows a file breaks its lines
+    console = new_console()
     console.print(piece_table(report) if report.scene.pieces else NO_BASES_TEXT, soft_wrap=False)
     console.print()
     rulings = (*ruling_lines(report), *left_out_lines(report), *photo_lines(report, advice))
