@@ -66,9 +66,7 @@ def test_films_in_a_folder_are_told(folder: Path, capsys: pytest.CaptureFixture[
         (folder / name).write_bytes(b"x")
     assert main(["measure", str(folder), *SCALE]) == 3
     said = capsys.readouterr().err
-    told = (
-        f"{folder}: holds 2 films, which are left out, walk2.MOV first: name a film to measure it"
-    )
+    told = f"{folder}: left out 2 films, walk2.MOV first: name a film to measure it"
     assert f"overruler: {told}\n" in said
     for photo in find_photos(folder):
         photo.unlink()
@@ -95,7 +93,7 @@ def test_films_in_a_watched_folder_are_told_and_each_that_lands_once(
     assert main(["measure", photo, str(folder / "."), "--watch", str(folder), *SCALE]) == 3
     films = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
     assert films == [
-        f"overruler: {folder}: holds 1 film, which are left out, old.mp4 first: name a film to measure it",
+        f"overruler: {folder}: left out 1 film, old.mp4 first: name a film to measure it",
         f"overruler: {folder / 'new.MTS'}: is a film, and is left out: name it to measure it",
     ]
 

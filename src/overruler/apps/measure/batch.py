@@ -89,7 +89,7 @@ def _tell_films(paths: Sequence[Path]) -> None:
         if films:
             counted = format_count(len(films), "film")
             logger.warning(
-                "%s: holds %s, which are left out, %s first: name a film to measure it",
+                "%s: left out %s, %s first: name a film to measure it",
                 folder,
                 counted,
                 films[0].name,
