@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from overruler.board import Board
-from overruler.calibration import Calibration, Problem
+from overruler.calibration import Calibration, Problem, calibration_to_json
 from overruler.detections import DetectedRuler, Detection, RaisedArea
 from overruler.frame import Frame
 from overruler.scene import Scene
@@ -58,19 +58,11 @@ def with_problems(report: Report, problems: Sequence[Problem]) -> Report:
     """The report with more problems: of several photos those of all come first, of one they are the mildest."""
     if not problems:
         return report
-    extra = dict(report.scene.extra)
-    more = [{"flag": problem.flag, "text": problem.text} for problem in problems]
-    calibration = dict(extra["calibration"])
-    own = calibration["problems"]
-    calibration["problems"] = [*more, *own] if report.photos else [*own, *more]
-    extra["calibration"] = calibration
-    own_problems = report.calibration.problems
-    all_problems = (*problems, *own_problems) if report.photos else (*own_problems, *problems)
-    return replace(
-        report,
-        calibration=replace(report.calibration, problems=all_problems),
-        scene=replace(report.scene, extra=extra),
-    )
+    own = report.calibration.problems
+    told = (*problems, *own) if report.photos else (*own, *problems)
+    calibration = replace(report.calibration, problems=told)
+    extra = {**report.scene.extra, "calibration": calibration_to_json(calibration)}
+    return replace(report, calibration=calibration, scene=replace(report.scene, extra=extra))
 
 
 def problem_sentences(
