@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluate.drawn.views import CAMERA_SIGMA
+from evaluate.drawn.views import CAMERA_SIGMA, without
 from overruler.board import Board
 from overruler.calibration import Covariances
 from overruler.errors import CannotMeasure
@@ -102,3 +102,22 @@ def test_a_hung_photo_that_contradicts_is_left_out(monkeypatch: pytest.MonkeyPat
         "photo_hangs",
         "photo_left_out",
     }
+
+
+def test_a_hung_close_up_of_other_bases_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tables may have one mat: the ground alone does not tell them apart."""
+    photos = table(2, BASES[:2])
+    elsewhere = tuple(
+        replace(one, xy_mm=one.xy_mm + np.array([90.0, 0])) for one in photos[1].detections
+    )
+    report = measure_with_hung([photos[0], replace(photos[1], detections=elsewhere)], monkeypatch)
+    assert [photo.frame.name for photo in report.photos] == ["photo0.jpg"]
+    assert len(report.scene.pieces) == 2
+
+
+def test_a_hung_close_up_that_shows_one_of_two_bases_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    photos = table(2, BASES[:2])
+    report = measure_with_hung([photos[0], without(photos[1], 0)], monkeypatch)
+    assert len(report.photos) == 2

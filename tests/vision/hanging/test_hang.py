@@ -60,7 +60,7 @@ def photo_of(texture: Array, camera: Camera, name: str, seed: int = 0) -> Frame:
 def reference(texture: Array, camera: Camera) -> Reference:
     covariances = Covariances.same(np.diag(CAMERA_SIGMA**2))
     known = Calibration(camera, covariances, SIZE, 0.2, tuple(EIGHT), (SIDE_MM, SIDE_MM))
-    return Reference.of(photo_of(texture, camera, "known.jpg"), known)
+    return Reference(photo_of(texture, camera, "known.jpg"), known)
 
 
 def hang(
@@ -74,6 +74,7 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     """All photos here are small and about as slanted."""
     monkeypatch.setattr(module, "GUESSED_TILTS_DEG", (35.0,))
     monkeypatch.setattr(ground_features, "GROUND_SIDE_PX", 320)
+    monkeypatch.setattr(ground_features, "CLOSE_UP_SIDE_PX", 640)
     monkeypatch.setattr(ground_features, "MAX_VIEW_PIXELS", 1.5e5)
 
 
@@ -87,10 +88,18 @@ def known_once() -> Reference:
     return reference(ground(1), eye(30, 10))
 
 
-def errors_in_sigmas(found: Calibration, truth: Camera) -> Array:
-    spots = np.array([(x, y, 0.0) for x in (100, 450, 800) for y in (100, 450, 800)])
+THIRDS_MM = (100, 450, 800)
+
+
+def errors_in_sigmas(
+    found: Calibration,
+    truth: Camera,
+    xs_mm: Sequence[float] = THIRDS_MM,
+    ys_mm: Sequence[float] = THIRDS_MM,
+) -> Array:
+    spots = np.array([(x, y, 0.0) for x in xs_mm for y in ys_mm])
     places = found.camera.unproject(truth.project(spots))
-    jacobian = found.camera.board_point_jacobian(np.column_stack([places, np.zeros(9)]))
+    jacobian = found.camera.board_point_jacobian(np.column_stack([places, np.zeros(len(places))]))
     covariance = jacobian @ found.covariance @ jacobian.swapaxes(1, 2)
     return np.asarray((places - spots[:, :2]) / np.sqrt(np.einsum("nii->ni", covariance)))
 
@@ -103,6 +112,29 @@ def test_a_photo_hangs_on_the_ground_as_precisely_as_it_says(known: Reference) -
     assert found.calibration.is_prepared
     off = errors_in_sigmas(found.calibration, truth)
     assert np.sqrt((off**2).mean()) < 1.5
+
+
+def close_up(turn_deg: float) -> Camera:
+    """A camera over a part of the mat, 380 mm wide."""
+    return camera_over(
+        35, size_px=SIZE, height_mm=300.0, focal_px=500.0, turn_deg=turn_deg, aim_mm=(300.0, 350.0)
+    )
+
+
+def test_a_close_up_hangs_on_the_ground_as_precisely_as_it_says(known: Reference) -> None:
+    truth = close_up(200)
+    found = hang(photo_of(ground(1), truth, "lost.jpg", 5), known)
+    assert found is not None
+    off = errors_in_sigmas(found.calibration, truth, (220, 300, 380), (280, 350, 420))
+    assert np.sqrt((off**2).mean()) < 1.5
+
+
+@pytest.mark.parametrize("case", ["another", "mirrored"])
+def test_a_close_up_of_another_ground_does_not_hang(case: str, known: Reference) -> None:
+    frame = photo_of(ground(2 if case == "another" else 1), close_up(200), "lost.jpg", 5)
+    if case == "mirrored":
+        frame = replace(frame, pixels=np.ascontiguousarray(frame.pixels[:, ::-1]))
+    assert hang(frame, known) is None
 
 
 @pytest.mark.parametrize("case", ["another", "mirrored"])

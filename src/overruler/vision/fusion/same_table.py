@@ -26,6 +26,9 @@ ODD_CHI2 = 8.0
 expected."""
 ODD_RATIO = 2.0
 """It is this many times the next photo's."""
+MIN_SHARED_BASES_OF_HANGING = 2
+"""The same for a photo that hangs on others by the ground: a close-up shows few bases, and two tables
+may have one mat."""
 OTHER_TABLE_SHARE = 0.25
 """A photo that shows less than this share of the bases that others show in it is of another table."""
 
@@ -99,7 +102,8 @@ def find_contradicting_photo(fused: FusedTable, photos: Sequence[SeenPhoto]) -> 
             return odd
     if not hanging:
         return None
-    return _most_displaced(fused, hanging) or _farthest_off(fused, photos, hanging)
+    odd = _most_displaced(fused, hanging) or _of_another_table(fused, hanging)
+    return odd or _farthest_off(fused, photos, hanging)
 
 
 def leave_out(photos: Sequence[SeenPhoto], odd: SeenPhoto) -> tuple[list[SeenPhoto], list[Problem]]:
@@ -124,6 +128,15 @@ def _most_displaced(fused: FusedTable, photos: Sequence[SeenPhoto]) -> SeenPhoto
     most = max(photos, key=lambda photo: displaced[photo.index])
     _, shared = _count_shared(fused, most)
     return most if displaced[most.index] >= max(MIN_DISPLACED, shared + 1) else None
+
+
+def _of_another_table(fused: FusedTable, hanging: Sequence[SeenPhoto]) -> SeenPhoto | None:
+    """The first hanging photo that lacks the bases that the others show in it."""
+    for photo in hanging:
+        expected, shared = _count_shared(fused, photo)
+        if expected >= MIN_SHARED_BASES_OF_HANGING and shared < OTHER_TABLE_SHARE * expected:
+            return photo
+    return None
 
 
 def _farthest_off(

@@ -5,6 +5,7 @@ camera, and one whose camera is unknown by a guess of its tilt.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import cv2
 import numpy as np
@@ -27,6 +28,10 @@ CONTRAST_TILES = (8, 8)
 """Tiles of that equalization, across and down."""
 GROUND_SIDE_PX = 750
 """Longer side of the rectified board, in px: the table in a photo with unreadable markers has 500."""
+CLOSE_UP_SIDE_PX = 2250
+"""The same for a photo of a part of the board, which shows finer texture."""
+CLOSE_UP_FEATURE_COUNT = 12000
+"""Most features of a view then: the photo shows a tenth of the board's."""
 GROUND_MARGIN_SHARE = 0.05
 """What is looked at beyond the board, as a share of its longer side."""
 MAX_VIEW_PIXELS = 1.2e6
@@ -34,6 +39,10 @@ MAX_VIEW_PIXELS = 1.2e6
 HORIZON_SHARE = 0.15
 """Depth of the nearest ground that is rectified against that of the farthest: nearer to the horizon
 a photo shows no texture."""
+MAX_TILE_PX = 1600
+"""Longest side of what is searched at a time: SIFT needs 200 bytes of memory for a pixel."""
+TILE_OVERLAP_PX = 60
+"""So far beyond its tile a feature may look."""
 EDGE_PX = 4
 """Nearer to the border of what a photo shows there are no features, in px."""
 
@@ -48,26 +57,37 @@ class GroundFeatures:
     """(N, 128): square roots of SIFT's, of length 1."""
 
 
-def describe_board(frame: Frame, calibration: Calibration) -> GroundFeatures:
-    """The features of a calibrated photo, at their places on a flat board."""
+def describe_board(
+    frame: Frame, calibration: Calibration, for_close_up: bool = False
+) -> GroundFeatures:
+    """The features of a calibrated photo, at their places on a flat board.
+
+    They are to be found in another photo of the board, or in one of a part of it: `for_close_up`.
+    """
+    side_px = CLOSE_UP_SIDE_PX if for_close_up else GROUND_SIDE_PX
     width, height = calibration.board_mm
     margin = GROUND_MARGIN_SHARE * max(width, height)
     box = (-margin, -margin, width + margin, height + margin)
-    step = max(width, height) / GROUND_SIDE_PX
+    step = max(width, height) / side_px
     view = rectify_photo(frame.pixels, calibration.camera, box, step)
     grey = cv2.cvtColor(view.pixels, cv2.COLOR_BGR2GRAY)
-    xy_px, descriptors = _find_features(np.asarray(grey, np.uint8), view.seen)
+    xy_px, descriptors = _find_features(np.asarray(grey, np.uint8), view.seen, for_close_up)
     return GroundFeatures(view.to_mm(xy_px), descriptors)
 
 
-def describe_by_guess(frame: Frame, matrix: Array, tilt_deg: float) -> GroundFeatures:
-    """The features of a photo by an intrinsic matrix (3, 3), were it tilted so from straight down."""
+def describe_by_guess(
+    frame: Frame, matrix: Array, tilt_deg: float, is_close_up: bool = False
+) -> GroundFeatures:
+    """The features of a photo by an intrinsic matrix (3, 3), were it tilted so from straight down.
+
+    `is_close_up` says that it shows a part of the board.
+    """
     grey = np.asarray(cv2.cvtColor(frame.pixels, cv2.COLOR_BGR2GRAY), np.uint8)
     to_photo, size = _guess_homography(frame.size_px, matrix, tilt_deg)
     flags = cv2.INTER_AREA | cv2.WARP_INVERSE_MAP
     view = cv2.warpPerspective(grey, to_photo, size, flags=flags)
     seen = cv2.warpPerspective(np.full_like(grey, 255), to_photo, size, flags=flags) > 254
-    xy_px, descriptors = _find_features(np.asarray(view, np.uint8), np.asarray(seen))
+    xy_px, descriptors = _find_features(np.asarray(view, np.uint8), np.asarray(seen), is_close_up)
     if not len(xy_px):
         return GroundFeatures(xy_px, descriptors)
     in_photo = cv2.perspectiveTransform(xy_px[None], to_photo)[0]
@@ -75,23 +95,52 @@ def describe_by_guess(frame: Frame, matrix: Array, tilt_deg: float) -> GroundFea
 
 
 def _find_features(
-    grey: NDArray[np.uint8], seen: NDArray[np.bool_]
+    grey: NDArray[np.uint8], seen: NDArray[np.bool_], for_close_up: bool
 ) -> tuple[Array, NDArray[np.float32]]:
     """Places (N, 2) in px and descriptors (N, 128) of the features of a view."""
     kernel = np.ones((2 * EDGE_PX + 1,) * 2, np.uint8)
-    mask = cv2.erode(seen.astype(np.uint8), kernel, borderValue=0)
-    even = cv2.createCLAHE(CONTRAST_CLIP, CONTRAST_TILES).apply(grey)
+    mask = np.asarray(cv2.erode(seen.astype(np.uint8), kernel, borderValue=0), np.uint8)
+    even = np.asarray(cv2.createCLAHE(CONTRAST_CLIP, CONTRAST_TILES).apply(grey), np.uint8)
+    tiles = [(rows, columns) for rows in _parts(len(grey)) for columns in _parts(grey.shape[1])]
+    most = CLOSE_UP_FEATURE_COUNT if for_close_up else FEATURE_COUNT
     sift = cv2.SIFT.create(
-        FEATURE_COUNT,
+        most // len(tiles),
         contrastThreshold=MIN_CONTRAST,
         edgeThreshold=EDGE_LIMIT,
         enable_precise_upscale=True,
     )
-    points, found = sift.detectAndCompute(even, mask)
+    found = [_find_in_tile(sift, even, mask, rows, columns) for rows, columns in tiles]
+    places, descriptors = zip(*found, strict=True)
+    return np.concatenate(places), np.concatenate(descriptors)
+
+
+def _parts(length: int) -> list[tuple[int, int]]:
+    """From where to where the tiles along a side go: they are as few as may be, and alike."""
+    count = max(1, -(-length // MAX_TILE_PX))
+    ends = np.linspace(0, length, count + 1).astype(int).tolist()
+    return list(pairwise(ends))
+
+
+def _find_in_tile(
+    sift: cv2.SIFT,
+    grey: NDArray[np.uint8],
+    mask: NDArray[np.uint8],
+    rows: tuple[int, int],
+    columns: tuple[int, int],
+) -> tuple[Array, NDArray[np.float32]]:
+    """The features in a tile of a view, whose descriptors may look beyond it."""
+    corner = [max(0, rows[0] - TILE_OVERLAP_PX), max(0, columns[0] - TILE_OVERLAP_PX)]
+    around = (
+        slice(corner[0], rows[1] + TILE_OVERLAP_PX),
+        slice(corner[1], columns[1] + TILE_OVERLAP_PX),
+    )
+    inside = np.zeros_like(mask)
+    inside[slice(*rows), slice(*columns)] = mask[slice(*rows), slice(*columns)]
+    points, found = sift.detectAndCompute(grey[around], inside[around])
     if found is None:
         return np.zeros((0, 2)), np.zeros((0, 128), np.float32)
     shares = found / np.maximum(found.sum(1, keepdims=True), 1e-9)
-    xy_px = np.array([point.pt for point in points], float)
+    xy_px = np.array([point.pt for point in points], float) + corner[::-1]
     return xy_px, np.asarray(np.sqrt(shares), np.float32)
 
 

@@ -26,7 +26,11 @@ RIVAL_MATCHES = 12
 RIVAL_REACH = 3.0
 """Matches within so many reaches of the best consensus are not asked again."""
 MIN_BOARD_SHARE = 0.12
-"""Least share of the board that the matches of a consensus enclose."""
+"""Least share of the board that the matches of a consensus enclose ..."""
+MIN_PHOTO_SHARE = 0.25
+"""... or of the photo, which may show a part of the board."""
+MATCHED_AT_A_TIME = 500
+"""So many features of a photo are compared at a time with all of the board: memory is bounded."""
 RANSAC_ROUNDS = 3000
 """Most rounds of the search for a consensus."""
 RANSAC_CONFIDENCE = 0.9999
@@ -54,28 +58,42 @@ def match_features(board: GroundFeatures, photo: GroundFeatures) -> Matches:
     """The features of a photo with a like one on the board, no place of the board twice."""
     if len(board.xy) < 2 or not len(photo.xy):
         return Matches(np.zeros((0, 2)), np.zeros((0, 2)))
-    # of descriptors of length 1 the nearest is that of the largest product
-    alike = photo.descriptors @ board.descriptors.T
-    two = np.argpartition(-alike, 1, axis=1)[:, :2]
-    products = np.take_along_axis(alike, two, axis=1)
-    distances = np.sqrt(np.maximum(2 - 2 * products, 0.0))
-    nearest = np.take_along_axis(two, distances.argmin(1)[:, None], axis=1)[:, 0]
-    distance = distances.min(1)
-    good = np.flatnonzero(distance < DISTANCE_RATIO * distances.max(1))
+    starts = range(0, len(photo.xy), MATCHED_AT_A_TIME)
+    blocks = [photo.descriptors[start : start + MATCHED_AT_A_TIME] for start in starts]
+    pairs = [_two_nearest(block, board.descriptors) for block in blocks]
+    nearest, distance, next_best = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
+    good = np.flatnonzero(distance < DISTANCE_RATIO * next_best)
     order = good[np.argsort(distance[good], kind="stable")]
     _, first = np.unique(nearest[order], return_index=True)
     kept = order[np.sort(first)]
     return Matches(board.xy[nearest[kept]], photo.xy[kept])
 
 
+def _two_nearest(
+    some: NDArray[np.float32], others: NDArray[np.float32]
+) -> tuple[NDArray[np.intp], Array, Array]:
+    """The nearest of the others (M, 128) to each of N descriptors: its index and distance, and the next one's."""
+    # of descriptors of length 1 the nearest is that of the largest product
+    alike = some @ others.T
+    rows, nearest = np.arange(len(alike)), alike.argmax(1)
+    best = alike[rows, nearest]
+    alike[rows, nearest] = -np.inf
+    products = np.column_stack([best, alike.max(1)])
+    distances = np.sqrt(np.maximum(2 - 2 * products, 0.0))
+    return nearest, distances[:, 0], distances[:, 1]
+
+
 def find_consensus(
-    matches: Matches, undistorted_px: Array, longer_px: float, board_mm: tuple[float, float]
+    matches: Matches,
+    undistorted_px: Array,
+    size_px: tuple[int, int],
+    board_mm: tuple[float, float],
 ) -> Matches | None:
     """The matches that one view of the plane explains; None where there is none, or another.
 
     `undistorted_px` (N, 2) are the pixels without the lens's distortion.
     """
-    reach_px = REACH_SHARE * longer_px
+    reach_px = REACH_SHARE * max(size_px)
     found = _most_agreeing(matches.xy_mm, undistorted_px, reach_px)
     if found is None:
         return None
@@ -85,10 +103,16 @@ def find_consensus(
     count, others = int(agree.sum()), 0 if rival is None else int(rival[1].sum())
     if count < MIN_MATCHES or others > max(RIVAL_MATCHES, MAX_RIVAL_SHARE * count):
         return None
-    hull = cv2.convexHull(matches.xy_mm[agree].astype(np.float32))
-    if cv2.contourArea(hull) < MIN_BOARD_SHARE * board_mm[0] * board_mm[1]:
+    of_board = _enclosed(matches.xy_mm[agree]) / np.prod(board_mm)
+    of_photo = _enclosed(undistorted_px[agree]) / np.prod(size_px)
+    if of_board < MIN_BOARD_SHARE and of_photo < MIN_PHOTO_SHARE:
         return None
     return matches.only(agree)
+
+
+def _enclosed(places: Array) -> float:
+    """The area that places (N, 2) enclose."""
+    return float(cv2.contourArea(cv2.convexHull(places.astype(np.float32))))
 
 
 def _most_agreeing(

@@ -5,6 +5,8 @@ features of the ground → one consensus of matches → camera → markers where
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -45,6 +47,8 @@ from overruler.vision.markers.marker import Marker
 
 GUESSED_TILTS_DEG = (35.0, 50.0, 15.0)
 """Tilts of a photo from straight down that are tried. Features bear 15 degrees of error."""
+MAX_CLOSE_UP_REFERENCES = 3
+"""A close-up is held against so many photos, those that show the board largest: each takes seconds."""
 MAX_MARKER_OFFSET_SHARE = 0.1
 """Largest distance of a marker's corners from where the camera sees them, as a share of its side."""
 ENOUGH_MARKERS = 3
@@ -57,17 +61,32 @@ MAX_SIGMA_SHARE = 0.001
 """Largest 1 σ of the ground's places in the photo, as a share of its longer side."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Reference:
     """A calibrated photo, and what it shows of the ground."""
 
     frame: Frame
     calibration: Calibration
-    features: GroundFeatures
 
-    @classmethod
-    def of(cls, frame: Frame, calibration: Calibration) -> "Reference":
-        return cls(frame, calibration, describe_board(frame, calibration))
+    @cached_property
+    def features(self) -> GroundFeatures:
+        """What another photo of the table may show."""
+        return describe_board(self.frame, self.calibration)
+
+    @cached_property
+    def fine_features(self) -> GroundFeatures:
+        """What a photo of a part of the table may show."""
+        return describe_board(self.frame, self.calibration, for_close_up=True)
+
+    @property
+    def mm_per_px(self) -> float:
+        """How coarsely it shows the middle of the board."""
+        width, height = self.calibration.board_mm
+        return float(self.calibration.camera.mm_per_px(np.array([width / 2, height / 2, 0.0])))
+
+    def features_for(self, close_up: bool) -> GroundFeatures:
+        """What a photo may show, a close-up or not."""
+        return self.fine_features if close_up else self.features
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,24 +147,30 @@ class _Matched:
     """The reference's."""
     agreed: Matches
     features: GroundFeatures
+    close_up: bool
 
 
 def _match_to_one(
     frame: Frame, prior: LensPrior, references: Mapping[int, Reference]
 ) -> _Matched | None:
-    """The first consensus of a photo's matches with a reference."""
-    for tilt_deg in GUESSED_TILTS_DEG:
-        features = describe_by_guess(frame, prior.matrix, tilt_deg)
-        for k, one in references.items():
-            matches = match_features(one.features, features)
+    """The first consensus of a photo's matches with a reference: as a photo of the table, or of a part of it."""
+    for close_up, tilt_deg in product((False, True), GUESSED_TILTS_DEG):
+        features = describe_by_guess(frame, prior.matrix, tilt_deg, close_up)
+        for k, one in (_finest(references) if close_up else references).items():
+            matches = match_features(one.features_for(close_up), features)
             flat_px = prior.undistort_pixels(matches.xy_px)
             seen = np.flatnonzero(np.isfinite(flat_px).all(1))
             matches, flat_px = matches.only(seen), flat_px[seen]
-            board_mm = one.calibration.board_mm
-            agreed = find_consensus(matches, flat_px, max(frame.size_px), board_mm)
+            agreed = find_consensus(matches, flat_px, frame.size_px, one.calibration.board_mm)
             if agreed is not None:
-                return _Matched(k, agreed, features)
+                return _Matched(k, agreed, features, close_up)
     return None
+
+
+def _finest(references: Mapping[int, Reference]) -> dict[int, Reference]:
+    """The photos that show the middle of the board largest."""
+    by_scale = sorted(references.items(), key=lambda one: one[1].mm_per_px)
+    return dict(by_scale[:MAX_CLOSE_UP_REFERENCES])
 
 
 def _fit_to_all(
@@ -155,10 +180,12 @@ def _fit_to_all(
     first = references[matched.number].calibration
     known = {matched.number: places_in(first, matched.agreed)}
     fit = fit_to_ground(prior, known, (), start_on_ground(prior, known[matched.number], first.bow))
-    for k, one in references.items():
+    asked = _finest(references) if matched.close_up else references
+    for k, one in asked.items():
         if k == matched.number:
             continue
-        matches = places_in(one.calibration, match_features(one.features, matched.features))
+        ground = one.features_for(matched.close_up)
+        matches = places_in(one.calibration, match_features(ground, matched.features))
         agreeing = agreeing_with(fit.state, matches, reach_px)
         if len(agreeing) >= MIN_MATCHES:
             known[k] = agreeing
