@@ -1,5 +1,6 @@
 """Advice on another photo comes true: the imagined photo leaves the doubt that was promised."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +16,9 @@ from overruler.vision.fusion.next_photo import advise_photo
 PAIR: list[Truth] = [(200.0, 250.0, 0.0, 27.0), (700.0, 380.0, 0.0, 27.0)]
 
 
-def report(scale: float, light: Light | None = None) -> Report:
+def report(scale: float, light: Light | None = None, pair: Sequence[Truth] = PAIR) -> Report:
     """A photo from the near side that fits both bases badly along its view."""
-    photo = see(0, camera_from(0.0), PAIR)
+    photo = see(0, camera_from(0.0), pair)
     photo = replace(photo, calibration=replace(photo.calibration, light=light))
     for detection in photo.detections:
         detection.covariance_mm2[:] = np.diag([0.04, scale])
@@ -37,6 +38,25 @@ def test_an_open_ruling_gets_advice_with_its_effect() -> None:
     assert advice is not None
     assert advice.text == f"a photo from {advice.place} would reduce the doubt between p01 and p02"
     assert advice.after_mm < 0.7 * advice.before_mm
+
+
+def test_bases_close_together_in_a_photo_from_afar_ask_for_a_close_up() -> None:
+    near: list[Truth] = [(420.0, 280.0, 0.0, 27.0), (520.0, 310.0, 0.0, 27.0)]
+    advice = advise_photo(report(1.0, pair=near), [ruling(0.6, 0.9)])
+    assert advice is not None
+    assert advice.text == "a close-up of both would reduce the doubt between p01 and p02"
+    assert 0.05 < advice.after_mm < 0.5 * advice.before_mm
+
+
+def test_what_this_photo_does_not_know_of_sizes_does_not_make_another_photo_exact() -> None:
+    """Another photo tells the size as well: its own fit errs as it would without that doubt."""
+    plain, unknown = report(4.0), report(4.0)
+    for detection in unknown.detections:
+        detection.unmodelled_mm2[:] = detection.covariance_mm2
+    promised, other = (advise_photo(one, [ruling(0.6)]) for one in (plain, unknown))
+    assert promised is not None
+    assert other is not None
+    assert other.after_mm == pytest.approx(promised.after_mm)
 
 
 def test_the_doubt_that_would_shrink_is_the_one_that_the_ruling_tells() -> None:

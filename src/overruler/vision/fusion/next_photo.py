@@ -1,7 +1,7 @@
-"""From where another photo would help: the doubt of a distance that it would leave, by side.
+"""From where another photo would help: the doubt of a distance that it would leave.
 
 The photo is imagined: a camera like the report's own, as far away and as tilted, on another side of
-the table. It sees both bases, and fits them as well as this photo does.
+the table, or close by on the same side. It sees both bases, and fits them as well as this photo does.
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,17 @@ import numpy as np
 
 from overruler.calibration import Advice, Calibration
 from overruler.detections import Detection
-from overruler.geometry.camera import Camera
-from overruler.geometry.pose import Array, Pose
+from overruler.geometry.pose import Array
+from overruler.geometry.relief import relief_displacement_per_mm
 from overruler.records import MovedRecord
 from overruler.report import Report
 from overruler.units import SIGMAS_95
 from overruler.verdict import CERTAIN, Verdict
 from overruler.vision.contours.shading import common_shade_mm
+from overruler.vision.fusion.close_up import aim_camera, imagine_close_up
 from overruler.vision.fusion.table_errors import shared_covariance_mm2
 from overruler.vision.fusion.to_scene import FLAGS_OF_TABLE
+from overruler.vision.hanging.ground_fit import GROUND_HEIGHT_SIGMA_MM
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 SIDES = (
@@ -28,6 +30,8 @@ SIDES = (
 )
 """Headings in which cameras look over the board, in degrees counter-clockwise from +x, and the sides
 of the board on which they stand."""
+CLOSE_BY = "close by"
+"""The place of a close-up of both bases."""
 MAX_REMAINING_SHARE = 0.7
 """A photo is advised if at most this share of the doubt remains."""
 MIN_GAIN_MM = 0.1
@@ -77,20 +81,28 @@ def _advise_for(report: Report, first: int, second: int) -> Advice | None:
         [end.base for end in ends],
     )
     shared = table + _shade_of_both(report.calibration, ends)
-    own = _positive(before - shared)
-    options = []
-    for heading_deg, place in SIDES:
-        calibration = _seen_from(report.calibration, heading_deg)
-        added = _covariance_of(calibration, report, ends)
-        after = np.linalg.inv(np.linalg.inv(own) + np.linalg.inv(added)) + shared
-        options.append((_sigma(gradient, after), place))
+    options = [
+        (_sigma(gradient, _joined(before, shared, _from_side(report, ends, heading_deg))), place)
+        for heading_deg, place in SIDES
+    ]
+    close = _from_close_by(report, ends)
+    if close is not None:
+        as_here = shared + _camera_covariance(report.calibration, _imagined(report, ends))
+        options.append((_sigma(gradient, _joined(before, as_here, close)), CLOSE_BY))
     best_mm, place = min(options)
     before_mm = _sigma(gradient, before)
     if best_mm > MAX_REMAINING_SHARE * before_mm:
         return None
     names = [report.scene.pieces[k].id for k in (first, second)]
-    text = f"a photo from {place} would reduce the doubt between {names[0]} and {names[1]}"
+    photo = "a close-up of both" if place == CLOSE_BY else f"a photo from {place}"
+    text = f"{photo} would reduce the doubt between {names[0]} and {names[1]}"
     return Advice(text, before_mm, best_mm, place)
+
+
+def _joined(before: Array, shared: Array, added: Array) -> Array:
+    """(4, 4): covariance by this photo and another one, which `shared` of the errors leave alike."""
+    own = _positive(before - shared)
+    return np.asarray(np.linalg.inv(np.linalg.inv(own) + np.linalg.inv(added)) + shared)
 
 
 def _shade_of_both(calibration: Calibration, ends: Sequence[Detection]) -> Array:
@@ -128,31 +140,59 @@ def _seen_from(calibration: Calibration, heading_deg: float) -> Calibration:
     away_mm = max(float(np.hypot(arm[0], arm[1])), least_mm)
     x, y = np.cos(np.radians(heading_deg)), np.sin(np.radians(heading_deg))
     eye = middle + np.array([-away_mm * x, -away_mm * y, height_mm])
-    return replace(calibration, camera=_aimed(camera, eye, middle))
+    return replace(calibration, camera=aim_camera(camera, eye, middle))
 
 
-def _aimed(camera: Camera, eye_mm: Array, at_mm: Array) -> Camera:
-    forward = (at_mm - eye_mm) / np.linalg.norm(at_mm - eye_mm)
-    right = np.cross(forward, [0.0, 0.0, 1.0])
-    right = right / np.linalg.norm(right)
-    rotation = np.stack([right, np.cross(forward, right), forward])
-    return Camera(camera.matrix, camera.distortion, Pose(rotation, -rotation @ eye_mm))
+def _from_side(report: Report, ends: Sequence[Detection], heading_deg: float) -> Array:
+    """(4, 4): covariance of both bases in a like photo taken while looking in a heading."""
+    calibration = _seen_from(report.calibration, heading_deg)
+    sightings = _imagined(replace(report, calibration=calibration), ends)
+    return _camera_covariance(calibration, sightings) + _own_covariance(sightings)
 
 
-def _covariance_of(calibration: Calibration, report: Report, ends: Sequence[Detection]) -> Array:
-    """(4, 4): covariance of two bases in a photo that is not there yet."""
-    photo = SeenPhoto(0, report.frame, calibration, ())
+def _from_close_by(report: Report, ends: Sequence[Detection]) -> Array | None:
+    """(4, 4): what a close-up adds to the errors of this photo's camera; None where none helps."""
+    places = np.array([[*end.xy_mm, end.z_mm] for end in ends])
+    calibration = imagine_close_up(report.calibration, report.frame, places)
+    if calibration is None:
+        return None
+    sightings = _imagined(replace(report, calibration=calibration), ends)
+    relief = [
+        relief_displacement_per_mm(report.calibration.camera, end.xy_mm, end.z_mm) for end in ends
+    ]
+    by_height = GROUND_HEIGHT_SIGMA_MM * np.concatenate(relief)
+    added = _camera_covariance(calibration, sightings) + _own_covariance(sightings)
+    return np.asarray(added + np.outer(by_height, by_height))
+
+
+def _imagined(report: Report, ends: Sequence[Detection]) -> list[Sighting]:
+    """Two bases as a photo that is not there yet shows them."""
+    photo = SeenPhoto(0, report.frame, report.calibration, ())
     sightings = []
     for end in ends:
-        scale = float(calibration.camera.mm_per_px(np.array([*end.xy_mm, end.z_mm])))
-        jacobian = calibration.camera.board_point_jacobian(np.array([*end.xy_mm, end.z_mm]))
+        place = np.array([*end.xy_mm, end.z_mm])
+        sigma_mm = FIT_SIGMA_PX * float(report.calibration.camera.mm_per_px(place))
+        jacobian = report.calibration.camera.board_point_jacobian(place)
         fit = replace(
-            end, covariance_mm2=np.eye(2) * (FIT_SIGMA_PX * scale) ** 2, d_xy_d_camera=jacobian
+            end,
+            covariance_mm2=np.eye(2) * sigma_mm**2,
+            unmodelled_mm2=np.zeros((2, 2)),
+            d_xy_d_camera=jacobian,
         )
         sightings.append(Sighting(photo, fit))
+    return sightings
+
+
+def _camera_covariance(calibration: Calibration, sightings: Sequence[Sighting]) -> Array:
+    """(4, 4): covariance of two bases by the camera alone."""
     jacobian = np.concatenate([one.jacobian_at(one.detection.z_mm) for one in sightings])
-    covariance = jacobian @ calibration.covariances.usual @ jacobian.T
+    return np.asarray(jacobian @ calibration.covariances.usual @ jacobian.T)
+
+
+def _own_covariance(sightings: Sequence[Sighting]) -> Array:
+    """(4, 4): covariance of two bases by their fits alone."""
+    covariance = np.zeros((4, 4))
     for k, one in enumerate(sightings):
         two = slice(2 * k, 2 * k + 2)
-        covariance[two, two] += one.own_covariance_mm2(rare=False)
-    return np.asarray(covariance)
+        covariance[two, two] = one.own_covariance_mm2(rare=False)
+    return covariance

@@ -249,11 +249,9 @@ def _usual_colour(frame: Frame, calibration: Calibration) -> Floats:
     width, height = calibration.board_mm
     x, y = np.meshgrid(np.linspace(0, width, BOARD_STEPS), np.linspace(0, height, BOARD_STEPS))
     pixels = calibration.camera.project(np.stack([x, y, np.zeros_like(x)], -1).reshape(-1, 3))
-    inside = np.isfinite(pixels).all(1)
+    inside = ((pixels > -0.5) & (pixels < np.array(frame.size_px) - 0.5)).all(1)
     columns, rows = np.rint(pixels[inside]).astype(int).T
-    seen = (columns >= 0) & (rows >= 0)
-    seen &= (columns < frame.size_px[0]) & (rows < frame.size_px[1])
-    colours = frame.pixels[rows[seen], columns[seen]].astype(np.float32) / 255
+    colours = frame.pixels[rows, columns].astype(np.float32) / 255
     if not len(colours):
         return np.zeros(3, np.float32)
     lab = cv2.cvtColor(colours[None], cv2.COLOR_BGR2Lab)[0]

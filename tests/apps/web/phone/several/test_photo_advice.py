@@ -15,6 +15,7 @@ from tests.reports import RULINGS, report
         ("the right", "from the side to your right"),
         ("the far left", "from the far corner to your left"),
         ("the far side", "from the opposite side"),
+        ("close by", "of both from close by"),
     ],
 )
 def test_the_way_is_told_from_where_the_first_photo_was_taken(

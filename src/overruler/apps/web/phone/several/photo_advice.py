@@ -6,7 +6,7 @@ from typing import Any
 from overruler.report import Report
 from overruler.units import SIGMAS_95
 from overruler.verdict import Verdict
-from overruler.vision.fusion.next_photo import SIDES, advise_photo
+from overruler.vision.fusion.next_photo import CLOSE_BY, SIDES, advise_photo
 
 SETTLING_SIGMAS = 3.3
 """A margin of so many σ settles a ruling: that is more certain than 0.999."""
@@ -24,14 +24,21 @@ def advice_json(report: Report, verdict: Verdict) -> dict[str, Any] | None:
     advice = advise_photo(report, [verdict])
     if advice is None:
         return None
-    heading_deg = {place: heading for heading, place in SIDES}[advice.place]
     margin_mm = abs(verdict.margin_mm) if verdict.margin_mm is not None else 0.0
     return {
-        "way": WAYS[_eighths_between(_heading_deg(report), heading_deg)],
+        "way": _way(report, advice.place),
         "before_mm": round(SIGMAS_95 * advice.before_mm, 2),
         "after_mm": round(SIGMAS_95 * advice.after_mm, 2),
         "settles": margin_mm > SETTLING_SIGMAS * advice.after_mm,
     }
+
+
+def _way(report: Report, place: str) -> str:
+    """How whoever took the report's photo gets to a place that is advised."""
+    if place == CLOSE_BY:
+        return "of both from close by"
+    heading_deg = {name: heading for heading, name in SIDES}[place]
+    return WAYS[_eighths_between(_heading_deg(report), heading_deg)]
 
 
 def _heading_deg(report: Report) -> float:
