@@ -7,6 +7,9 @@ from overruler.board import Board
 from overruler.calibration import Calibration, Problem, calibration_to_json
 from overruler.detections import DetectedRuler, Detection, RaisedArea
 from overruler.frame import Frame
+from overruler.geometry.camera import Camera
+from overruler.geometry.covariance import Covariance, RareAlternative
+from overruler.geometry.pose import Array
 from overruler.scene import Scene
 from overruler.units import format_count
 from overruler.verdict import Verdict
@@ -21,6 +24,32 @@ class TablePhoto:
 
     frame: Frame
     calibration: Calibration
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointErrors:
+    """How the places of a scene's N pieces err together with the cameras of its P photos.
+
+    The rows are x and y of each piece in mm, the 17 of each photo's camera and bow (`Covariances`), and
+    17 of the camera that stands for the map of the markers.
+    """
+
+    usual: Array
+    """(2 N + 17 P + 17, 2 N + 17 P + 17): covariance on a table that is as its board file says."""
+    rare: Array
+    """The same with every term of the error budget at its largest."""
+    rare_probability: float
+    """Probability that the rare one holds; 1 where it surely does."""
+    map_cameras: tuple[Camera, Camera] | None = None
+    """Cameras by which the map's error moves places, usual and rare; None for exact markers."""
+
+    def of_places(self, count: int) -> Covariance:
+        """The joint covariance of the `count` pieces, with its rare alternative."""
+        rare = Covariance(self.rare[: 2 * count, : 2 * count].tolist())
+        if self.rare_probability == 1.0:
+            return rare
+        usual = self.usual[: 2 * count, : 2 * count].tolist()
+        return Covariance(usual, RareAlternative(self.rare_probability, rare))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +73,8 @@ class Report:
     """What may be bases but is not likely to: only other photos can tell."""
     photos: tuple[TablePhoto, ...] = ()
     """All photos where there are several, the report's own first."""
+    errors: JointErrors | None = None
+    """The joint errors of pieces and photos where there are several."""
 
     def __repr__(self) -> str:
         return f"<Report on {self.frame.name}: {format_count(len(self.scene.pieces), 'piece')}>"

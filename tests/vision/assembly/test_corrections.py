@@ -8,12 +8,13 @@ import pytest
 
 from overruler.bases import Base
 from overruler.board import Board
+from overruler.calibration import JOINT_SIZE
 from overruler.errors import BadInput
 from overruler.fixes import Fix, read_fixes
 from overruler.geometry.covariance import Covariance
 from overruler.reading import Node
 from overruler.referee import Referee
-from overruler.report import Report, TablePhoto
+from overruler.report import JointErrors, Report, TablePhoto
 from overruler.scene import Piece, Scene, Terrain
 from overruler.vision.assembly.corrections import apply_corrections
 from synthetic.flat_table import Plinth
@@ -324,7 +325,14 @@ def test_names_and_removals_keep_the_doubt_that_several_photos_gave(report: Repo
     count = len(report.scene.pieces)
     known = Covariance((np.eye(2 * count) * 0.04 + 0.01).tolist())
     photos = (TablePhoto(report.frame, report.calibration),) * 2
-    fused = replace(report, scene=replace(report.scene, covariance=known), photos=photos)
+    errors = np.zeros((2 * count + 3 * JOINT_SIZE,) * 2)
+    errors[: 2 * count, : 2 * count] = known.array
+    fused = replace(
+        report,
+        scene=replace(report.scene, covariance=known),
+        photos=photos,
+        errors=JointErrors(errors, errors, rare_probability=1.0),
+    )
     name = {"do": "name", "id": "p02", "new_id": "Vader"}
     after = fixed(fused, name, {"do": "remove", "id": "p01"}).scene.covariance
     assert after is not None

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evaluate.drawn.views import BOARD_MM, NO_BUDGET
 from overruler.bases import Base
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, TableBow
 from overruler.detections import Detection
 from overruler.errors import BadInput
 from overruler.fixes import CLICK_SIGMA_PX, read_fixes
@@ -20,6 +21,10 @@ from overruler.vision.assembly import pointed_at
 from overruler.vision.assembly.corrections import apply_corrections
 from overruler.vision.detection.near_point import place_by_hand
 from tests.vision.fusion.test_look_at_all import measure, table
+
+SCALE_SHARE = 0.01
+"""Large, so that the print's scale outweighs a finger."""
+BOW = TableBow(np.array(BOARD_MM) / 2, np.array(BOARD_MM) / 2, np.array([4.0, 0.0]))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +64,56 @@ def test_pieces_that_nobody_touched_keep_place_and_joint_doubt(report: Report) -
     assert len(moved.extra["images"]) == 3
     block = np.array(covariance_of(after).cross_covariance(now["p03"], now["p03"]))
     assert np.sqrt(np.trace(block)) > 1  # two pixels of a finger
-    assert covariance_of(after).cross_covariance(now["p03"], now["p01"]) == ((0, 0), (0, 0))
+
+
+def test_a_piece_placed_anew_shares_the_errors_of_the_table() -> None:
+    """A print too large moves the two sides of a board apart: distances are no surer than its scale."""
+    budget = replace(NO_BUDGET, scale_share=SCALE_SHARE, specified_scale_share=SCALE_SHARE)
+    photos = [replace(one, calibration=replace(one.calibration, budget=budget)) for one in table(3)]
+    after = fixed(measure(photos), {"do": "move", "id": "p08", "xy_mm": [880, 300]})
+    after = fixed(after, {"do": "move", "id": "p07", "xy_mm": [860, 200]})
+    pieces = after.scene.pieces
+    for number in (6, 7):
+        apart_mm = np.hypot(
+            pieces[number].x_mm - pieces[0].x_mm, pieces[number].y_mm - pieces[0].y_mm
+        )
+        block = np.array(covariance_of(after).of_difference(0, number))
+        assert np.sqrt(block[0, 0]) > 0.95 * SCALE_SHARE * apart_mm
+    near = np.trace(covariance_of(after).of_difference(6, 7))
+    each = [np.trace(covariance_of(after).cross_covariance(k, k)) for k in (6, 7)]
+    assert near < 0.6 * sum(each)
+
+
+def test_a_piece_placed_anew_errs_with_those_that_its_photo_placed() -> None:
+    (photo,) = table(1)
+    after = fixed(measure([photo]), {"do": "move", "id": "p03", "xy_mm": [520, 160]})
+    places = [one.xy_mm for one in after.detections]
+    calibration = photo.calibration
+    jacobians = [calibration.camera.board_point_jacobian([*xy, 0.0]) for xy in places]
+    camera = calibration.covariance
+    for k in (0, 1, 3, 4, 5, 6, 7):
+        truth = jacobians[2] @ camera @ jacobians[k].T
+        assert np.array(covariance_of(after).cross_covariance(2, k)) == pytest.approx(
+            truth, rel=1e-3, abs=1e-5
+        )
+
+
+def test_a_turned_piece_stays_as_it_was_measured() -> None:
+    photos = [replace(one, calibration=replace(one.calibration, bow=BOW)) for one in table(3)]
+    bowed = measure(photos)
+    turned = fixed(bowed, {"do": "turn", "id": "p03", "heading_deg": 30})
+    assert covariance_of(turned).rows == covariance_of(bowed).rows
+    before, after = bowed.scene.pieces[2], turned.scene.pieces[2]
+    assert (after.x_mm, after.y_mm) == (before.x_mm, before.y_mm)
+    assert [one["seen"] for one in after.extra["images"]] == 3 * [True]
+
+
+def test_a_name_given_later_leaves_a_corrected_piece_on_the_bowed_table() -> None:
+    photos = [replace(one, calibration=replace(one.calibration, bow=BOW)) for one in table(3)]
+    moved = fixed(measure(photos), {"do": "move", "id": "p03", "xy_mm": [520, 160]})
+    named = fixed(moved, {"do": "name", "id": "p03", "new_id": "leader"})
+    placed = named.scene.pieces[2]
+    assert (placed.x_mm, placed.y_mm) == pytest.approx((520, 160), abs=0.01)
 
 
 def test_a_place_may_be_pointed_at_in_any_photo(report: Report) -> None:

@@ -103,7 +103,9 @@ def _build_report(state: _CorrectionState) -> Report:
     check_no_overlap(pieces)
     detections = tuple(piece.detection for piece in pieces)
     placed = [(one.former_id or one.id, one.detection, one.last_fix) for one in pieces]
-    flattened, covariance = place_jointly(report, placed)
+    flattened, covariance, errors = place_jointly(report, placed)
+    if errors is not None:  # detections of several photos lie on the bowed table
+        detections = flattened
     blocks = [covariance.cross_covariance(k, k) for k in range(len(pieces))]
     earlier = report.scene.extra.get("fixes", ())
     fixes = [*earlier, *(record.to_json() for record in state.log)]
@@ -115,7 +117,7 @@ def _build_report(state: _CorrectionState) -> Report:
         covariance=covariance if pieces else None,
         extra={**report.scene.extra, "fixes": fixes},
     )
-    return replace(report, detections=detections, scene=scene, verdicts=())
+    return replace(report, detections=detections, scene=scene, verdicts=(), errors=errors)
 
 
 def _build_piece(
@@ -200,7 +202,9 @@ def _resize_piece(state: _CorrectionState, fix: Fix) -> CorrectedPiece:
 def _turn_piece(state: _CorrectionState, fix: Fix) -> CorrectedPiece:
     piece = _find_piece(state, fix)
     turned = set_heading(state.report, piece.detection, fix.heading_deg or 0.0)
-    return _record_change(state, fix, piece, turned)
+    changed = replace(_record_change(state, fix, piece, turned), last_fix=piece.last_fix)
+    state.pieces[piece.id] = changed  # it stays where it was measured
+    return changed
 
 
 def _set_height(state: _CorrectionState, fix: Fix) -> CorrectedPiece:

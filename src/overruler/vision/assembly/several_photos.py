@@ -10,11 +10,10 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.errors import BadInput
 from overruler.fixes import Fix
-from overruler.geometry.covariance import Covariance, RareAlternative
-from overruler.geometry.pose import Array
+from overruler.geometry.covariance import Covariance
 from overruler.records import PhotoImageRecord
-from overruler.report import Report, TablePhoto
-from overruler.scene import Scene
+from overruler.report import JointErrors, Report, TablePhoto
+from overruler.vision.assembly.placed_anew import PlacedPiece, errors_after
 from overruler.vision.assembly.pointed_at import detect_at_point
 from overruler.vision.assembly.to_scene import image_record, position_covariance
 from overruler.vision.camera.table_bow import correct_detections_for_bow
@@ -89,65 +88,23 @@ def images_after(
 
 def place_jointly(
     report: Report, pieces: Sequence[tuple[str, Detection, Fix | None]]
-) -> tuple[tuple[Detection, ...], Covariance]:
-    """The detections of pieces and their covariance; without a fix of its place a piece stays.
+) -> tuple[tuple[Detection, ...], Covariance, JointErrors | None]:
+    """The detections of pieces and how they err together; without a fix of its place a piece stays.
 
     A piece is its id in the scene before, its detection, and the last fix of its place.
     """
-    if not report.photos:
+    if report.errors is None:
         all_flat = correct_detections_for_bow(report.calibration, [one for _, one, _ in pieces])
-        return all_flat, position_covariance(report.calibration, all_flat)
-    flattened: list[Detection] = []
-    placed: dict[str, Covariance] = {}
+        return all_flat, position_covariance(report.calibration, all_flat), None
+    before = {piece.id: k for k, piece in enumerate(report.scene.pieces)}
+    placed: list[PlacedPiece] = []
     for name, detection, fix in pieces:
         if fix is None:
-            flattened.append(detection)
+            placed.append(PlacedPiece(detection, before[name]))
             continue
         calibration = on_photo_of(report, fix).calibration
-        flat = correct_detections_for_bow(calibration, [detection])
-        placed[name] = position_covariance(calibration, flat)
-        flattened += flat
-    names = [name for name, _, _ in pieces]
-    return tuple(flattened), keep_joint_covariance(report.scene, names, placed)
-
-
-def keep_joint_covariance(
-    before: Scene, names: Sequence[str], placed: dict[str, Covariance]
-) -> Covariance:
-    """The joint covariance of pieces of which some are `placed` anew, each with its own covariance.
-
-    A piece placed anew shares no error with the others: that makes distances to it less sure than
-    they are, never surer.
-    """
-    if before.covariance is None:  # there were no pieces
-        return Covariance(_merge(Covariance(()), {}, names, placed).tolist())
-    old = {piece.id: k for k, piece in enumerate(before.pieces)}
-    rare = before.covariance.rare_alternative
-    usual_mm2 = _merge(before.covariance, old, names, placed)
-    if rare is None:
-        return Covariance(usual_mm2.tolist())
-    widest = {name: _widest(one) for name, one in placed.items()}
-    rare_mm2 = _merge(rare.covariance, old, names, widest)
-    alternative = replace(rare, covariance=Covariance(rare_mm2.tolist()))
-    return Covariance(usual_mm2.tolist(), alternative)
-
-
-def _widest(one: Covariance) -> Covariance:
-    alternative: RareAlternative | None = one.rare_alternative
-    return one if alternative is None else alternative.covariance
-
-
-def _merge(
-    before: Covariance, old: dict[str, int], names: Sequence[str], placed: dict[str, Covariance]
-) -> Array:
-    """(2N, 2N): rows of the pieces that stayed, and blocks of those placed anew."""
-    merged = np.zeros((2 * len(names), 2 * len(names)))
-    stayed = [k for k, name in enumerate(names) if name not in placed]
-    to = np.ravel([[2 * k, 2 * k + 1] for k in stayed]).astype(int)
-    source = np.ravel([[2 * old[names[k]], 2 * old[names[k]] + 1] for k in stayed]).astype(int)
-    merged[np.ix_(to, to)] = before.array[np.ix_(source, source)]
-    for k, name in enumerate(names):
-        if name in placed:
-            two = slice(2 * k, 2 * k + 2)
-            merged[two, two] = placed[name].array
-    return merged
+        (flat,) = correct_detections_for_bow(calibration, [detection])
+        placed.append(PlacedPiece(flat, None, fix.photo_index))
+    calibrations = [photo.calibration for photo in report.photos]
+    errors = errors_after(report.errors, calibrations, placed)
+    return tuple(one.detection for one in placed), errors.of_places(len(placed)), errors

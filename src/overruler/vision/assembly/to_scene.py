@@ -105,12 +105,10 @@ def _joint_covariance(
     if not detections:
         return np.zeros((0, 0))
     budget = calibration.budget
-    jacobian = np.concatenate([_table_jacobian(calibration, one) for one in detections])
+    jacobian = np.concatenate([place_jacobian(calibration, one) for one in detections])
     xy = np.stack([detection.xy_mm for detection in detections])
-    by_scale = (xy - np.array(calibration.board_mm) / 2).ravel()
     covariance = jacobian @ calibration.joint_covariance @ jacobian.T
-    covariance += budget.scale_share**2 * np.outer(by_scale, by_scale)
-    covariance += calibration.doubt.covariance_mm2(by_scale.reshape(-1, 2))
+    covariance += table_covariance(calibration, xy)
     for k, detection in enumerate(detections):
         by_height = budget.height_mm * relief_displacement_per_mm(
             calibration.camera, detection.xy_mm, detection.z_mm
@@ -124,7 +122,15 @@ def _joint_covariance(
     return np.asarray((covariance + covariance.T) / 2)
 
 
-def _table_jacobian(calibration: Calibration, detection: Detection) -> Array:
+def table_covariance(calibration: Calibration, xy_mm: Array) -> Array:
+    """(2N, 2N) in mm²: by the print's scale and the table's misfit, at places (N, 2)."""
+    from_centre = xy_mm - np.array(calibration.board_mm) / 2
+    flat = from_centre.ravel()
+    by_scale = calibration.budget.scale_share**2 * np.outer(flat, flat)
+    return np.asarray(by_scale + calibration.doubt.covariance_mm2(from_centre))
+
+
+def place_jacobian(calibration: Calibration, detection: Detection) -> Array:
     """How a detection's place moves with the camera's parameters and the table's bow: (2, P)."""
     by_bow = place_jacobian_bow(calibration, detection.xy_mm, detection.z_mm)
     return np.column_stack([detection.d_xy_d_camera, by_bow])

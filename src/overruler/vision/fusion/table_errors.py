@@ -6,8 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from overruler.bases import Base
-from overruler.calibration import Calibration
+from overruler.calibration import CAMERA_SIZE, JOINT_SIZE, Calibration
+from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.vision.assembly.to_scene import table_covariance
 from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.pairing.sighting import SeenPhoto
 
@@ -19,10 +21,7 @@ their pixels count twice."""
 def shared_covariance_mm2(calibration: Calibration, xy_mm: Array, bases: Sequence[Base]) -> Array:
     """(2 N, 2 N): by the print's scale, the table's misfit, and each base's own size."""
     budget = calibration.budget
-    from_centre = xy_mm - np.array(calibration.board_mm) / 2
-    flat = from_centre.ravel()
-    covariance = budget.scale_share**2 * np.outer(flat, flat)
-    covariance += calibration.doubt.covariance_mm2(from_centre)
+    covariance = table_covariance(calibration, xy_mm)
     for k, base in enumerate(bases):
         corner_mm = budget.corner_mm if base.shape == "rectangle" else 0.0
         edge_mm = float(np.hypot(budget.diameter_mm / 2, corner_mm))
@@ -31,19 +30,25 @@ def shared_covariance_mm2(calibration: Calibration, xy_mm: Array, bases: Sequenc
     return np.asarray(covariance)
 
 
-def map_covariance_mm2(calibrations: Sequence[Calibration], xyz_mm: Array, rare: bool) -> Array:
-    """(2 N, 2 N): by the places of markers that were measured in photos, at places (N, 3).
+def map_error(
+    calibrations: Sequence[Calibration], xyz_mm: Array, rare: bool
+) -> tuple[Camera, Array]:
+    """A camera (17, 17) that errs as the map of the markers moves places (N, 3).
 
     All photos hang on one map of the markers. Its error is part of each camera's, and the surest
     camera has little else.
     """
     options = []
     for calibration in calibrations:
-        jacobian = np.concatenate(list(calibration.camera.board_point_jacobian(xyz_mm)))
+        jacobian = calibration.camera.board_point_jacobian(xyz_mm).reshape(-1, CAMERA_SIZE)
         covariances = calibration.covariances
-        camera = (covariances.rare if rare else covariances.usual)[:15, :15]
-        options.append(jacobian @ camera @ jacobian.T)
-    return np.asarray(MAP_VARIANCE_FACTOR * min(options, key=np.trace))
+        covariance = np.zeros((JOINT_SIZE, JOINT_SIZE))
+        camera = (covariances.rare if rare else covariances.usual)[:CAMERA_SIZE, :CAMERA_SIZE]
+        covariance[:CAMERA_SIZE, :CAMERA_SIZE] = MAP_VARIANCE_FACTOR * camera
+        size = float(np.trace(jacobian @ camera @ jacobian.T))
+        options.append((size, calibration.camera, covariance))
+    _, camera_of_map, least = min(options, key=lambda one: one[0])
+    return camera_of_map, least
 
 
 def share_table_doubt(photos: Sequence[SeenPhoto]) -> list[SeenPhoto]:

@@ -9,29 +9,23 @@ import numpy as np
 from overruler.calibration import calibration_to_json
 from overruler.detections import Detection, RaisedArea, ruler_to_json
 from overruler.games import DEFAULT_GAME
-from overruler.geometry.covariance import Covariance, RareAlternative
 from overruler.geometry.pose import Array
 from overruler.pieces import SURE_PROBABILITY
 from overruler.records import MovedRecord, PieceRecord
 from overruler.report import Report, TablePhoto
 from overruler.scene import Piece, Scene, Table
-from overruler.vision.assembly.flag_doubts import rare_probability
 from overruler.vision.assembly.several_photos import images_in
 from overruler.vision.assembly.to_scene import to_piece, to_terrain
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.fusion.fuse import FusedBase, FusedTable
 from overruler.vision.fusion.heading import fuse_headings
-from overruler.vision.fusion.table_errors import map_covariance_mm2, shared_covariance_mm2
+from overruler.vision.fusion.joint_errors import joint_errors
 from overruler.vision.pairing.levels import Level
 from overruler.vision.pairing.seen_rulers import distinct_rulers
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 MIN_TOP_MM = 4.0
 """Lowest height of a top in a scene: lower ones are cards and mats."""
-
-
-FLAGS_OF_TABLE = frozenset({"scale_disagrees", "marker_size", "ruler_disagrees"})
-"""Problems of the table or its print, which no other photo of it can lack."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +45,8 @@ def report_fused(
     first, fused = photos[0], _doubt_moved(fused)
     order = np.argsort(fused.fit.xy_mm[:, 0], kind="stable").tolist()
     placed = [_place(fused, k, photos) for k in order]
-    covariance = _joint_covariance(fused, order, photos, on_map)
+    errors = joint_errors(fused, order, photos, on_map)
+    covariance = errors.of_places(len(order))
     digits = max(2, len(str(len(order))))
     names = [f"p{k + 1:0{digits}}" for k in range(len(order))]
     pieces = tuple(
@@ -75,6 +70,7 @@ def report_fused(
         rulers=distinct_rulers(photos),
         areas=areas,
         photos=tuple(TablePhoto(photo.frame, photo.calibration) for photo in photos),
+        errors=errors,
     )
 
 
@@ -169,38 +165,6 @@ def _place(fused: FusedTable, k: int, photos: Sequence[SeenPhoto]) -> _PlacedPie
     )
     camera = photos[0].calibration.camera
     return _PlacedPiece(base, reproject_outline(camera, detection), z_sigma)
-
-
-def _joint_covariance(
-    fused: FusedTable, order: Sequence[int], photos: Sequence[SeenPhoto], on_map: bool
-) -> Covariance:
-    """The covariance of all pieces in order, with its rare alternative.
-
-    `on_map` says that the markers' places were measured in photos.
-    """
-    if not order:
-        return Covariance(())
-    calibration = photos[0].calibration
-    bases = [fused.bases[k].base for k in order]
-    xy = fused.fit.xy_mm[order]
-    columns = np.ravel([[2 * k, 2 * k + 1] for k in order])
-    square = np.ix_(columns, columns)
-    rare_mm2 = fused.fit.rare_mm2[square] + shared_covariance_mm2(calibration, xy, bases)
-    calibrations = [photo.calibration for photo in photos]
-    xyz = np.column_stack([xy, fused.fit.z_mm[order]])
-    if on_map:
-        rare_mm2 = rare_mm2 + map_covariance_mm2(calibrations, xyz, rare=True)
-    rare = Covariance(rare_mm2.tolist())
-    flags = {problem.flag for photo in photos for problem in photo.calibration.problems}
-    if all(photo.is_off for photo in photos) or flags & FLAGS_OF_TABLE:
-        return rare
-    sound = [photo for photo in photos if not photo.is_off]
-    probability = max(rare_probability(photo.calibration.problems) for photo in sound)
-    specified = calibration.as_specified
-    usual_mm2 = fused.fit.usual_mm2[square] + shared_covariance_mm2(specified, xy, bases)
-    if on_map:
-        usual_mm2 = usual_mm2 + map_covariance_mm2(calibrations, xyz, rare=False)
-    return Covariance(usual_mm2.tolist(), RareAlternative(probability, rare))
 
 
 def _to_piece(one: _PlacedPiece, name: str, covariance: Any, photos: Sequence[SeenPhoto]) -> Piece:
