@@ -87,6 +87,15 @@ def test_shares_of_the_farthest_part_agree_with_draws(a: str, b: str, doubt: str
     ) == pytest.approx(0.4, abs=0.01)
 
 
+def test_an_interval_that_ends_where_the_search_starts_has_its_other_end_elsewhere() -> None:
+    """A base that lies on the line just now is within it over its own width, and not only there."""
+    first, second = Ellipse((0.0, 0.0), 30.0, 20.0, 0.0), Disc((40.0, 0.0), 10.0)
+    line = gap(first, second).distance_mm
+    slices = slice_gaussian(((900.0, 0.0), (0.0, 0.0)), (1.0, 0.0), line)
+    ((low, high),) = intervals_within_distance(slices, first, second, line)
+    assert (low, high) == pytest.approx((-80, 0), abs=1e-6)
+
+
 def test_a_doubt_larger_than_the_bases_reaches_past_them() -> None:
     """Displaced by more than its own size a base may come to lie on the far side, and apart again."""
     doubt: Matrix2 = ((900.0, 0.0), (0.0, 900.0))

@@ -83,6 +83,18 @@ def test_within_is_as_sure_as_draws_say(kind: str, key: float) -> None:
     assert verdict.probability["true"] == pytest.approx(expected, abs=0.005)
 
 
+def test_wholly_within_hardly_more_than_the_base_itself_is_as_sure_as_draws_say() -> None:
+    """The places from which all of a base is within a short line of its like fill a small circle."""
+    pieces = [disc("a", 0, 0, 100), disc("b", 3, 0, 100)]
+    found = scene(pieces, 8.0 * np.eye(4))
+    shifts_mm = np.random.default_rng(4).normal(size=(1_000_000, 2)) * 4 + [3, 0]
+    expected = float(np.mean(np.hypot(*shifts_mm.T) <= 0.197 * 25.4))
+    asked = {"question": "wholly_within", "from": "a", "to": "b", "distance_in": 0.197}
+    verdict = ask(found, asked)
+    assert verdict.probability is not None
+    assert verdict.probability["true"] == pytest.approx(expected, abs=0.004)
+
+
 def test_engaged_is_as_sure_as_draws_say_and_height_settles_it() -> None:
     line_mm = 25.4
     pieces = [

@@ -33,6 +33,9 @@ SLICED_SIGMAS = 5.0
 """Half the width across the gap that the slices cover, in σ."""
 SLICES_PER_SLANT = 20
 """Slices for an edge that shifts by one σ of a slice from one side of the Gaussian to the other."""
+MAX_SLOPE = 10.0
+"""Largest slope of an edge that counts: a round region that ends between the slices has no larger one
+that matters."""
 ROOT_TOLERANCE_MM = 1e-8
 """Accuracy of an interval's ends, in mm."""
 NEWTON_STEPS = 60
@@ -77,7 +80,7 @@ def slice_gaussian(
     """Slice a Gaussian along `normal`, or along its own long axis if that needs fewer slices.
 
     The region whose probability is wanted has an edge across `normal`, or at a `slope` to that. The
-    edge bends no tighter than a circle of radius `bend_mm`. The less the edge moves from one slice
+    edge bends no tighter than a circle of radius `bend_mm`, 0 for any bend. The less the edge moves from one slice
     to the next, the fewer are needed.
     """
     axis = _long_axis(covariance)
@@ -122,8 +125,7 @@ class _Slicing(NamedTuple):
             return cls(u, math.sqrt(max(variance_along, 0.0)), 0.0, 0.0, 1)
         lean = mixed / variance_across
         along = math.sqrt(max(variance_along - lean * mixed, 0.0))
-        bend = SLICED_SIGMAS * across / max(bend_mm, across)
-        slant = (abs(lean) + slope + bend) * across
+        slant = (abs(lean) + slope + _steepest_slope(bend_mm, SLICED_SIGMAS * across)) * across
         return cls(u, along, across, lean, _slice_count(slant, along))
 
     def sliced_gaussian(self) -> SlicedGaussian:
@@ -134,6 +136,12 @@ class _Slicing(NamedTuple):
             v = z * self.sigma_across_mm
             slices.append((weight, v, self.regression_slope * v))
         return SlicedGaussian(self.u, self.sigma_along_mm, tuple(slices))
+
+
+def _steepest_slope(bend_mm: float, reach_mm: float) -> float:
+    """Return the slope of a circle's edge at `reach_mm` aside of its middle, at most `MAX_SLOPE`."""
+    run = math.sqrt(max(bend_mm * bend_mm - reach_mm * reach_mm, 0.0))
+    return reach_mm / max(run, reach_mm / MAX_SLOPE)
 
 
 def _slice_count(slant_mm: float, sigma_mm: float) -> int:
@@ -215,14 +223,15 @@ class _IntervalSearch:
         for _ in range(NEWTON_STEPS):
             found = self.measure(along, v)
             excess = found.distance_mm - self.line_mm
-            if abs(excess) <= ROOT_TOLERANCE_MM:
-                break
             px, py = found.from_point
             qx, qy = found.to_point
             dx, dy = qx - px, qy - py
             size = math.hypot(dx, dy)
             slope = (dx * ux + dy * uy) / size if size and found.distance_mm > 0 else 0.0
-            if side * slope > 1e-9:
+            on_side = side * slope > 1e-9  # else the start may be the end on the other side
+            if abs(excess) <= ROOT_TOLERANCE_MM and (on_side or started_far):
+                break
+            if on_side:
                 along -= excess / slope
             elif not started_far:  # from far outside, every step leads back to the edge
                 along, started_far = side * self._start_distance_mm(), True

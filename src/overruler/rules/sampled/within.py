@@ -9,7 +9,7 @@ from overruler.geometry.gap_probability import (
     intervals_within_distance,
     slice_gaussian,
 )
-from overruler.geometry.shapes import Point, Polygon
+from overruler.geometry.shapes import Disc, Point, Polygon
 from overruler.rules.measure import Measure
 from overruler.rules.sampling import ClosestCandidate, max_relative_shift_mm
 from overruler.rules.uncertainty import closest_candidates, distance_uncertainty
@@ -40,7 +40,7 @@ def probability_within(
     candidates = closest_candidates(scene, measure)
     one_pair = len(measure.pairs) == 1 and len(candidates) == 1
     if one_pair and len(measure.pairs[0].b.parts) == 1 and scene.covariance:
-        slices = _slice_displacement(scene.covariance, candidates[0])
+        slices = _slice_displacement(scene.covariance, candidates[0], upper_mm)
         return _pair_probability_within(slices, candidates[0], lower_mm, upper_mm)
     near_lower = lower_mm is not None and measure.distance_mm - lower_mm <= reach
     linear = probability_all_between(
@@ -93,12 +93,28 @@ def _pair_probability_within(
     return max(slices.probability_inside(inside) - slices.probability_inside(both), 0.0)
 
 
-def _slice_displacement(covariance: Covariance, pair: ClosestCandidate) -> SlicedGaussian:
+def _slice_displacement(
+    covariance: Covariance, pair: ClosestCandidate, upper_mm: float
+) -> SlicedGaussian:
     """A pair's displacement, cut across the line between its closest points."""
     corners = isinstance(pair.a, Polygon) or isinstance(pair.b, Polygon)
-    bend = pair.a.bounding_radius_mm + pair.b.bounding_radius_mm + pair.gap.distance_mm
+    bend = min(_bend_of_near_mm(pair), _bend_of_within_mm(pair, upper_mm))
     difference = covariance.of_difference(pair.i, pair.j)
     return slice_gaussian(difference, _gap_direction(pair), bend, slope=float(corners))
+
+
+def _bend_of_near_mm(pair: ClosestCandidate) -> float:
+    """Radius of the edge of the displacements that bring any part near; corners count as a slope."""
+    return pair.a.bounding_radius_mm + pair.b.bounding_radius_mm + pair.gap.distance_mm
+
+
+def _bend_of_within_mm(pair: ClosestCandidate, upper_mm: float) -> float:
+    """Least radius of the edge of the displacements that bring the whole within a line.
+
+    The line round the first shape bends as its own edge does; the second shape takes its own size off.
+    """
+    of_first = pair.a.radius_mm if isinstance(pair.a, Disc) else 0.0
+    return max(upper_mm + of_first - pair.b.bounding_radius_mm, 0.0)
 
 
 def _gap_direction(pair: ClosestCandidate) -> Point:
