@@ -93,24 +93,29 @@ def test_the_report_names_the_board_as_that_of_one_photo_does() -> None:
 
 
 class Helper(Executor):
-    """Does what it is given at once, or ends as a process does that lacks memory."""
+    """Does what it is given at once, or ends as a process does that lacks memory.
 
-    def __init__(self, breaks: bool) -> None:
-        self.breaks, self.asked = breaks, list[int]()
+    A pool of processes refuses what it is given after that.
+    """
+
+    def __init__(self, ends: str) -> None:
+        self.ends, self.asked = ends, list[int]()
 
     def submit(self, task: Any, /, *args: Any, **_: Any) -> "Future[Any]":
         self.asked.append(args[1].index)
+        if self.ends == "before":
+            raise BrokenExecutor
         future: Future[Any] = Future()
-        if self.breaks:
+        if self.ends == "meanwhile":
             future.set_exception(BrokenExecutor())
         else:
             future.set_result(task(*args))
         return future
 
 
-@pytest.mark.parametrize("breaks", [False, True])
-def test_a_helper_measures_every_other_photo_and_may_end(breaks: bool) -> None:
-    photos, helper = table(3), Helper(breaks)
+@pytest.mark.parametrize("ends", ["never", "meanwhile", "before"])
+def test_a_helper_measures_every_other_photo_and_may_end(ends: str) -> None:
+    photos, helper = table(3), Helper(ends)
     alone, helped = measure(photos), measure(photos, helper=helper)
     assert helper.asked == [1]
     assert helped.scene.to_json() == alone.scene.to_json()

@@ -1,7 +1,8 @@
 """Measure several photos of one table: each by itself, two at a time, then all together."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from overruler.board import Board
@@ -134,9 +135,7 @@ def _look_at_each(
     """Measure each photo by itself, every other one by the helper if there is one."""
     with ThreadPoolExecutor(1 if helper else PHOTOS_AT_A_TIME) as own:
         looks = [
-            helper.submit(_look_for_another, look_at_one, one)
-            if helper and n % 2
-            else own.submit(_try_to_look, look_at_one, one)
+            _start_look(own, helper if n % 2 else None, look_at_one, one)
             for n, one in enumerate(shown)
         ]
         results: _Results = {}
@@ -149,6 +148,16 @@ def _look_at_each(
                 result = replace(result, frame=one.frame)
             results[one.index] = result
     return results
+
+
+def _start_look(
+    own: Executor, helper: Executor | None, look_at_one: LookAtOne, one: PhotoToMeasure
+) -> Future[Report | CannotMeasure]:
+    """Have the helper measure a photo; without one, or if it has ended before, this process does."""
+    if helper is not None:
+        with suppress(BrokenExecutor):
+            return helper.submit(_look_for_another, look_at_one, one)
+    return own.submit(_try_to_look, look_at_one, one)
 
 
 def _say_who_hangs(reports: Mapping[int, Report], hung: Mapping[int, Hung]) -> list[Problem]:
