@@ -106,6 +106,8 @@ class RaisedArea:
     """Whether the game's rules for rough ground hold on it."""
     size: int = 1
     """Size class in the game's rules."""
+    is_declared: bool = False
+    """Whether somebody declared it, so that `id` is the name that people know."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 from evaluate.drawn.views import Truth, camera_from, see
+from overruler.detections import RaisedArea
 from overruler.rules import ask
 from overruler.scene import Scene
 from overruler.units import MM_PER_INCH
 from overruler.verdict import CERTAIN
 from overruler.vision.fusion.fuse import fuse_photos, leave_old_places
-from overruler.vision.fusion.to_scene import report_fused
+from overruler.vision.fusion.to_scene import area_names, report_fused
 from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.hypotheses import Hypothesis
+from overruler.vision.pairing.levels import Level
 from overruler.vision.pairing.moves.moved import Move
 from overruler.vision.pairing.sighting import Sighting
 
@@ -33,6 +35,18 @@ def scene_of(*steps_mm: tuple[float, float]) -> Scene:
         bases[MOVED] = (x + dx, y + dy, z, width)
         photos.append(see(k, camera_from(120 * k), bases, np.random.default_rng(k)))
     return report_fused(fuse_photos(photos, RADII_MM), photos, "positioning", False).scene
+
+
+def test_a_declared_top_keeps_its_name_and_found_ones_have_others() -> None:
+    photo = see(0, camera_from(0), BASES)
+    outline = np.array([[0.0, 0], [90, 0], [90, 90], [0, 90]])
+    declared = {"house": True, "h1": True, "": False}
+    tops = [
+        Level(((photo, RaisedArea(name, outline, 60.0, 1.0, is_declared=known)),), 60.0, 1.0, 1.0)
+        for name, known in declared.items()
+    ]
+    names = area_names([tops[2], *tops])
+    assert names == ["h2", "house", "h1", "h3"]
 
 
 def test_a_moved_base_is_named_and_as_unsure_as_it_moved() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,7 @@ def _moved_record(name: str, sighting: Sighting) -> MovedRecord:
 def _areas(fused: FusedTable) -> list[RaisedArea]:
     """The raised ground of the table, at the height of the bases on it."""
     areas = []
+    names = area_names(fused.levels)
     for k, level in enumerate(fused.levels):
         on = [n for n, base in enumerate(fused.bases) if base.level == k]
         z_mm, sigma = level.z_mm, level.z_sigma_mm
@@ -115,22 +117,28 @@ def _areas(fused: FusedTable) -> list[RaisedArea]:
             sigma = float(min(fused.fit.z_sigma_mm[on]))
         if level.probability <= 0.5 or z_mm < MIN_TOP_MM:
             continue
-        _, area = level.areas[0]
-        name = area_name(level, k)
+        area = _as_declared(level) or level.areas[0][1]
         footprint = level.outline_at(z_mm)
         areas.append(
             replace(
-                area, id=name, footprint_mm=footprint, top_z_mm=z_mm, sigma_mm=sigma,
+                area, id=names[k], footprint_mm=footprint, top_z_mm=z_mm, sigma_mm=sigma,
                 probability=level.probability, usual_sigma_share=1.0,
             )
         )  # fmt: skip
     return areas
 
 
-def area_name(level: Level, number: int) -> str:
-    """The id of a top: a declared one's own, else by its number."""
-    own = level.areas[0][1].id
-    return own if not own.startswith("h") else f"h{number + 1}"
+def area_names(levels: Sequence[Level]) -> list[str]:
+    """The ids of tops: a declared one's own; of the others h1, h2 and so on, without those."""
+    declared = [_as_declared(level) for level in levels]
+    taken = {area.id for area in declared if area is not None}
+    free = (name for number in count(1) if (name := f"h{number}") not in taken)
+    return [next(free) if area is None else area.id for area in declared]
+
+
+def _as_declared(level: Level) -> RaisedArea | None:
+    """The area of a top that somebody declared; None for one that was found."""
+    return next((area for _, area in level.areas if area.is_declared), None)
 
 
 def _place(fused: FusedTable, k: int, photos: Sequence[SeenPhoto]) -> _PlacedPiece:
@@ -139,7 +147,7 @@ def _place(fused: FusedTable, k: int, photos: Sequence[SeenPhoto]) -> _PlacedPie
     z_mm = float(fused.fit.z_mm[k]) if base.is_raised else 0.0
     standing_on = None
     if base.level is not None:
-        standing_on = area_name(fused.levels[base.level], base.level)
+        standing_on = area_names(fused.levels)[base.level]
     two = slice(2 * k, 2 * k + 2)
     z_sigma = float(fused.fit.z_sigma_mm[k])
     heading = fuse_headings(base.as_told)

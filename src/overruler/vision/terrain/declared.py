@@ -121,6 +121,7 @@ def _locate_area(
         base_z_mm=terrain.base_z_mm,
         rough=terrain.rough,
         size=terrain.size,
+        is_declared=True,
     )
 
 
