@@ -43,6 +43,17 @@ def test_headings_join(headings: list[tuple[float, float]], expected: float, mod
     assert fused.heading_modulo_deg == modulo
 
 
+def test_other_headings_turn_with_the_axis() -> None:
+    """A plate's other fronts stay at its sides, whatever the mean of the photos."""
+    one, *rest = seen((1.5, 360.0), (359.5, 360.0), (359.0, 360.0))
+    surest = replace(one.detection, visible=0.9, other_headings=((91.5, 0.2), (271.5, 0.1)))
+    fused = fuse_headings([one.with_detection(surest), *rest])
+    assert fused.heading_deg != pytest.approx(1.5, abs=0.5)
+    turned, likely = zip(*fused.other_headings, strict=True)
+    assert [(other - fused.heading_deg) % 360 for other in turned] == pytest.approx([90, 270])
+    assert likely == (0.2, 0.1)
+
+
 def test_two_photos_that_see_other_fronts_leave_it_open() -> None:
     fused = fuse_headings(seen((30.0, 360.0), (120.0, 360.0)))
     assert fused.heading_modulo_deg == 90.0

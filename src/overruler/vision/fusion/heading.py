@@ -29,7 +29,7 @@ class FusedHeading:
 
 
 def fuse_headings(sightings: Sequence[Sighting]) -> FusedHeading:
-    """The front that most photos see, and the axis by the mean of those that agree."""
+    """The front is the one that most photos report. The axis is the weighted mean of the agreeing headings."""
     surest = max(sightings, key=_surety).detection
     front = _front(sightings)
     told = surest if front is None else front.detection
@@ -38,8 +38,9 @@ def fuse_headings(sightings: Sequence[Sighting]) -> FusedHeading:
         modulo = min(one.detection.heading_modulo_deg for one in sightings)
         if _fronts_contradict(sightings):
             modulo = QUARTER_DEG
-    heading = told.heading_deg + _axis_step_deg(sightings, told.heading_deg)
-    return FusedHeading(heading % 360, modulo, told.other_headings)
+    step = _axis_step_deg(sightings, told.heading_deg)
+    others = [((other + step) % 360, likely) for other, likely in told.other_headings]
+    return FusedHeading((told.heading_deg + step) % 360, modulo, tuple(others))
 
 
 def _surety(one: Sighting) -> tuple[float, float]:
@@ -55,9 +56,7 @@ def _scale(one: Sighting) -> float:
 def _front(sightings: Sequence[Sighting]) -> Sighting | None:
     """The surest sighting of the front that most photos see; None where none does, or no most."""
     knowing = [one for one in sightings if one.detection.heading_modulo_deg == 360.0]
-    votes = [
-        sum(_apart_deg(one, other, 360.0) < QUARTER_DEG / 2 for other in knowing) for one in knowing
-    ]
+    votes = [sum(_apart_deg(one, other) < QUARTER_DEG / 2 for other in knowing) for one in knowing]
     if not votes or 2 * max(votes) <= len(knowing):
         return None
     leading = [one for one, vote in zip(knowing, votes, strict=True) if vote == max(votes)]
@@ -66,14 +65,12 @@ def _front(sightings: Sequence[Sighting]) -> Sighting | None:
 
 def _fronts_contradict(sightings: Sequence[Sighting]) -> bool:
     knowing = [one for one in sightings if one.detection.heading_modulo_deg == 360.0]
-    return any(
-        _apart_deg(one, other, 360.0) > QUARTER_DEG / 2 for one in knowing for other in knowing
-    )
+    return any(_apart_deg(one, other) > QUARTER_DEG / 2 for one in knowing for other in knowing)
 
 
-def _apart_deg(one: Sighting, other: Sighting, modulo_deg: float) -> float:
+def _apart_deg(one: Sighting, other: Sighting) -> float:
     step = one.detection.heading_deg - other.detection.heading_deg
-    return abs(wrapped_turn(step, modulo_deg))
+    return abs(wrapped_turn(step, 360.0))
 
 
 def _axis_step_deg(sightings: Sequence[Sighting], heading_deg: float) -> float:
