@@ -51,6 +51,25 @@ def test_a_file_is_as_open_as_any_other(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o644
 
 
+def test_writing_never_touches_the_mask_that_threads_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even for a moment: what another thread writes then would be anybody's to change."""
+    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail(f"set to {mask:o}"))
+    write_atomically(tmp_path / "new", "1")
+    write_atomically(tmp_path / "new", "2")
+    assert (tmp_path / "new").read_text() == "2"
+
+
+def test_a_private_file_stays_so_while_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("")
+    path.chmod(0o600)
+    with writing._replacing_file(path) as temporary:
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 @pytest.mark.parametrize(
     ("name", "said"), [(".", "is a folder"), ("nowhere/a.txt", "there is no folder")]
 )

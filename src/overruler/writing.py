@@ -187,21 +187,32 @@ def check_folder_name(option: str, folder: Path) -> Path:
 @contextmanager
 def _replacing_file(path: Path) -> Iterator[Path]:
     """Yield a temporary file beside the file that `path` leads to, and replace that one at the end."""
-    import tempfile  # many commands write nothing
-
     target = _final_target(path)
-    mode = _mode_to_have(target)
-    prefix = f".{target.name[:MAX_PREFIX_CHARS]}."
-    handle, temporary = tempfile.mkstemp(prefix=prefix, dir=target.parent)
-    os.close(handle)
+    mode = _mode_of_existing(target)
+    temporary = _create_beside(target, is_private=mode is not None)
     try:
-        yield Path(temporary)
-        _give_owner_and_mode(temporary, target, mode)
+        yield temporary
+        if mode is not None:
+            _give_owner_and_mode(temporary, target, mode)
         os.replace(temporary, target)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def _create_beside(target: Path, is_private: bool) -> Path:
+    """An empty file beside another one, its owner's alone or as open as any new file.
+
+    The system takes the user's mask off. Asking for that mask would clear it for other threads.
+    """
+    import secrets  # many commands write nothing
+
+    name = f".{target.name[:MAX_PREFIX_CHARS]}.{secrets.token_hex(8)}"
+    temporary = target.parent / name
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+    os.close(os.open(temporary, flags, 0o600 if is_private else 0o666))
+    return temporary
 
 
 def _final_target(path: Path) -> Path:
@@ -212,28 +223,22 @@ def _final_target(path: Path) -> Path:
     return target
 
 
-def _mode_to_have(target: Path) -> int:
-    """The mode of the file that stands there, or of a new one; `PermissionError` if it is protected."""
+def _mode_of_existing(target: Path) -> int | None:
+    """The mode of the file that stands there; None if none does, `PermissionError` if it is protected."""
     if not target.exists():
-        return 0o666 & ~_current_umask()
+        return None
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "it is write-protected")
     return stat.S_IMODE(target.stat().st_mode)
 
 
-def _give_owner_and_mode(temporary: str, target: Path, mode: int) -> None:
+def _give_owner_and_mode(temporary: Path, target: Path, mode: int) -> None:
     if target.exists():
         before, now = target.stat(), os.stat(temporary)
         if (before.st_uid, before.st_gid) != (now.st_uid, now.st_gid):
             with suppress(OSError, AttributeError):  # only root may; Windows has no such owners
                 os.chown(temporary, before.st_uid, before.st_gid)
     os.chmod(temporary, mode)
-
-
-def _current_umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 # --- pipes and devices ---
