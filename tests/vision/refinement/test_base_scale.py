@@ -1,5 +1,7 @@
 """What the bases say about the camera."""
 
+import gc
+import weakref
 from dataclasses import replace
 
 import cv2
@@ -81,10 +83,21 @@ def test_a_rim_is_measured_once_in_a_photo_by_a_camera(
     same = replace(four, problems=())
     for of in ((photo, four), (photo, same), (photo, moved), (photo, same), (later, four)):
         measure_rim(*of, one)
+    measure_rim(photo, four, one)  # two photos are looked at at a time
     measure_rim(later, four, other)
     assert asked == [
         (photo, four, one), (photo, moved, one), (later, four, one), (later, four, other)
     ]  # fmt: skip
+
+
+def test_what_was_measured_keeps_no_photo_alive(four: Calibration) -> None:
+    """A photo takes fifty megabytes, and a server runs for days."""
+    photo = shown()
+    measure_rim(photo, four, bases()[0])
+    seen = weakref.ref(photo)
+    del photo
+    gc.collect()
+    assert seen() is None
 
 
 @pytest.mark.parametrize(

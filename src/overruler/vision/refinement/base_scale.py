@@ -8,7 +8,7 @@ differences between bases carry information.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -82,23 +82,24 @@ class RimMeasurement:
     """(2,): distance from the board's centre, in halves of its longer side."""
 
 
+_KNOWN_RIMS: WeakKeyDictionary[Frame, dict[tuple[Camera, Detection], RimMeasurement | None]] = (
+    WeakKeyDictionary()
+)
+"""What was measured in each photo that is still there, by camera and base."""
+
+
 def measure_rim(
     frame: Frame, calibration: Calibration, detection: Detection
 ) -> RimMeasurement | None:
     """Measure the rim of one base; None if too little of its lower edge is visible.
 
-    The answers for the last photo are kept: several steps ask for the same rims.
+    The answers are kept as long as the photo is: several steps ask for the same rims.
     """
-    known, asked = _known_rims(frame), (calibration.camera, detection)
+    known = _KNOWN_RIMS.setdefault(frame, {})
+    asked = calibration.camera, detection
     if asked not in known:
         known[asked] = _measure_rim(frame, calibration, detection)
     return known[asked]
-
-
-@lru_cache(maxsize=1)
-def _known_rims(frame: Frame) -> dict[tuple[Camera, Detection], RimMeasurement | None]:
-    """Return what was measured in a photo, by camera and base."""
-    return {}
 
 
 def _measure_rim(
