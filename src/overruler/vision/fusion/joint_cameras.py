@@ -21,7 +21,7 @@ def joint_camera_covariances(
 
     Of two photos only one order is there; pairs that are not there do not correlate.
     """
-    own = {photo.index: _own_covariance(photo, rare) for photo in photos}
+    own = {photo.index: photo.camera_covariance(rare) for photo in photos}
     found = {(k, k): covariance for k, covariance in own.items()}
     calibrations = {photo.index: photo.calibration for photo in photos}
     found |= common_covariances(calibrations, own)
@@ -65,11 +65,6 @@ def _with_hanging(
     for k in order:
         both[k, k] = both[k, k] + _positive_part(found[k, k] - both[k, k])
     return joint | followed | both
-
-
-def _own_covariance(photo: SeenPhoto, rare: bool) -> Array:
-    covariances = photo.calibration.covariances
-    return covariances.rare if rare or photo.is_off else covariances.usual
 
 
 def _positive_part(matrix: Array) -> Array:
