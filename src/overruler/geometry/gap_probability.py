@@ -25,7 +25,8 @@ DistanceFunction = Callable[[Shape, Shape], Gap]
 MIN_SLICES = 33
 """Fewest slices across the gap.
 
-Twice as many change no probability by 0.0005, unless σ along the gap is far below σ across it.
+Twice as many change no probability by 0.0005 where the edge's radius is several σ, unless σ along
+the gap is far below σ across it.
 """
 MAX_SLICES = 1025
 """Most slices across the gap."""

@@ -1,4 +1,4 @@
-"""What photos by one camera have in common: the error of its lens moves the bases of all of them."""
+"""Covariance between photos of one camera, by their common lens error."""
 
 from collections.abc import Mapping, Sequence
 

@@ -16,9 +16,9 @@ from overruler.vision.pairing.sighting import Sighting
 MEDIAN_CHI2 = 1.386
 """Median of a squared distance in σ in the plane, where all is as stated: 2 ln 2."""
 PRIOR_SIGHTINGS = 6.0
-"""Number of sightings as many as which the stated doubt counts, against those of the table."""
+"""Weight of the stated variance, as a number of sightings."""
 BASE_FREEDOM = 6.0
-"""Degrees of freedom as many as which the table's doubt counts, against a base's own residuals."""
+"""Degrees of freedom of the prior on one base's variance factor."""
 GROWTH_ROUNDS = 4
 """Rounds in which the growth is found: errors that photos share do not grow, so it is not linear."""
 

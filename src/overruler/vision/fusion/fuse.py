@@ -42,7 +42,9 @@ MIN_SIGHTINGS_TO_COMPARE = 8
 MIN_SIGHTINGS_OF_PHOTO = 4
 """Least number of sightings of a photo by which it is held against the others."""
 MAX_USUAL_RATIO = 2.0
-"""Largest usual ratio of the median to that: rendered tables have 0.2 to 0.9."""
+"""Ratio of the median χ² to `MEDIAN_CHI2` above which photos count as contradicting.
+
+Rendered tables have 0.2 to 0.9."""
 OUTLIER_ROUNDS = 3
 """Most rounds in which sightings that contradict the others are left out."""
 

@@ -26,7 +26,7 @@ STUDENT_FREEDOM = 4.0
 STUDENT_ROUNDS = 4
 """Rounds in which sightings that contradict the others lose weight."""
 LEAST_INFORMATION = 1e-9
-"""Added to the information that others have of a sighting's place, in mm⁻²: alone it has none."""
+"""Ridge in mm⁻² for a base with one sighting, whose leave-one-out information is 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

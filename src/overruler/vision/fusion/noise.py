@@ -78,7 +78,7 @@ def _own_covariance_mm2(base: PlacedBase, one: Sighting, rare: bool) -> Array:
 def _errors_of_all_kinds(
     bases: Sequence[PlacedBase], sightings: Sequence[tuple[int, Sighting]]
 ) -> Array:
-    """(2 M + N, 2 M + N): the errors that are the same in the rare alternative."""
+    """(2 M + N, 2 M + N) mm²: errors that are equal in the usual and in the rare case."""
     size = 2 * len(sightings) + len(bases)
     noise = np.zeros((size, size))
     _add_errors_of_photos(noise, sightings)

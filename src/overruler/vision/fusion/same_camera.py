@@ -94,7 +94,7 @@ def _fit_alone(frame: Frame, board: Board, seen: Sequence[Marker]) -> _Photo | N
 
 
 def _tell_silent(frame: Frame, photos: Sequence[_Photo]) -> LensPrior | None:
-    """The lens of a photo that tells nothing of it itself, by others that name its camera."""
+    """The lens prior of a photo with too few markers, from other photos that name its camera."""
     whole = [one for one in photos if one.is_whole]
     if not whole:
         return None

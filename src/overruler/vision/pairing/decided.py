@@ -91,7 +91,7 @@ class Decided:
         return float(np.radians(self.heading_deg))
 
     def as_finding(self) -> Finding:
-        """The same as what moved and what is false are judged by."""
+        """Convert to a `Finding`, the input of move detection and of rejection."""
         return Finding(self.base, self.xyz_mm, self.sightings, self.sigma_mm, self.ranks)
 
     def with_sizes(self, sizes: Mapping[Base, float]) -> "Decided":

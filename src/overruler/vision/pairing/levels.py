@@ -75,7 +75,7 @@ def join_levels(photos: Sequence[SeenPhoto]) -> list[Level]:
 
 
 def _level_of(areas: tuple[tuple[SeenPhoto, RaisedArea], ...]) -> Level:
-    """A top at the height of which its surest photo is sure."""
+    """A top at the inverse-variance mean of the photos' heights."""
     sigmas = np.array([max(area.sigma_mm, 0.5) for _, area in areas])
     heights = np.array([area.top_z_mm for _, area in areas])
     weights = sigmas**-2

@@ -91,7 +91,11 @@ def _excess_nats(weak: Sequence[_Weak]) -> float:
 
 
 def _slope(nats: float, logits: Array, confirmed: int) -> float:
-    """About the derivative of the log posterior by the nats that are taken off."""
+    """Derivative of the log posterior by the nats subtracted.
+
+    A finding's term, by its probability p, leaves out the factor (1 - p) / (1 - `SEEN_SHARE` p),
+    which is 1 for small p.
+    """
     expected = SEEN_SHARE * float(sigmoid(logits - nats).sum())
     return expected - confirmed - nats / SIGMA_NATS**2
 

@@ -28,7 +28,7 @@ class News:
     affected: Sequence[JointPiece]
     """The pieces that this may be about."""
     left_s: Mapping[str, float]
-    """When pieces left their places, by their ids, as far as a camera saw it or they are away."""
+    """Time in s at which each piece left its place, by id, where a camera saw it leave."""
 
     @classmethod
     def of(cls, cameras: Sequence[WatchedCamera], pieces: Sequence[JointPiece]) -> "News":

@@ -12,7 +12,7 @@ from overruler.vision.pairing.sighting import Sighting
 from overruler.vision.several_cameras.watched_camera import WatchedCamera
 
 PHOTOS_OF_CAMERA = 1000
-"""The numbers of a camera's photos differ by multiples of this: of those before it was measured anew."""
+"""Added to a photo's index each time its camera is measured anew."""
 MIN_SEPARATION_SHARE = 0.6
 """Least distance of two standing pieces, in the sum of their radii."""
 
@@ -32,7 +32,7 @@ class JointPiece:
     id: str
     fused: FusedBase
     placed: PlacedBase
-    """Its sightings, each by the camera whose number its photo has."""
+    """Its sightings: a photo's index modulo `PHOTOS_OF_CAMERA` is its camera's number."""
     own_ids: dict[int, str] = field(default_factory=dict)
     """The names by which cameras follow it, by the cameras' numbers."""
     xy_mm: Array = field(default_factory=lambda: np.zeros(2))
