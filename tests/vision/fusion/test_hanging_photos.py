@@ -1,6 +1,7 @@
 """Photos that hang on others: they err as these do, add no votes, and go with them."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def hung_on(photo: SeenPhoto, *others: SeenPhoto) -> SeenPhoto:
         (LEAN @ one.calibration.covariances.rare @ LEAN.T for one in others), np.zeros((17, 17))
     )
     calibration = replace(photo.calibration, covariances=Covariances.same(covariance))
-    leans = tuple(Lean(one.frame, LEAN) for one in others)
+    leans = tuple(Lean(one.frame, LEAN, np.zeros(17)) for one in others)
     return replace(photo, calibration=calibration, leans=leans)
 
 
@@ -48,6 +49,23 @@ def test_a_hung_photo_errs_as_those_that_it_hangs_on() -> None:
         whole[17 * i : 17 * i + 17, 17 * j : 17 * j + 17] = block
         whole[17 * j : 17 * j + 17, 17 * i : 17 * i + 17] = block.T
     assert np.linalg.eigvalsh(whole).min() > -1e-9
+
+
+def test_the_height_of_the_ground_is_off_alike_in_all_photos_that_hang() -> None:
+    """Two of them see it from two sides: what it does to both does not average away."""
+    first, *others = table(3)
+    height = np.r_[np.zeros(12), 0.3, -0.2, 0.5, 0, 0]
+    hung = []
+    for one, sign in zip(others, (1.0, -0.5), strict=True):
+        lean = Lean(first.frame, LEAN, sign * height)
+        calibration = hung_on(one, first).calibration
+        uneven = np.outer(lean.by_height, lean.by_height)
+        grown = calibration.map_covariances(partial(np.add, uneven))
+        hung.append(replace(one, calibration=grown, leans=(lean,)))
+    found = joint_camera_covariances([first, *hung], rare=True)
+    by_first = LEAN @ first.calibration.covariances.rare @ LEAN.T
+    assert found[1, 2] - by_first == pytest.approx(-0.5 * np.outer(height, height))
+    assert found[1, 1] - by_first == pytest.approx(np.outer(height, height))
 
 
 def test_a_photo_whose_references_are_gone_errs_by_itself() -> None:

@@ -59,7 +59,7 @@ def test_it_moves_as_its_lean_says(parameter: int) -> None:
 
 def test_it_follows_the_height_of_the_ground() -> None:
     before, after = fit_by(KNOWN), fit_by(KNOWN, height_mm=0.6)
-    by_height = following_height(before, {0: calibrated(KNOWN)})
+    by_height = following_height(before, before.points[0], calibrated(KNOWN))
     predicted = before.state.camera.moved(by_height[:15])
     expected = moved_mm(before.state.camera, predicted)
     assert np.abs(expected).max() > 0.2

@@ -1,7 +1,7 @@
 """How the cameras of all photos of a table err together.
 
 Photos by one camera share its lens's error. A photo that hangs on others by the ground follows their
-errors, and has an error of its own beside them.
+errors, and has an error of its own beside them. The ground's height is off alike for all that hang.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,15 +35,24 @@ def joint_camera_covariances(
         for photo in photos
     }
     hanging = {k: some for k, some in follows.items() if some}
-    return _with_hanging(found, hanging, set(own)) if hanging else found
+    heights = {
+        photo.index: np.sum([lean.by_height for lean in photo.leans], axis=0)
+        for photo in photos
+        if photo.index in hanging
+    }
+    return _with_hanging(found, hanging, heights, set(own)) if hanging else found
 
 
 def _with_hanging(
     found: Mapping[tuple[int, int], Array],
     hanging: Mapping[int, Mapping[int, Array]],
+    heights: Mapping[int, Array],
     numbers: set[int],
 ) -> dict[tuple[int, int], Array]:
-    """The covariances where photos hang on others, by what they follow of these."""
+    """The covariances where photos hang on others, by what they follow of these and of the ground's height.
+
+    `heights` (17,) are what each follows of that, by 1 σ of it.
+    """
     standing = sorted(numbers - set(hanging))
     joint = {pair: found[pair] for pair in found if not set(pair) & set(hanging)}
 
@@ -61,7 +70,8 @@ def _with_hanging(
     order = sorted(hanging)
     for n, k in enumerate(order):
         for m in order[n:]:
-            both[k, m] = sum((followed[k, r] @ by.T for r, by in hanging[m].items()), nothing)
+            by_others = (followed[k, r] @ by.T for r, by in hanging[m].items())
+            both[k, m] = sum(by_others, np.outer(heights[k], heights[m]))
     for k in order:
         both[k, k] = both[k, k] + _positive_part(found[k, k] - both[k, k])
     return joint | followed | both

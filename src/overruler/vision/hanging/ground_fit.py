@@ -102,16 +102,13 @@ def leaning_on(fit: GroundFit, points: Matches, reference: Calibration) -> Array
     return _follow(fit, points, moved_px)
 
 
-def following_height(fit: GroundFit, references: Mapping[int, Calibration]) -> Array:
-    """(17,): how the fitted camera and bow follow the ground's height over the board, by 1 σ of it."""
-    total = np.zeros(JOINT_SIZE)
-    for k, points in fit.points.items():
-        relief = relief_displacement_per_mm(references[k].camera, points.xy_mm, 0.0)
-        _, by_point, _ = fit.state.camera.project_with_jacobians(_on_board(points.xy_mm))
-        # at a height a place is known aside of where it is, and seen aside of there
-        moved_px = (by_point[..., :2] @ relief[..., None])[..., 0] + by_point[..., 2]
-        total -= _follow(fit, points, moved_px[..., None])[:, 0]
-    return GROUND_HEIGHT_SIGMA_MM * total
+def following_height(fit: GroundFit, points: Matches, reference: Calibration) -> Array:
+    """(17,): how they follow the ground's height over the board at these places, by 1 σ of it."""
+    relief = relief_displacement_per_mm(reference.camera, points.xy_mm, 0.0)
+    _, by_point, _ = fit.state.camera.project_with_jacobians(_on_board(points.xy_mm))
+    # at a height a place is known aside of where it is, and seen aside of there
+    moved_px = (by_point[..., :2] @ relief[..., None])[..., 0] + by_point[..., 2]
+    return -GROUND_HEIGHT_SIGMA_MM * _follow(fit, points, moved_px[..., None])[:, 0]
 
 
 def _follow(fit: GroundFit, points: Matches, moved_px: Array) -> Array:

@@ -235,17 +235,15 @@ def _build(
     reference = references[max(fit.points, key=lambda k: len(fit.points[k]))].calibration
     middle = np.mean([one.xy_mm.mean(0) for one in fit.points.values()], axis=0)
     check_camera(state.camera, size, (float(middle[0]), float(middle[1])))
-    leans = {
-        k: leaning_on(fit, points, references[k].calibration) for k, points in fit.points.items()
-    }
-    by_height = following_height(fit, {k: one.calibration for k, one in references.items()})
+    leans = {k: _lean(fit, k, references[k]) for k in fit.points}
+    by_height = np.sum([lean.by_height for lean in leans.values()], axis=0)
     uneven = np.outer(by_height, by_height)
     usual = fit.bundle.covariance_as_specified(state) + uneven
     rare = fit.bundle.covariance(state) + uneven
     for k, lean in leans.items():
         theirs = references[k].calibration.covariances
-        usual = usual + lean @ theirs.usual @ lean.T
-        rare = rare + lean @ theirs.rare @ lean.T
+        usual = usual + lean.by_camera @ theirs.usual @ lean.by_camera.T
+        rare = rare + lean.by_camera @ theirs.rare @ lean.by_camera.T
     calibration = Calibration(
         camera=state.camera,
         covariances=Covariances(usual, rare),
@@ -262,4 +260,9 @@ def _build(
         by_ground=True,
     )
     others = tuple(references[k].frame for k in leans)
-    return Hung(calibration, others, tuple(map(Lean, others, leans.values())))
+    return Hung(calibration, others, tuple(leans.values()))
+
+
+def _lean(fit: GroundFit, number: int, reference: Reference) -> Lean:
+    known = fit.points[number], reference.calibration
+    return Lean(reference.frame, leaning_on(fit, *known), following_height(fit, *known))

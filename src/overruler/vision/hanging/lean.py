@@ -14,3 +14,5 @@ class Lean:
     """The photo that it hangs on."""
     by_camera: Array
     """(17, 17): derivative of its camera and bow by those of that photo."""
+    by_height: Array
+    """(17,): how they follow 1 σ of the ground's height, by the places that that photo knows."""
