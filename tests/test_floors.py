@@ -70,6 +70,7 @@ VISION_ROOMS = (
     "hanging",
     "pairing",
     "fusion",
+    "next_photo",
     "stabilization",
     "tracking",
     "several_cameras",

@@ -143,7 +143,7 @@ def _print_report(options: MeasureOptions, report: "Report") -> None:
         print(json.dumps(json_values(options, report)))
         return
     from overruler.apps.measure.summary import print_report
-    from overruler.vision.fusion.next_photo import advise_photo
+    from overruler.vision.next_photo.advise import advise_photo
 
     written = (options.scene, options.picture, options.doubt, options.geojson, options.csv)
     advice = advise_photo(report, report.verdicts)

@@ -46,7 +46,7 @@ def _draw_precision_map(options: MeasureOptions, report: "Report", path: Path) -
 
     from overruler.picture.precision_map import encode_map
     from overruler.vision.camera.precision_map import doubt_map
-    from overruler.vision.fusion.next_photo import advise_photo
+    from overruler.vision.next_photo.advise import advise_photo
 
     precision = doubt_map(report.calibration, lens=options.lens is not None)
     precision = replace(precision, unit=report.scene.unit)

@@ -6,7 +6,7 @@ from typing import Any
 from overruler.report import Report
 from overruler.units import SIGMAS_95
 from overruler.verdict import Verdict
-from overruler.vision.fusion.next_photo import CLOSE_BY, SIDES, advise_photo
+from overruler.vision.next_photo.advise import CLOSE_BY, SIDES, advise_photo
 
 SETTLING_SIGMAS = 3.3
 """A margin of so many σ settles a ruling: that is more certain than 0.999."""

@@ -18,10 +18,10 @@ from overruler.report import Report
 from overruler.units import SIGMAS_95
 from overruler.verdict import CERTAIN, Verdict
 from overruler.vision.contours.shading import common_shade_mm
-from overruler.vision.fusion.close_up import aim_camera, imagine_close_up
 from overruler.vision.fusion.joint_errors import FLAGS_OF_TABLE
 from overruler.vision.fusion.table_errors import shared_covariance_mm2
 from overruler.vision.hanging.ground_fit import GROUND_HEIGHT_SIGMA_MM
+from overruler.vision.next_photo.close_up import aim_camera, imagine_close_up
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 
 SIDES = (

@@ -11,7 +11,7 @@ from overruler.calibration import Light
 from overruler.report import Report
 from overruler.verdict import Verdict
 from overruler.vision.assembly.to_scene import build_scene
-from overruler.vision.fusion.next_photo import advise_photo
+from overruler.vision.next_photo.advise import advise_photo
 
 PAIR: list[Truth] = [(200.0, 250.0, 0.0, 27.0), (700.0, 380.0, 0.0, 27.0)]
 

@@ -8,10 +8,10 @@ import pytest
 from evaluate.drawn.views import BOARD_MM, SIZE_PX, blank_frame, camera_from, see
 from overruler.calibration import Calibration
 from overruler.vision.camera.lens_prior import lens_prior
-from overruler.vision.fusion import close_up as module
-from overruler.vision.fusion.close_up import imagine_close_up
 from overruler.vision.hanging.ground_fit import fit_to_ground, start_on_ground
 from overruler.vision.hanging.ground_matches import Matches
+from overruler.vision.next_photo import close_up as module
+from overruler.vision.next_photo.close_up import imagine_close_up
 
 ENDS = np.array([[420.0, 280.0, 0.0], [520.0, 310.0, 0.0]])
 FRAME = blank_frame("photo.jpg")
