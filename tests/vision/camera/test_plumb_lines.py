@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 from evaluate.drawn.markers import BOARD_MM, FOUR, camera_over, known_board
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, TableBow
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
@@ -24,6 +24,7 @@ from tests.vision.sight import SIZE, Sight, blank, corners_of, counted, distance
 BOARD = known_board(FOUR)
 FINER = 4
 STRAIGHT = (0.0, 0.0, 0.0, 0.0)
+FLAT = TableBow(np.full(2, BOARD_MM / 2), np.full(2, BOARD_MM / 2), np.zeros(2))
 
 
 def mat(
@@ -33,6 +34,7 @@ def mat(
     moved_mm: float = 0.0,
     turned_deg: float = 0.0,
     ragged_mm: float = 0.0,
+    bow: TableBow = FLAT,
 ) -> Frame:
     """A patterned mat on a brighter table, each edge's middle standing outwards by so much; it may lie elsewhere."""
     s = np.linspace(-1, 1, 60)[:-1]
@@ -50,7 +52,7 @@ def mat(
         + moved_mm
     )
     light = np.full((SIZE[1] * FINER, SIZE[0] * FINER), 150, np.uint8)
-    px = camera.project(np.column_stack([ring, np.zeros(len(ring))]))
+    px = camera.project(np.column_stack([ring, bow.z_mm(ring)]))
     cv2.fillPoly(light, [np.round((px + 0.5) * FINER * 16 - 8).astype(np.int32)], 90, shift=4)
     for square in corners_of(BOARD).values():  # their cards reach to 7 mm from the edge
         px = camera.project(square.mean(0) + 1.75 * (square - square.mean(0)))
@@ -116,6 +118,18 @@ def test_edges_are_measured_to_a_quarter_of_a_millimetre(see: type[Sight]) -> No
         assert np.abs(sizes[:, 1]).max() < 0.4
         least = np.array([edge.covariance_mm2[0, 0] for edge in edges if edge])
         assert (least > (STRAIGHTNESS_SIGMA_SHARE * BOARD_MM) ** 2).all()
+
+
+def test_a_bowed_table_bends_no_edge(see: type[Sight]) -> None:
+    """A camera and a bow that are known exactly leave the edges of a straight mat straight, however high they lie."""
+    camera, bends = camera_over(35, height_mm=1250), []
+    for height_mm in (0.0, 3.0, -3.0):
+        bow = replace(FLAT, height_mm=np.full(2, height_mm))
+        found = replace(known(camera, see), bow=bow)
+        edges = [_measure_edge(mat(camera, bow=bow), found, *side) for side in _board_sides(found)]
+        bends.append([edge.bend_mm[0] for edge in edges if edge])
+    assert np.shape(bends) == (3, 4)
+    assert np.abs(np.subtract(bends[1:], bends[0])).max() < 0.4  # 3.6 mm uncorrected
 
 
 def test_mats_curl_and_that_looks_bent_where_it_is_seen_aslant(see: type[Sight]) -> None:

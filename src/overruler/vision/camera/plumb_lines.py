@@ -31,6 +31,7 @@ from overruler.vision.camera.measurement_update import (
     kalman_update,
 )
 from overruler.vision.camera.precision_map import place_jacobian_camera_bow
+from overruler.vision.camera.table_bow import correct_for_bow_mm
 from overruler.vision.imaging.line_profiles import log_colours, sample_picture, steps_across
 
 STRAIGHTNESS_SIGMA_SHARE = 5e-4
@@ -129,6 +130,8 @@ def _measure_edge(
         return None
     offset_mm, weight = trace
     on_edge = places[seen] + offset_mm[:, None] * outwards
+    # a bowed table lifts the middle of an edge, which looks bent at a slant
+    offset_mm = offset_mm + (correct_for_bow_mm(calibration, on_edge) - on_edge) @ outwards
     by_table = place_jacobian_camera_bow(calibration, on_edge)
     jacobian = np.einsum("i,nij->nj", outwards, by_table)
     slant = float(outwards @ relief_displacement_per_mm(camera, middle, 0.0))
