@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluate.drawn.markers import FOUR, as_stated, camera_over, known_board, seen_markers
+from evaluate.drawn.markers import EIGHT, FOUR, as_stated, camera_over, known_board, seen_markers
 from overruler.board import Board
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
@@ -59,6 +59,40 @@ def test_photos_of_one_table_share_their_lens_and_stay_honest() -> None:
     assert 0.3 < mean_square < 1.5
     assert within > 0.9
     assert np.median(shares) < 0.8
+
+
+ODD_LENSES = {
+    "cropped": np.array([[1250.0, 0, 1040], [0, 1250.0, 720], [0, 0, 1]]),
+    "stretched": np.array([[1250.0, 0, 803], [0, 1250.0 * 4 / 3, 597], [0, 0, 1]]),
+}
+
+
+@pytest.mark.parametrize("kind", ODD_LENSES)
+def test_cropped_and_stretched_photos_are_each_measured_by_themselves(kind: str) -> None:
+    """One of them leaves its lens so open that what it says of it, fused with others', would be off by many σ."""
+    cameras = [camera_over(tilt).with_lens(ODD_LENSES[kind], np.zeros(5)) for tilt in TILTS[1:]]
+    corners, prior = corners_of(known_board(EIGHT)), lens_prior(blank(), None)
+    seen = [as_stated(c, corners, np.random.default_rng(k)) for k, c in enumerate(cameras)]
+    many = calibrate_many_from_markers([blank() for _ in cameras], known_board(EIGHT), seen)
+    for found, markers in zip(many, seen, strict=True):
+        alone = calibrate_from_markers(blank(), known_board(EIGHT), markers, (), prior, False)
+        assert found.camera.matrix == pytest.approx(alone.camera.matrix, rel=1e-4)
+        assert kind in {problem.flag for problem in found.problems}
+
+
+def test_a_cropped_photo_tells_whole_ones_nothing_of_its_middle() -> None:
+    middles = ((0.0, 0.0), (0.0, 0.0), (240.0, 120.0))
+    cameras = [
+        camera_over(tilt, turn_deg=40 * k, center_px=middle)
+        for k, (tilt, middle) in enumerate(zip((20.0, 28.0, 34.0), middles, strict=True))
+    ]
+    seen = [
+        as_stated(c, corners_of(BOARD), np.random.default_rng(k)) for k, c in enumerate(cameras)
+    ]
+    many = calibrate_many_from_markers([blank() for _ in cameras], BOARD, seen)
+    for camera, found in zip(cameras, many, strict=True):
+        off = (found.camera.matrix - camera.matrix)[:2, 2]
+        assert np.abs(off / np.sqrt(np.diag(found.covariance)[2:4])).max() < 3
 
 
 def test_what_a_photo_says_makes_its_answer_of_its_prior(

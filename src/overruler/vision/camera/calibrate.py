@@ -98,6 +98,18 @@ def calibrate_from_markers(
     lens: bool,
 ) -> Calibration:
     """Calibrate from the markers found; `lens` says whether `prior` comes from a lens file."""
+    return calibrate_choosing_prior(frame, board, seen, points, prior, lens)[0]
+
+
+def calibrate_choosing_prior(
+    frame: Frame,
+    board: Board | None,
+    seen: Sequence[Marker],
+    points: Sequence[ClickedPoint],
+    prior: LensPrior,
+    lens: bool,
+) -> tuple[Calibration, LensPrior]:
+    """The same; also the prior used: of a cropped or a stretched picture if it is likelier one."""
     if board is not None and not board.layout_known:
         return _calibrate_free_markers(frame, board, seen, prior, lens)
     return _calibrate_known_layout(frame, board, seen, points, prior, lens)
@@ -123,7 +135,7 @@ def _calibrate_known_layout(
     points: Sequence[ClickedPoint],
     prior: LensPrior,
     has_lens_file: bool,
-) -> Calibration:
+) -> tuple[Calibration, LensPrior]:
     corners_mm = (board and board.corners_mm) or {}
     clicked = point_observations(points)
     _check_enough_observations(frame, len(seen), clicked, board)
@@ -140,7 +152,7 @@ def _calibrate_known_layout(
     state = replace(first.state, bow=flat_bow(board, groups))
     fit = solve_with_noise_scales(frame, groups, markers, prior, state, contradicting)
     squares_mm = [corners_mm[marker.id] for marker in markers]
-    return build_calibration(frame, board, fit, squares_mm, left_out, has_lens_file)
+    return build_calibration(frame, board, fit, squares_mm, left_out, has_lens_file), prior
 
 
 def _fit_inliers(
@@ -241,7 +253,7 @@ def _find_hidden_markers(
 
 def _calibrate_free_markers(
     frame: Frame, board: Board, seen: Sequence[Marker], prior: LensPrior, has_lens_file: bool
-) -> Calibration:
+) -> tuple[Calibration, LensPrior]:
     if len(seen) < MIN_MARKERS:
         raise CannotMeasure(_too_few_markers_message(frame, len(seen), board))
     groups = [printed_marker_observation(marker, board) for marker in seen]
@@ -257,4 +269,5 @@ def _calibrate_free_markers(
     inliers = [seen[k] for k in kept]
     fit = solve_with_noise_scales(frame, [groups[k] for k in kept], inliers, prior, state)
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
-    return build_calibration(frame, board, fit, [square_mm] * len(kept), left_out, has_lens_file)
+    squares_mm = [square_mm] * len(kept)
+    return build_calibration(frame, board, fit, squares_mm, left_out, has_lens_file), prior

@@ -11,7 +11,7 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.lens import Lens, pack_lens
-from overruler.vision.camera.calibrate import calibrate_from_markers
+from overruler.vision.camera.calibrate import calibrate_choosing_prior
 from overruler.vision.camera.lens_prior import LensPrior, lens_prior
 from overruler.vision.least_squares.schur_solver import invert_information
 from overruler.vision.markers.detect import find_markers
@@ -30,6 +30,9 @@ OUTER_ITERATIONS = 2
 MIN_EIGENVALUE = 1e-6
 """Smallest eigenvalue of the added information, in units of the information after, that is kept.
 Smaller ones are rounding, or directions in which the photo says nothing."""
+
+_Fit = tuple[Calibration, bool]
+"""A photo's calibration, and whether it used the given prior: else it is cropped or stretched."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,16 +76,19 @@ def calibrate_many_from_markers(
     first_priors = [lens_prior(frame, lens) for frame in frames]
     priors = list(first_priors)
     for _ in range(OUTER_ITERATIONS):
-        calibrations = _calibrate_each(frames, board, seen, priors, lens)
-        added = [
-            information_added_by(calibration, prior)
-            for calibration, prior in zip(calibrations, priors, strict=True)
-        ]
+        fits = _calibrate_each(frames, board, seen, priors, lens)
+        # A cropped or stretched photo tells nothing: its lens is too open for a linear covariance.
+        added = {
+            k: information_added_by(calibration, priors[k])
+            for k, (calibration, is_whole) in enumerate(fits)
+            if is_whole
+        }
         priors = [
-            fuse_lens_information(prior, added[:k] + added[k + 1 :])
+            fuse_lens_information(prior, [other for j, other in added.items() if j != k])
             for k, prior in enumerate(first_priors)
         ]
-    return tuple(_calibrate_each(frames, board, seen, priors, lens))
+    fits = _calibrate_each(frames, board, seen, priors, lens)
+    return tuple(calibration for calibration, _ in fits)
 
 
 def _calibrate_each(
@@ -91,7 +97,7 @@ def _calibrate_each(
     seen: Sequence[Sequence[Marker]],
     priors: Sequence[LensPrior],
     lens: Lens | None,
-) -> list[Calibration]:
+) -> list[_Fit]:
     return [
         _calibrate_one(frame, board, markers, prior, lens is not None)
         for frame, markers, prior in zip(frames, seen, priors, strict=True)
@@ -100,11 +106,12 @@ def _calibrate_each(
 
 def _calibrate_one(
     frame: Frame, board: Board, markers: Sequence[Marker], prior: LensPrior, has_lens_file: bool
-) -> Calibration:
+) -> _Fit:
     try:
-        return calibrate_from_markers(frame, board, markers, (), prior, has_lens_file)
+        found, used = calibrate_choosing_prior(frame, board, markers, (), prior, has_lens_file)
     except CannotMeasure as error:
         raise CannotMeasure(f"{frame.name}: {error}") from None
+    return found, used is prior
 
 
 def information_added_by(calibration: Calibration, prior: LensPrior) -> LensInformation:
