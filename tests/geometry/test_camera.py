@@ -139,6 +139,23 @@ def test_a_fold_of_the_lens_is_nan_not_a_wrong_place() -> None:
     assert np.isnan(camera.undistort([500.0 + 2000.0, 500.0])).all()
 
 
+def test_points_beyond_the_fold_are_nowhere_in_the_picture() -> None:
+    """By the model alone, a point far outside would lie in the very middle of the picture."""
+    matrix = np.array([[1000.0, 0, 800], [0, 1000, 600], [0, 0, 1]])
+    above = Pose(rotation_from_vector([np.pi, 0, 0]), np.array([0, 0, 1500.0]))
+    camera = Camera(matrix, np.array([-0.25, 0, 0, 0, 0]), above)
+    points = np.array([(1200.0, 0, 0), (3000.0, 0, 0)])  # it folds at 1732 mm
+    near, far = camera.project(points)
+    assert near == pytest.approx(camera.project_beyond_fold(points[0]))
+    assert np.isnan(far).all()
+    assert camera.project_beyond_fold(points[1]) == pytest.approx([800, 600])
+    assert camera.project_with_jacobians(points)[0] == pytest.approx(
+        camera.project_beyond_fold(points)
+    )
+    unfolded = Camera(matrix, np.zeros(5), above)
+    assert np.isfinite(unfolded.project(points)).all()
+
+
 @given(cameras(), st.lists(st.floats(-0.3, 0.3), min_size=6, max_size=6))
 def test_poses_compose_invert_and_move(camera: Camera, numbers: list[float]) -> None:
     pose = camera.T_camera_board

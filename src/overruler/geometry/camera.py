@@ -1,6 +1,7 @@
 """A pinhole camera with OpenCV's five-coefficient lens, at a pose over the board."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,14 +76,27 @@ class Camera:
         return distorted_x, distorted_y
 
     def project(self, xyz_mm: ArrayLike) -> Array:
-        """Project board points (..., 3) to pixels (..., 2); points behind the camera give NaN."""
+        """Project board points (..., 3) to pixels (..., 2).
+
+        Points behind the camera and beyond the radius where the lens model folds back give NaN.
+        """
+        return self._project(xyz_mm, self._fold_radius_squared)
+
+    def project_beyond_fold(self, xyz_mm: ArrayLike) -> Array:
+        """The same by the lens model alone, as `project_with_jacobians` does: smooth for least squares."""
+        return self._project(xyz_mm, np.inf)
+
+    def _project(self, xyz_mm: ArrayLike, fold_radius_squared: float) -> Array:
         points = np.asarray(xyz_mm, float)
         pose = self.T_camera_board
         # Coordinates as rows are quicker than as columns.
         x, y, z = pose.rotation @ points.reshape(-1, 3).T + pose.translation_mm[:, None]
         z[z <= 0] = np.nan
+        x, y = x / z, y / z
+        if fold_radius_squared < np.inf:
+            x[x * x + y * y >= fold_radius_squared] = np.nan
         pixels = np.empty((len(z), 2))
-        for k, distorted in enumerate(self._distort_xy(x / z, y / z)):
+        for k, distorted in enumerate(self._distort_xy(x, y)):
             pixels[:, k] = distorted * self.matrix[k, k] + self.matrix[k, 2]
         return pixels.reshape(*points.shape[:-1], 2)
 
@@ -105,7 +119,10 @@ class Camera:
         return u * fx + self.matrix[0, 2], v * fy + self.matrix[1, 2]
 
     def project_with_jacobians(self, xyz_mm: ArrayLike) -> tuple[Array, Array, Array]:
-        """Project points; also return d pixel / d point (..., 2, 3) and d parameters (..., 2, 15)."""
+        """Project points; also return d pixel / d point (..., 2, 3) and d parameters (..., 2, 15).
+
+        A least-squares step may pass beyond the lens model's fold, so there the model goes on.
+        """
         points = np.asarray(xyz_mm, float)
         pose, shape = self.T_camera_board, points.shape[:-1]
         # Coordinates as rows are quicker than as columns.
@@ -193,12 +210,8 @@ class Camera:
     @property
     def _fold_radius_squared(self) -> float:
         """The squared radius at which the lens model folds back: the first root of d (r·radial)/dr."""
-        k1, k2, _, _, k3 = self.distortion
-        slope = np.array([7 * k3, 5 * k2, 3 * k1, 1.0])
-        roots = np.roots(np.where(np.abs(slope) < 1e-12, 0, slope))
-        is_real = np.abs(roots.imag) < 1e-12
-        folds = roots.real[is_real & (roots.real > 0)]
-        return float(folds.min(initial=np.inf))
+        k1, k2, _, _, k3 = self.distortion.tolist()
+        return _first_fold_squared(k1, k2, k3)
 
     def unproject(self, xy_px: ArrayLike, z_mm: ArrayLike = 0.0) -> Array:
         """Return the board points (..., 2) that pixels see at `z_mm`; NaN if a ray misses it."""
@@ -220,6 +233,15 @@ class Camera:
         self._fill_camera_point_jacobian(by_camera_point, x, y, ahead[2])
         (a, b), (c, d) = pose.rotation[:, :2].T @ by_camera_point
         return np.asarray(1 / np.sqrt(np.abs(a * d - b * c))).reshape(points.shape[:-1])
+
+
+@lru_cache(maxsize=256)
+def _first_fold_squared(k1: float, k2: float, k3: float) -> float:
+    slope = np.array([7 * k3, 5 * k2, 3 * k1, 1.0])
+    roots = np.roots(np.where(np.abs(slope) < 1e-12, 0, slope))
+    is_real = np.abs(roots.imag) < 1e-12
+    folds = roots.real[is_real & (roots.real > 0)]
+    return float(folds.min(initial=np.inf))
 
 
 def _fill_turn_jacobian(jacobian: Array, rotated: Array, by_camera_point: Array) -> None:

@@ -76,6 +76,10 @@ def test_areas_are_told_apart_and_gaps_bridged() -> None:
     assert not labels[~mask].any()
 
 
+def test_no_blocks_lie_round_a_place_that_the_camera_cannot_see() -> None:
+    assert not np.ones((30, 40))[blocks_near((30, 40), np.full(2, np.nan), 20.0)].size
+
+
 def test_blocks_round_a_place_hold_it() -> None:
     rows, columns = blocks_near((30, 40), np.array([100.0, 60.0]), 20.0)
     assert rows.start * BLOCK_PX <= 40

@@ -159,7 +159,7 @@ class SheetAdjustment:
         """(N, 2): reprojection residuals of one photo's corners."""
         sighting = self.sightings[photo]
         xyz, _ = self.deform_paper(shared, sighting.xyz_mm)
-        return np.asarray(shared.camera(own).project(xyz) - sighting.xy_px)
+        return np.asarray(shared.camera(own).project_beyond_fold(xyz) - sighting.xy_px)
 
     def deform_paper(self, shared: LensAndPaper, xyz_mm: Array) -> tuple[Array, Array]:
         """Stretch and bend corners (N, 3) of the sheet; also the Jacobian (N, 3, 3) by that."""

@@ -250,7 +250,7 @@ class BundleAdjustment:
         points = state.points_on_board(self._group, self._xyz)
         if not _is_possible(state, points):
             return np.inf
-        residual = self._residual(state, state.camera.project(points))
+        residual = self._residual(state, state.camera.project_beyond_fold(points))
         chi_square = float(sum(self._whitened.sums_of_squares(residual)))
         deviation = self.prior_deviation(state)
         return chi_square + float(deviation @ self.prior_information(state) @ deviation)

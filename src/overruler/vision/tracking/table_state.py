@@ -207,7 +207,9 @@ class TableState:
         if not len(places_mm):
             return np.zeros(0)
         points = np.column_stack([places_mm, np.full(len(places_mm), z_mm)])
-        center = (self.camera.project(points) - (BLOCK_PX - 1) / 2) / BLOCK_PX
+        # places that the camera cannot see lie beside the mask
+        pixels = np.nan_to_num(self.camera.project(points), nan=-np.inf)
+        center = (pixels - (BLOCK_PX - 1) / 2) / BLOCK_PX
         mm_per_px = float(self.camera.mm_per_px(points.mean(0)))
         half = INNER_SQUARE_RADII * radius_mm / mm_per_px / BLOCK_PX
         nearest, size = np.rint(center), np.array(where.shape[::-1])
