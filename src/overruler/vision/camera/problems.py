@@ -11,7 +11,11 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.units import SIGMAS_95, format_count
 from overruler.vision.camera.plausibility import describe_stretch
-from overruler.vision.camera.precision_map import REFERENCE_LENGTH_MM, doubt_map
+from overruler.vision.camera.precision_map import (
+    REFERENCE_LENGTH_MM,
+    doubt_map,
+    reference_length_mm,
+)
 from overruler.vision.camera.state import Solution
 from overruler.vision.markers.edge_noise import SHAPE_SIGMA_PX
 from overruler.vision.markers.marker import Marker
@@ -38,7 +42,7 @@ MAX_SHAPE_SCALE = 8.0
 MIN_SHAPE_ERROR_MM = 0.05
 """Smallest shape error of a marker to report: large in the photo, a good print looks bent as well."""
 UNSURE_DISTANCE_SIGMA_MM = 0.6
-"""1 σ of a distance somewhere on the board above which `unsure_distances` is reported."""
+"""1 σ of a distance of `REFERENCE_LENGTH_MM` somewhere on the board above which `unsure_distances` is reported."""
 MAP_STEP_MM = 100.0
 """Grid step of that search: precision changes slowly."""
 FLAGS_BY_SEVERITY = (
@@ -144,9 +148,10 @@ def sort_by_severity(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def find_unsure_distances(calibration: Calibration, has_lens_file: bool) -> tuple[Problem, ...]:
     """A problem if distances are unsure somewhere on the board, with the best remedy."""
-    precision = doubt_map(calibration, has_lens_file, UNSURE_DISTANCE_SIGMA_MM, MAP_STEP_MM)
+    limit_mm = UNSURE_DISTANCE_SIGMA_MM * reference_length_mm(calibration) / REFERENCE_LENGTH_MM
+    precision = doubt_map(calibration, has_lens_file, limit_mm, MAP_STEP_MM)
     worst = float(np.max(precision.sigma_mm * precision.visible))
-    if worst <= UNSURE_DISTANCE_SIGMA_MM * precision.length_mm / REFERENCE_LENGTH_MM:
+    if worst <= limit_mm:
         return ()
     distance = f"a distance of {precision.length_mm:.0f} mm"
     text = f"{distance} is unsure by up to ± {SIGMAS_95 * worst:.2f} mm (95 %) on this board"
