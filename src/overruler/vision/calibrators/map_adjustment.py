@@ -43,7 +43,7 @@ class LensAndPlaces:
     places: Array
     """(M, 3): each marker's upper left corner in mm and heading in radians; the first is fixed."""
     marker_growth_px: float = 0.0
-    """Distance by which the sides of all markers lie outwards of where their inner edges say."""
+    """Outward shift in px of every marker's outer sides against its inner edges."""
 
     def moved(self, step: Array) -> Self:
         """Add a step (10 + 3 (M - 1),)."""
@@ -131,7 +131,7 @@ class MarkerMapAdjustment:
         self, photo: int, layout: LensAndPlaces, own: PoseAndEdgeShift
     ) -> ResidualBlock | None:
         """Whitened residuals of one photo's edges and of its edge shift; None if impossible."""
-        if layout.lens[:2].min() <= 0:
+        if layout.lens[:2].min() <= 0 or not self._is_before_camera(photo, layout, own):
             return None
         residuals, by_shared, by_own = [], [], []
         for k, whitener in enumerate(self._whiteners[photo]):
@@ -155,15 +155,26 @@ class MarkerMapAdjustment:
             [self._marker_residuals(photo, k, layout, own)[0] for k in range(count)]
         )
 
+    def _is_before_camera(self, photo: int, layout: LensAndPlaces, own: PoseAndEdgeShift) -> bool:
+        """Whether all points of a photo's markers lie before the camera."""
+        count = len(self.views[photo].ids)
+        points = [self._points_on_board(photo, k, layout)[0] for k in range(count)]
+        return bool(own.pose.apply(np.concatenate(points))[:, 2].min() > 0)
+
+    def _points_on_board(self, photo: int, k: int, layout: LensAndPlaces) -> tuple[Array, Array]:
+        """Points (N, 3) of a photo's k-th marker on the board, and arms (N, 2) from its corner."""
+        view = self.views[photo]
+        group, (x, y, heading) = view.groups[k], layout.places[self.ids.index(view.ids[k])]
+        arm = group.xyz_mm[:, :2] @ rotation_2d(heading).T
+        return np.column_stack([arm + np.array([x, y]), group.xyz_mm[:, 2]]), arm
+
     def _marker_residuals(
         self, photo: int, k: int, layout: LensAndPlaces, own: PoseAndEdgeShift
     ) -> tuple[Array, Array, Array]:
         """Residuals (N,) in px of a photo's k-th marker, and Jacobians (N, shared) and (N, 7)."""
         view, camera = self.views[photo], layout.camera(own.pose)
         group, index = view.groups[k], self.ids.index(view.ids[k])
-        x, y, heading = layout.places[index]
-        arm = group.xyz_mm[:, :2] @ rotation_2d(heading).T
-        points = np.column_stack([arm + np.array([x, y]), group.xyz_mm[:, 2]])
+        points, arm = self._points_on_board(photo, k, layout)
         projected, d_point, d_camera = camera.project_with_jacobians(points)
         growth = group.growth_jacobian
         residual = ((group.xy_px - projected) * group.normal_px).sum(1) + own.edge_shift_px
