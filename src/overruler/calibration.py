@@ -19,7 +19,7 @@ SPEC_SHARE = 1 / 8
 MIN_HEIGHT_WEIGHT = -1.0
 """Lower limit of the bow's weights: far outside the table its parabola is not extrapolated."""
 CAMERA_SIZE = 15
-"""Number of parameters of a camera: intrinsics, distortion and pose (`geometry.camera.PARAMETERS`)."""
+"""Number of parameters of a camera: intrinsics, distortion and pose (`geometry.camera.CAMERA_PARAMETERS`)."""
 JOINT_SIZE = CAMERA_SIZE + 2
 """Number of parameters of a camera and the table's bow."""
 
@@ -107,7 +107,7 @@ class Problem:
 class Covariances:
     """The covariance of the camera and the table's bow, under two assumptions about the table.
 
-    The rows are the camera's 15 parameters (`geometry.camera.PARAMETERS`), then the bow's two
+    The rows are the camera's 15 parameters (`geometry.camera.CAMERA_PARAMETERS`), then the bow's two
     heights in mm.
     """
 

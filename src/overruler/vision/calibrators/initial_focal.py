@@ -10,9 +10,7 @@ from overruler.geometry.pose import Array
 from overruler.vision.calibrators.charuco import ChartCorners
 from overruler.vision.calibrators.sheet_model import PoseAndZoom
 from overruler.vision.camera.initial_pose import pose_from_points
-
-DEFAULT_FOCAL_SHARE = 0.8
-"""An unknown focal length, as a share of the picture's longer side."""
+from overruler.vision.camera.lens_prior import DEFAULT_FOCAL_SHARE
 
 
 def initial_focal_px(

@@ -31,9 +31,9 @@ MIN_MARKERS = 2
 UNMEASURED_SCALE_SHARE = FREE_MARKERS_BUDGET.scale_share
 """1 σ of the printed size, as a share, if nobody has measured the print."""
 OUTLIER_RATIO = 2.5
-"""A photo whose residuals are this many times the median ones of the others is an outlier,"""
+"""Ratio of a photo's residuals to the median of the others above which it may be an outlier."""
 OUTLIER_SIGMA = 2.0
-"""if its standard deviation of unit weight is this large as well."""
+"""Standard deviation of unit weight that an outlier must also exceed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

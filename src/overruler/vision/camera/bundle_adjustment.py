@@ -115,7 +115,7 @@ class BundleAdjustment:
     def covariance(self, state: State) -> Array:
         """(17, 17): covariance of camera and bow about `state`, for noise exactly as scaled.
 
-        It is the Cramér-Rao bound: no method is more precise.
+        The inverse information, prior included. It holds if the noise is as scaled.
         """
         return camera_and_bow(self._normal_equations(state).system.shared_covariance())
 

@@ -22,9 +22,10 @@ RESTART_SIGMA = 2.0
 RESTART_ROUNDS, MAX_RESTARTS = 16, 2
 """Rounds after which other starts are compared, and how many of them are then solved to the end."""
 FEW_OBSERVATIONS = 4
-"""So few markers or points may fit that pose nearly as well: three had a unit weight of 1.6 there."""
+"""With up to this many observations the mirrored pose may fit as well. It is then tried from
+`SUSPICIOUS_SIGMA`."""
 SUSPICIOUS_SIGMA = 1.1
-"""Standard deviation of unit weight above which it is tried for these."""
+"""Standard deviation of unit weight above which the mirrored pose of few observations is tried."""
 MIN_POINTS = 4
 """Fewest points from which a pose is found."""
 OUT_OF_SIGHT_TEXT = "the lens file's lens sees no table where the markers or points are; give its own camera's photo"

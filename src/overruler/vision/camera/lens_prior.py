@@ -14,7 +14,7 @@ DEFAULT_FOCAL_SHARE = 0.8
 DEFAULT_FOCAL_SIGMA = 0.1
 """1 σ of an unknown focal length, as a share of it."""
 PHONE_FOCAL_SIGMA = 0.03
-"""A focal length stated as precisely as this comes with the whole picture of a phone."""
+"""A focal σ at or below this share comes from the uncropped photo of a phone."""
 ASPECT_SIGMA = 5e-4
 """1 σ of fy against fx, as a share of the focal length."""
 PRINCIPAL_POINT_SIGMA = 0.006
@@ -26,7 +26,7 @@ CROPPED_FOCAL_SIGMA = 0.25
 CROPPED_PRINCIPAL_POINT_SIGMA = 0.1
 """1 σ of a cropped picture's principal point, as a share of the longer side."""
 STRETCHES = (0.5, 0.65, 0.8, 1.0, 1.25, 1.55, 2.0)
-"""Heights of a stretched picture's pixels against their widths that are tried."""
+"""Angular width of a pixel over its height (fy / fx) that is tried."""
 STRETCH_SIGMA = 0.15
 """1 σ about each of them, as a share."""
 CAMERA_ASPECT_RATIOS = (1.0, 4 / 3, 3 / 2, 16 / 10, 16 / 9, 2.0, 13 / 6, 20 / 9)
@@ -73,8 +73,8 @@ class LensPrior:
     assumes_stretched: bool = False
     """Whether the prior assumes that the picture was resized along one side only."""
     common: Array | None = None
-    """(9, 9): covariance of what it shares with the priors of other photos by the same camera; None
-    where no other photo tells of the lens."""
+    """(9, 9): covariance of the lens error that this photo shares with the other photos of its camera.
+    None for a single photo."""
 
     @property
     def pixel_shape_sigma(self) -> float:

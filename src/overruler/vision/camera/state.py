@@ -36,7 +36,7 @@ class State:
     places: Array | None = None
     """(G, 3): x and y in mm and heading in radians of each free marker; None for a known layout."""
     marker_growth_px: float = 0.0
-    """Distance by which the sides of all markers lie outwards of where their inner edges say."""
+    """Outward shift in px of every marker's outer sides against its inner edges."""
     bow: TableBow | None = None
     """The table's bow; None for a flat table."""
 

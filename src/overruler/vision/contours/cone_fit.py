@@ -67,7 +67,7 @@ class BaseFit:
     covariance_mm2: Array
     """(2, 2), for an exact camera."""
     d_xy_d_camera: Array
-    """(2, 15): derivatives by `geometry.camera.PARAMETERS`."""
+    """(2, 15): derivatives by `geometry.camera.CAMERA_PARAMETERS`."""
     seen: Array
     """(K,): weight of the fitted rim by angle from +x counter-clockwise, 0 to 1."""
     merit: float

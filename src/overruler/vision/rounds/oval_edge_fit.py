@@ -78,7 +78,7 @@ class OvalFit:
     covariance: Array
     """(3, 3): of the pose, for an exact camera."""
     d_xy_d_camera: Array
-    """(2, 15): derivative over `geometry.camera.PARAMETERS`."""
+    """(2, 15): derivative over `geometry.camera.CAMERA_PARAMETERS`."""
     seen: Array
     """(K,): how surely each direction of the outline was seen, 0 to 1."""
     merit: float
