@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from overruler.geometry.pose import Array
 from overruler.scene import Scene
 
@@ -11,6 +13,12 @@ def disc(
 ) -> dict[str, Any]:
     base = {"shape": "circle", "diameter_mm": diameter_mm}
     return {"id": name, "base": base, "x_mm": x_mm, "y_mm": y_mm, **more}
+
+
+def joint(count: int, sigma_mm: float, seed: int = 5) -> Array:
+    """A covariance (2N, 2N) with much in common, as a photo's has."""
+    shared = np.random.default_rng(seed).normal(size=(2 * count, 3)) * sigma_mm
+    return np.asarray(shared @ shared.T + np.eye(2 * count) * sigma_mm**2 / 4)
 
 
 def scene_of(

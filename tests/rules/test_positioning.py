@@ -21,7 +21,7 @@ from overruler.rules import ask
 from overruler.rules.sampled import drawn_legs
 from overruler.scene import Scene
 from tests.rules.scenes import disc as disc_of
-from tests.rules.scenes import scene_of
+from tests.rules.scenes import joint, scene_of
 
 scene = partial(scene_of, game="positioning")
 INCH_MM = 25.4
@@ -261,12 +261,6 @@ def test_a_table_turned_and_moved_rules_the_same(
 
 
 # --- how sure it is ---
-
-
-def joint(count: int, sigma_mm: float, seed: int = 5) -> Array:
-    """A covariance (2N, 2N) with much in common, as a photo's has."""
-    shared = np.random.default_rng(seed).normal(size=(2 * count, 3)) * sigma_mm
-    return np.asarray(shared @ shared.T + np.eye(2 * count) * sigma_mm**2 / 4)
 
 
 def places(found: Scene, count: int = 1_000_000) -> Array:

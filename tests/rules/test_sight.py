@@ -15,7 +15,7 @@ from overruler.reading import Node
 from overruler.rules.sight import answer_cover, answer_los
 from overruler.scene import Scene
 from overruler.verdict import Verdict
-from tests.rules.scenes import disc, scene_of
+from tests.rules.scenes import disc, joint, scene_of
 
 scene = partial(scene_of, game="positioning")
 ASK = {"los": answer_los, "cover": answer_cover}
@@ -29,12 +29,6 @@ def wall(name: str, x0: float, y0: float, x1: float, y1: float, **more: Any) -> 
         "top_z_mm": 50,
         **more,
     }
-
-
-def joint(count: int, sigma_mm: float) -> Array:
-    """A covariance (2N, 2N) with much in common, as a photo's has."""
-    shared = np.random.default_rng(5).normal(size=(2 * count, 3)) * sigma_mm
-    return np.asarray(shared @ shared.T + np.eye(2 * count) * sigma_mm**2 / 4)
 
 
 def asked(kind: str, found: Scene, a: str = "a", b: str = "b") -> Verdict:

@@ -14,8 +14,8 @@ from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.rules import ask
 from overruler.scene import Scene
-from tests.rules.scenes import disc, scene_of
-from tests.rules.test_sight import joint, wall
+from tests.rules.scenes import disc, joint, scene_of
+from tests.rules.test_sight import wall
 
 scene = partial(scene_of, game="skirmish")
 BOW = {"range_in": 12, "piercing": 3, "injury": 2, "long_reload": False}

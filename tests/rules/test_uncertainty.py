@@ -17,7 +17,7 @@ from overruler.rules import ask
 from overruler.scene import Scene
 from overruler.verdict import Verdict
 from tests.rules.scenes import disc as disc_of
-from tests.rules.scenes import scene_of
+from tests.rules.scenes import joint, scene_of
 
 
 def scene(*args: Any, **more: Any) -> Scene:
@@ -41,12 +41,6 @@ def two_units(count: int, apart_mm: float) -> list[dict[str, Any]]:
         for k in range(count)
     ]
     return rebels + empire
-
-
-def joint(count: int, sigma_mm: float, seed: int = 5) -> Array:
-    """A covariance (2N, 2N) with much in common, as a photo's has."""
-    shared = np.random.default_rng(seed).normal(size=(2 * count, 3)) * sigma_mm
-    return np.asarray(shared @ shared.T + np.eye(2 * count) * sigma_mm**2 / 4)
 
 
 def drawn_places(scene: Scene) -> Array:

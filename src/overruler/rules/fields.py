@@ -148,6 +148,16 @@ def bands_field(least: int) -> Field[Node]:
     return Field("range", bands_from(least), [1, 2])
 
 
+BANDS_FROM_ZERO = bands_field(0)
+"""The bands of a ruler whose contact is band 0."""
+BANDS_ABOVE_ZERO = Field(
+    "range",
+    unread(BANDS_FROM_ZERO.type.schema | {"contains": {"minimum": 1}}),
+    BANDS_FROM_ZERO.example,
+)
+"""The same where they have to reach past contact."""
+
+
 # --- questions ---
 
 OTHER_NAMES = {"defender": "target", "target": "defender"}

@@ -30,7 +30,7 @@ def answer_hexes(scene: Scene, question: Node) -> Verdict:
     way = hexes_between(first.hex, second.hex)
     between = way[1:-1]
     terrain = [thing for thing in scene.terrain if _stands_in(scene, thing, first.hexes, between)]
-    blocking = [thing for thing in terrain if _is_above(scene, thing, first, second)]
+    blocking = [thing for thing in terrain if _is_above(thing, first, second)]
     counts = hex_count_probabilities(scene, first, second)
     is_unsure = scene.covariance is not None
     return Verdict(
@@ -102,7 +102,7 @@ def _stands_in(scene: Scene, thing: Terrain, grid: HexGrid, hexes: Sequence[Hex]
     )
 
 
-def _is_above(scene: Scene, thing: Terrain, first: HexPosition, second: HexPosition) -> bool:
+def _is_above(thing: Terrain, first: HexPosition, second: HexPosition) -> bool:
     """Whether terrain stands higher than both pieces' bases, so that neither looks over it."""
     highest_mm = max(first.piece.z_mm, second.piece.z_mm)
     return thing.top_z_mm > highest_mm + CONTACT_TOLERANCE_MM

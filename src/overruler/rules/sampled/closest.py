@@ -30,6 +30,7 @@ from overruler.geometry.pose import Array
 from overruler.geometry.shapes import Disc, Shape
 from overruler.rules.bodies import Body
 from overruler.rules.measure import Measure, farthest_distance_mm
+from overruler.rules.sampled.rims import least_radius_mm
 from overruler.rules.sampling import (
     DRAW_COUNT,
     ClosestCandidate,
@@ -147,13 +148,8 @@ def _sigma_and_bend_mm(
     (xx, xy), (_, yy) = scene.covariance.of_difference(pair.i, pair.j)
     variance = xx * x * x + 2 * xy * x * y + yy * y * y
     along, across = math.sqrt(max(variance, 0.0)), math.sqrt(max(xx + yy - variance, 0.0))
-    radii_mm = pair.gap.distance_mm + _least_radius_mm(pair.a) + _least_radius_mm(pair.b)
+    radii_mm = pair.gap.distance_mm + least_radius_mm(pair.a) + least_radius_mm(pair.b)
     return along, across**2 / (2 * radii_mm)
-
-
-def _least_radius_mm(shape: Shape) -> float:
-    """The smallest radius of curvature of an outline; 0 where it may have corners."""
-    return shape.radius_mm if isinstance(shape, Disc) else 0.0
 
 
 # --- drawn ---

@@ -20,9 +20,8 @@ from overruler.geometry.batched.draws import difference_covariance, standard_nor
 from overruler.geometry.batched.vectors import SMALLEST_DIVISOR
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.geometry.pose import Array
-from overruler.geometry.shapes import Disc, Shape
 from overruler.rules.measure import Measure
-from overruler.rules.sampled.rims import NearRim, near_rims
+from overruler.rules.sampled.rims import NearRim, least_radius_mm, near_rims
 from overruler.rules.sampling import ClosestCandidate
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
@@ -140,7 +139,7 @@ def _axes(scene: Scene, rims: Sequence[NearRim], pairs: Sequence[ClosestCandidat
 def _rim_rooms(axes: Axes, rim: NearRim, line_mm: float) -> Rooms:
     """Of the points of a rim below a line."""
     moves = np.stack([axes[rim.body.index] - axes[body.index] for body, _ in rim.froms])
-    radii = np.array([[_least_radius_mm(shape)] for _, shape in rim.froms])
+    radii = np.array([[least_radius_mm(shape)] for _, shape in rim.froms])
     distances, directions = rim.measure()
     count = len(rim.froms)
     places = distances.reshape(count, -1), directions.reshape(count, -1, 2)
@@ -155,15 +154,10 @@ def _pair_rooms(axes: Axes, pairs: Sequence[ClosestCandidate], line_mm: float) -
     ends = np.array([(pair.gap.from_point, pair.gap.to_point) for pair in pairs])
     directions = (ends[:, 1] - ends[:, 0])[:, None] / (distances[..., None] + SMALLEST_DIVISOR)
     moves = np.stack([axes[pair.j] - axes[pair.i] for pair in pairs])
-    radii = np.array([[_least_radius_mm(pair.a) + _least_radius_mm(pair.b)] for pair in pairs])
+    radii = np.array([[least_radius_mm(pair.a) + least_radius_mm(pair.b)] for pair in pairs])
     below = Rooms.below(line_mm, distances, directions, moves, radii)
     past = -below.means_mm.T[..., None], -below.slopes.swapaxes(0, 1)[:, :, None]
     return Rooms(*past, below.is_bent)
-
-
-def _least_radius_mm(shape: Shape) -> float:
-    """The least radius of curvature of an outline; 0 where it may have corners."""
-    return shape.radius_mm if isinstance(shape, Disc) else 0.0
 
 
 def _fine_rooms(axes: Axes, rim: NearRim, coarse: Rooms, line_mm: float) -> Rooms:

@@ -14,7 +14,7 @@ from overruler.geometry.batched.farthest_of_union import RimCells, rim_farthest_
 from overruler.geometry.batched.point_distances import distance_matrix
 from overruler.geometry.batched.vectors import vector_lengths
 from overruler.geometry.pose import Array
-from overruler.geometry.shapes import Shape
+from overruler.geometry.shapes import Disc, Shape
 from overruler.rules.bodies import Body
 from overruler.rules.measure import Measure, farthest_distance_mm
 
@@ -158,3 +158,8 @@ def _lie_on_one_side(shapes: Sequence[Shape], b: Shape) -> bool:
         if turn + math.asin(radius_mm / math.hypot(x, y)) >= math.pi / 2:
             return False
     return True
+
+
+def least_radius_mm(shape: Shape) -> float:
+    """The least radius of curvature of an outline; 0 where it may have corners."""
+    return shape.radius_mm if isinstance(shape, Disc) else 0.0

@@ -1,6 +1,6 @@
 """Bands: any game with a ruler of its own, which the scene brings."""
 
-from overruler.rules.fields import FROM_TO, Field, Question, Tap, bands_field, unread
+from overruler.rules.fields import BANDS_ABOVE_ZERO, BANDS_FROM_ZERO, FROM_TO, Question, Tap
 from overruler.rules.game import COMMON, Game
 from overruler.rules.games.bands.clauses import CLAUSES
 from overruler.rules.games.bands.ranges import (
@@ -10,20 +10,15 @@ from overruler.rules.games.bands.ranges import (
     answer_within,
 )
 
-BANDS = bands_field(0)
-BANDS_ABOVE_ZERO = Field(
-    "range", unread(BANDS.type.schema | {"contains": {"minimum": 1}}), BANDS.example
-)
-
 GAME = Game(
     name="bands",
     title="Any game with a ruler of its own",
     questions={
         **COMMON,
         "range": Question(answer_range),
-        "at": Question(answer_at, (*FROM_TO, BANDS)),
+        "at": Question(answer_at, (*FROM_TO, BANDS_FROM_ZERO)),
         "within": Question(answer_within, (*FROM_TO, BANDS_ABOVE_ZERO)),
-        "beyond": Question(answer_beyond, (*FROM_TO, BANDS)),
+        "beyond": Question(answer_beyond, (*FROM_TO, BANDS_FROM_ZERO)),
     },
     clauses=CLAUSES,
     taps=(Tap("range", "Range"),),

@@ -1,6 +1,8 @@
 """X-Wing: ranges on a ruler of three bands, range 0, and ranges inside an arc."""
 
 from overruler.rules.fields import (
+    BANDS_ABOVE_ZERO,
+    BANDS_FROM_ZERO,
     COORDINATE,
     FROM_TO,
     HEADING,
@@ -9,11 +11,9 @@ from overruler.rules.fields import (
     Field,
     Question,
     Tap,
-    bands_field,
     list_of,
     one_of,
     record_of,
-    unread,
 )
 from overruler.rules.game import COMMON, Game
 from overruler.rules.games.xwing.attacks import attack_range
@@ -28,10 +28,6 @@ from overruler.rules.games.xwing.ranges import (
 )
 from overruler.rules.games.xwing.ship_ruler import NEARER_BAND, pair_ranges
 
-BANDS = bands_field(0)
-BANDS_ABOVE_ZERO = Field(
-    "range", unread(BANDS.type.schema | {"contains": {"minimum": 1}}), BANDS.example
-)
 ATTACK = (
     Field("attacker", NAME, "p01", tap="A"),
     Field("defender", NAME, "p02", tap="B"),
@@ -60,9 +56,9 @@ GAME = Game(
         **COMMON,
         "distance": Question(answer_any_distance),
         "range": Question(answer_range),
-        "at": Question(answer_at, (*FROM_TO, BANDS)),
+        "at": Question(answer_at, (*FROM_TO, BANDS_FROM_ZERO)),
         "within": Question(answer_within, (*FROM_TO, BANDS_ABOVE_ZERO)),
-        "beyond": Question(answer_beyond, (*FROM_TO, BANDS)),
+        "beyond": Question(answer_beyond, (*FROM_TO, BANDS_FROM_ZERO)),
         "attack_range": Question(attack_range, ATTACK),
         "range0_after": Question(range0_after, (EVENTS, OBJECTS)),
     },
