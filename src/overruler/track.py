@@ -5,12 +5,6 @@ from dataclasses import dataclass
 from overruler.bases import Base
 from overruler.report import Report
 
-PIECE_STATES = ("static", "occluded", "moving", "lifted", "new", "gone")
-"""States of a piece.
-
-It stands still; something hides it; it moves; it is not in sight; it was just put down; it left the
-table."""
-
 
 @dataclass(frozen=True, slots=True)
 class TrackedPosition:
@@ -23,7 +17,8 @@ class TrackedPosition:
     sigma_mm: float
     """1 σ of either coordinate, root mean square."""
     state: str
-    """One of `PIECE_STATES`."""
+    """`static`: it stands still. `occluded`: something hides it. `moving`: it moves. `lifted`: it is not
+    in sight. `new`: it was just put down. `gone`: it left the table."""
     seen: bool
     """Whether the picture shows it; otherwise the position is the last known one."""
 

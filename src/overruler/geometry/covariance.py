@@ -104,6 +104,12 @@ class RareAlternative:
     """Covariance over the same points."""
 
 
+def mean_sigma(block: Matrix2) -> float:
+    """1 σ of a point with this covariance, root mean square over all directions."""
+    (xx, _), (_, yy) = block
+    return math.sqrt((xx + yy) / 2)
+
+
 def is_positive_semidefinite(rows: Sequence[Sequence[float]], slack: float) -> bool:
     """Tell whether a symmetric matrix has no eigenvalue below -slack.
 

@@ -81,7 +81,7 @@ def test_no_blocks_lie_round_a_place_that_the_camera_cannot_see() -> None:
 
 
 def test_blocks_round_a_place_hold_it() -> None:
-    rows, columns = blocks_near((30, 40), np.array([100.0, 60.0]), 20.0)
+    rows, columns = blocks_near(np.array([100.0, 60.0]), 20.0)
     assert rows.start * BLOCK_PX <= 40
     assert rows.stop * BLOCK_PX >= 80
     assert columns.start * BLOCK_PX <= 80

@@ -8,6 +8,7 @@ from overruler.apps.analyze.event_log import move_data, rest_data
 from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.errors import CannotMeasure, printable
 from overruler.fixes import next_piece_id
+from overruler.geometry.covariance import mean_sigma
 from overruler.geometry.pose import Array
 from overruler.pieces import Piece
 from overruler.referee import Referee
@@ -78,9 +79,7 @@ def _position_mm(piece: Piece) -> Array:
 
 def position_sigma_mm(piece: Piece) -> float:
     """1 σ of a piece's position, averaged over the directions; 0 without a covariance."""
-    if not piece.covariance_mm2:
-        return 0.0
-    return float(np.sqrt(np.trace(np.array(piece.covariance_mm2)) / 2))
+    return mean_sigma(piece.covariance_mm2) if piece.covariance_mm2 else 0.0
 
 
 def _record_piece(

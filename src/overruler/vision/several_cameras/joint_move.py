@@ -13,6 +13,7 @@ from overruler.vision.tracking.moves import (
     MIN_MOVE_MM,
     MIN_UNSEEN_MOVE_MM,
     MIN_UNSEEN_SIGMAS,
+    to_point,
 )
 
 MIN_MOVE_SIGMAS = 2.0
@@ -45,7 +46,7 @@ def join_moves(change: PlaceChange, seen: Sequence[Move]) -> Move | None:
         least_mm, sigmas = MIN_UNSEEN_MOVE_MM, MIN_UNSEEN_SIGMAS
     if length_mm < max(least_mm, sigmas * sigma_mm):
         return None
-    ends = _point(change.from_mm), _point(change.to_mm)
+    ends = to_point(change.from_mm), to_point(change.to_mm)
     if not seen:
         lengths = (length_mm, sigma_mm, length_mm, sigma_mm)
         return Move(change.piece, *change.times_s, *ends, *lengths, ends, way_seen=False)
@@ -61,7 +62,7 @@ def join_moves(change: PlaceChange, seen: Sequence[Move]) -> Move | None:
         sigma_mm=sigma_mm,
         path_mm=length_mm + detour_mm,
         path_sigma_mm=hypot(sigma_mm, detour_sigma_mm),
-        way_mm=tuple(_point(corner) for corner in way),
+        way_mm=tuple(to_point(corner) for corner in way),
     )
 
 
@@ -122,8 +123,3 @@ def _way_between(way_mm: Array, from_mm: Array, to_mm: Array) -> Array:
     share = (steps / max(float(steps[-1]), 1e-9))[:, None]
     shift = (1 - share) * (from_mm - way_mm[0]) + share * (to_mm - way_mm[-1])
     return np.asarray(way_mm + shift)
-
-
-def _point(xy_mm: Array) -> tuple[float, float]:
-    x, y = xy_mm.tolist()
-    return x, y

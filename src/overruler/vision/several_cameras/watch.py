@@ -15,6 +15,7 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.fixes import Fix
 from overruler.frame import Shot
+from overruler.geometry.covariance import mean_sigma
 from overruler.geometry.pose import Array
 from overruler.house_rules import HouseRules
 from overruler.pieces import Piece
@@ -202,7 +203,7 @@ class WatchSeveral:
         if report is None:
             return None
         sigmas_mm = {
-            piece.id: float(np.sqrt(np.trace(np.array(piece.covariance_mm2)) / 2))
+            piece.id: mean_sigma(piece.covariance_mm2)
             for piece in report.scene.pieces
             if piece.covariance_mm2
         }

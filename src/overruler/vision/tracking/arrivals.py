@@ -81,7 +81,7 @@ class ArrivalSearch:
         found: list[Detection] = []
         lost = [track for track in self.missing if not (track.seen and track.is_moving)]
         for track in self.missing:
-            if track in lost or not self.settled[track.blocks(self.settled.shape, 0.0)].any():
+            if track in lost or not self.settled[track.blocks(0.0)].any():
                 continue
             clear = track.seen_share >= MIN_IN_PLACE_SHARE
             needed = 0.0 if clear else MIN_CHANGED_SHARE
@@ -92,7 +92,7 @@ class ArrivalSearch:
             if not near:
                 lost.append(track)
             for home in (True, False):
-                unexplained[track.blocks(unexplained.shape, FIGURE_MARGIN_MM, home)] = False
+                unexplained[track.blocks(FIGURE_MARGIN_MM, home)] = False
         return found, lost, unexplained
 
     def _find_in_areas(self, lost: Sequence[PieceTrack], where: Mask) -> list[Detection]:

@@ -130,8 +130,11 @@ def _mean_free_pixels(grey: GreyImage, where: Mask) -> BlockMeans:
     return np.asarray(pixels - pixels.mean(), np.float32)
 
 
-def blocks_near(size: tuple[int, int], xy_px: Array, radius_px: float) -> BlockSlices:
-    """The blocks of a mask of `size` within the square round a pixel (2,); none round NaN."""
+def blocks_near(xy_px: Array, radius_px: float) -> BlockSlices:
+    """The blocks of a mask within the square round a pixel (2,); none round NaN.
+
+    They may reach past its last ones.
+    """
     if not np.isfinite(xy_px).all():
         return slice(0, 0), slice(0, 0)
     columns, rows = (_block_span(float(at), radius_px) for at in xy_px)

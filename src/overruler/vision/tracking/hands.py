@@ -72,5 +72,5 @@ def blocks_near_pieces(table: TableState, size: tuple[int, int]) -> Mask:
     near = np.zeros(size, bool)
     for track in table.tracks:
         for home in (True, False):
-            near[track.blocks(size, FIGURE_MARGIN_MM, home)] = True
+            near[track.blocks(FIGURE_MARGIN_MM, home)] = True
     return near

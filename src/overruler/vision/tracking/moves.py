@@ -50,26 +50,27 @@ def build_move(table: TableState, track: PieceTrack, detection: Detection) -> Mo
         track.return_to_rest(table.shot.grey, table.camera, light=True)
         return None
     path, trail = _best_path(table, track, detection)
-    vacated = track.blocks(table.vacated_blocks.shape, FIGURE_MARGIN_MM, home=True)
+    vacated = track.blocks(FIGURE_MARGIN_MM, home=True)
     table.vacated_blocks[vacated] = table.looks_again
     track.settle_at(detection, table.shot.grey, table.camera)
     return Move(
         piece=track.id,
         start_s=path.start_s,
         end_s=path.end_s,
-        from_mm=_to_point(before),
-        to_mm=_to_point(after),
+        from_mm=to_point(before),
+        to_mm=to_point(after),
         distance_mm=distance_mm,
         sigma_mm=sigma,
         path_mm=path.length_mm,
         path_sigma_mm=float(np.hypot(sigma, path.sigma_mm)),
-        way_mm=tuple(map(_to_point, path.corners_mm)),
+        way_mm=tuple(map(to_point, path.corners_mm)),
         trail=tuple(spot for spot in trail if path.start_s <= spot[0] <= path.end_s),
         way_seen=path.seen,
     )
 
 
-def _to_point(xy_mm: Array) -> tuple[float, float]:
+def to_point(xy_mm: Array) -> tuple[float, float]:
+    """A place (2,) as two numbers."""
     x, y = xy_mm.tolist()
     return x, y
 
@@ -178,7 +179,7 @@ def _unseen_move(
     if length_mm < max(MIN_UNSEEN_MOVE_MM, MIN_UNSEEN_SIGMAS * sigma_mm):
         return None
     start_s, end_s = _seen_times_s(old, new, times_s)
-    ends = _to_point(old.home_mm), _to_point(new.home_mm)
+    ends = to_point(old.home_mm), to_point(new.home_mm)
     by_detour_mm = float(excess_sigma_mm(end_s - start_s, length_mm, 1.0))
     lengths = (length_mm, sigma_mm, length_mm, hypot(sigma_mm, by_detour_mm))
     return Move(new.id, start_s, end_s, *ends, *lengths, ends, way_seen=False)

@@ -31,8 +31,8 @@ class RestProjection:
     px_per_mm: float
     grid_to_px: Array
     """(2, 3): the map of its patch's grid to pixels."""
-    block_cache: dict[tuple[tuple[int, int], float], BlockSlices] = field(default_factory=dict)
-    """Blocks by the size of the mask and the reach in mm."""
+    block_cache: dict[float, BlockSlices] = field(default_factory=dict)
+    """Blocks by the reach in mm."""
 
     @classmethod
     def of(cls, detection: Detection, patch: Patch, camera: Camera) -> "RestProjection":
@@ -42,12 +42,11 @@ class RestProjection:
         px_per_mm = float(np.sqrt(abs(np.linalg.det(slope))))
         return cls(pixel, slope, px_per_mm, grid_to_pixels(pixel, patch.step_mm * slope, HALF_GRID))
 
-    def blocks(self, size: tuple[int, int], reach_mm: float) -> BlockSlices:
+    def blocks(self, reach_mm: float) -> BlockSlices:
         """The blocks within `reach_mm` of the piece's centre."""
-        key = size, reach_mm
-        if key not in self.block_cache:
-            self.block_cache[key] = blocks_near(size, self.pixel, reach_mm * self.px_per_mm)
-        return self.block_cache[key]
+        if reach_mm not in self.block_cache:
+            self.block_cache[reach_mm] = blocks_near(self.pixel, reach_mm * self.px_per_mm)
+        return self.block_cache[reach_mm]
 
 
 @dataclass(slots=True, eq=False)
@@ -109,17 +108,17 @@ class PieceState:
         away_mm = distance(self.place_mm, self.rest_detection.xy_mm)
         return bool(self.trail) and away_mm > MOVING_DISTANCE_MM
 
-    def blocks(self, size: tuple[int, int], more_mm: float, home: bool = False) -> BlockSlices:
+    def blocks(self, more_mm: float, home: bool = False) -> BlockSlices:
         """The blocks within `more_mm` of where it is, or of where it stood."""
         reach_mm = self.radius_mm + more_mm
         rest = self.rest_projection
         if home or not self.trail:
-            return rest.blocks(size, reach_mm)
+            return rest.blocks(reach_mm)
         at = rest.pixel + rest.slope @ (self.place_mm - self.rest_detection.xy_mm)
-        return blocks_near(size, at, reach_mm * rest.px_per_mm)
+        return blocks_near(at, reach_mm * rest.px_per_mm)
 
     def state(self, time_s: float) -> str:
-        """One of `track.STATES`."""
+        """As in `TrackedPosition.state`."""
         if self.away_s is not None and not self.seen:
             return "gone" if time_s - self.away_s > GONE_S else "lifted"
         if not self.seen:

@@ -67,7 +67,7 @@ def _explained_blocks(table: TableState, settled: Mask, fresh: bool) -> Mask:
     done = settled & blocks_near_pieces(table, settled.shape) if fresh else settled.copy()
     for track in table.standing:
         if track.is_moving:
-            done[track.blocks(done.shape, 0.0)] = False
+            done[track.blocks(0.0)] = False
     return done
 
 
@@ -91,7 +91,7 @@ def _missing_tracks(table: TableState, settled: Mask) -> list[PieceTrack]:
     """The pieces that do not stand where they stood; those that do after all come to rest there."""
     shot, missing = table.shot, []
     for track in table.tracks:
-        near = settled[track.blocks(settled.shape, 0.0, home=True)]
+        near = settled[track.blocks(0.0, home=True)]
         if not near.any() and track.away_s is None:
             continue
         if _has_stayed(table, settled, track):
@@ -209,12 +209,12 @@ def follow_pieces(table: TableState, moving: Mask) -> None:
     for track in table.tracks:
         if track.away_s is not None and not track.seen and not track.trail:
             continue
-        home = track.blocks(busy.shape, 0.0, home=True)
+        home = track.blocks(0.0, home=True)
         if track.trail and track.away_s is None and not busy[home].any():
             # whatever hid it is gone, and nothing has changed
             track.return_to_rest(table.shot.grey, table.camera, light=False)
             continue
-        near = track.blocks(moving.shape, FOLLOW_MARGIN_MM)
+        near = track.blocks(FOLLOW_MARGIN_MM)
         newly_changed = changed[near].any() and not track.trail
         if moving[near].any() or newly_changed:
             track.follow(table.shot.grey, table.camera, table.shot.time_s, before_s)

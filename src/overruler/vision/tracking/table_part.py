@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.calibration import CAMERA_SIZE
 from overruler.detections import Detection
 from overruler.frame import Frame, PixelBox, Shot
 from overruler.geometry.pose import Array
@@ -46,7 +47,7 @@ class TablePart:
     def report(self) -> Report:
         """The report, for the part's pixels."""
         calibration = self.whole.calibration
-        step = np.zeros(15)
+        step = np.zeros(CAMERA_SIZE)
         step[2:4] = -self.corner_px
         camera = calibration.camera.moved(step)
         calibration = replace(calibration, camera=camera, size_px=self.frame.size_px)

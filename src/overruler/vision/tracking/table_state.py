@@ -200,7 +200,7 @@ class TableState:
         """The blocks round a place on the board."""
         point = np.array([*xy_mm, z_mm])
         radius_px = radius_mm / float(self.camera.mm_per_px(point))
-        return blocks_near(self.changes.last_means.shape, self.camera.project(point), radius_px)
+        return blocks_near(self.camera.project(point), radius_px)
 
     def covered_share(self, where: Mask, places_mm: Array, z_mm: float, radius_mm: float) -> Array:
         """(N,): share of a base at each place (N, 2) that a mask covers, by its blocks' centres."""

@@ -16,6 +16,7 @@ from overruler.bases import Base
 from overruler.errors import CannotMeasure
 from overruler.fixes import Fix
 from overruler.frame import Shot
+from overruler.geometry.covariance import mean_sigma
 from overruler.house_rules import HouseRules
 from overruler.pieces import Piece
 from overruler.report import Report
@@ -295,6 +296,5 @@ class Watch:
         self._owned = {piece.id: piece for piece in report.scene.pieces} | self._owned
         for piece in report.scene.pieces:
             if piece.covariance_mm2:
-                (xx, _), (_, yy) = piece.covariance_mm2
-                self._sigmas[piece.id] = float(np.sqrt((xx + yy) / 2))
+                self._sigmas[piece.id] = mean_sigma(piece.covariance_mm2)
         return report
