@@ -96,7 +96,6 @@ def text_plate(
     y: float,
     size: float,
     fill: str = BLACK,
-    ink: str | None = None,
     edge: str = WHITE,
 ) -> str:
     """Return one line of text centred on (x, y), on a plate that keeps it readable."""
@@ -104,9 +103,7 @@ def text_plate(
     box = {"x": x - wide / 2, "y": y - high / 2, "width": wide, "height": high, "rx": high * 0.3}
     stroke = {"stroke": edge, "stroke_opacity": 0.9, "stroke_width": size * 0.07}
     plate = element("rect", **box, fill=fill, fill_opacity=0.86, **stroke)
-    return upright(
-        (plate, text_line(text, x, y + 0.36 * size, size, fill=ink or ink_on(fill))), x, y
-    )
+    return upright((plate, text_line(text, x, y + 0.36 * size, size, fill=ink_on(fill))), x, y)
 
 
 def ink_on(fill: str) -> str:

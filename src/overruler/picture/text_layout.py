@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 FONT_PATH = Path(__file__).parent / "fonts" / "Inter-SemiBold.otf"
 FONT_FAMILY = "Inter"
 FONT_WEIGHT = 600
+SMALLEST_SHARE = 0.6
+"""Smallest size to which a text shrinks to fit, as a share of its own; then it is cut."""
 
 _MEASURED_AT_PX = 256
 """Font size at which text is measured, large enough that hinting and rounding do not matter."""
@@ -32,12 +34,12 @@ def text_width(text: str) -> float:
     return _measuring_font().getlength(text) / _MEASURED_AT_PX
 
 
-def fit_text(text: str, size: float, room: float, smallest: float = 0.6) -> tuple[str, float]:
-    """Return a text and the size at which it fits into `room`, cut with `…` at the smallest."""
+def fit_text(text: str, size: float, room: float) -> tuple[str, float]:
+    """Return a text and the size at which it fits into `room`, cut with `…` where the size would be too small."""
     shrunk = min(size, size * room / max(text_width(text) * size, 1e-9))
-    if shrunk >= smallest * size:
+    if shrunk >= SMALLEST_SHARE * size:
         return text, shrunk
-    size *= smallest
+    size *= SMALLEST_SHARE
     while text and text_width(text + "…") * size > room:
         text = text[:-1].rstrip()
     return text + "…", size

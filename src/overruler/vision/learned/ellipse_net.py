@@ -87,11 +87,9 @@ class EllipseDeviations:
     """(N, 5, 5)."""
 
 
-def score_ovals(
-    levels: list[Picture], camera: Camera, ovals: Array, look: Look = run_patch_network
-) -> ScoredOvals:
+def score_ovals(levels: list[Picture], camera: Camera, ovals: Array) -> ScoredOvals:
     """Score ovals (N, 5) and correct their place and size; heading and proportions stay."""
-    answer = look(levels, camera, ovals, None)
+    answer = run_patch_network(levels, camera, ovals, None)
     moved = ovals.copy()
     shift, log_ratio = answer[:, 1:3], answer[:, 3:4]
     moved[:, :2] += offsets_on_board_mm(camera, ovals, shift)

@@ -134,9 +134,9 @@ def _may_be_plate(one: ShapeCandidate) -> bool:
     return bool(side_mm > MIN_PLATE_SHARE * PLATE_SIDES_MM[0])
 
 
-def look_at(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> SeenCells:
+def look_at(view: Orthophoto, camera: Camera) -> SeenCells:
     """Return what the network says of a view of `MM_PER_PX` and of its mirror images, in the mean."""
-    return _look_again(view, camera, infer_orthophoto(MODEL, view, camera), hidden)
+    return _look_again(view, camera, infer_orthophoto(MODEL, view, camera), ())
 
 
 def _look_again(
