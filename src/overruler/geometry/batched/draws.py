@@ -29,12 +29,12 @@ exod2 vector.)
 
 
 def fuse_measurements(
-    mean: Array, covariance: Array, other: Array, its: Array
+    mean: Array, covariance: Array, other_mean: Array, other_covariance: Array
 ) -> tuple[Array, Array]:
     """Combine two independent measurements (d,) with covariances (d, d) (Kalman's update, 1960)."""
-    gain = covariance @ np.linalg.inv(covariance + its)
+    gain = covariance @ np.linalg.inv(covariance + other_covariance)
     remaining = (np.eye(len(mean)) - gain) @ covariance
-    return mean + gain @ (other - mean), np.asarray((remaining + remaining.T) / 2)
+    return mean + gain @ (other_mean - mean), np.asarray((remaining + remaining.T) / 2)
 
 
 def difference_covariance(
@@ -122,5 +122,5 @@ def _lattice_normal_points(count: int, dimension: int) -> Array:
     orders = [np.arange(count) * step % count for step in LATTICE_GENERATOR[:dimension]]
     orders += [random.permutation(count) for _ in range(dimension - len(orders))]
     points = quantiles[np.stack(orders, 1)]
-    moments = np.linalg.cholesky(points.T @ points / count)
-    return np.asarray(np.linalg.solve(moments, points.T).T)
+    factor = np.linalg.cholesky(points.T @ points / count)
+    return np.asarray(np.linalg.solve(factor, points.T).T)

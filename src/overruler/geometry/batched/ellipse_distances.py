@@ -127,7 +127,7 @@ def ellipse_gaps(a: EllipseColumns, b: EllipseColumns) -> Array:
     if not len(loose):
         return gaps
     a, b = a.select_rows(loose), b.select_rows(loose)
-    refined, upper = _newton_gap_bounds(a, b, 2 * POINT_NEWTON_STEPS)
+    refined, upper = _newton_gap_bounds(a, b, 2 * ELLIPSE_NEWTON_STEPS)
     still = np.flatnonzero(~(upper - refined < BOUND_TOLERANCE_MM))
     if len(still):
         refined[still], _, _ = ellipse_separations(a.select_rows(still), b.select_rows(still))

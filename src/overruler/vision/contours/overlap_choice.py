@@ -138,9 +138,9 @@ def make_detection(
     d_xy_d_camera: Array,
     score: float,
     visible: float,
-    also: tuple[Base, ...] = (),
+    alternative_bases: tuple[Base, ...] = (),
 ) -> Detection:
-    """Make the detection of a base on the board; `also` lists other sizes that it may have.
+    """Make the detection of a base on the board; `alternative_bases` are other sizes that it may have.
 
     Its heading is known modulo the turn after which it looks the same.
     """
@@ -155,7 +155,7 @@ def make_detection(
         d_xy_d_camera=d_xy_d_camera,
         score=score,
         visible=visible,
-        alternative_bases=also,
+        alternative_bases=alternative_bases,
         heading_modulo_deg=modulo,
     )
     return reproject_outline(camera, found)

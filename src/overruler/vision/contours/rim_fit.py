@@ -148,24 +148,26 @@ def _fit_pass(tries: Sequence[FitAttempt], sigma_px: Sequence[float]) -> list[Fi
     scale = np.array([attempt.view.mm_per_px for attempt in tries])
     wide = np.array(sigma_px)
     counts = [len(part) for part in rays]
-    base = np.repeat(np.arange(len(tries)), counts)
-    reach = (SEARCH_REACH_SIGMA * wide * scale)[base]
+    ray_base = np.repeat(np.arange(len(tries)), counts)
+    reach = (SEARCH_REACH_SIGMA * wide * scale)[ray_base]
     steps_px = np.array([ray_step_px(sigma) for sigma in sigma_px])
     edges = _find_edges(tries, rays, contour - reach, contour + reach, steps_px)
-    of, normal = base[edges.ray], normals[edges.ray]
+    edge_base, normal = ray_base[edges.ray], normals[edges.ray]
     direction = np.concatenate(rays)[edges.ray]
     slant = np.sum(normal * direction, axis=-1)
     offset = (edges.radius_mm - contour[edges.ray]) * slant
-    shift, weight, information = solve_reweighted(edges, of, normal, offset, scale, wide)
-    residual = offset - np.sum(normal * shift[of], axis=-1)
-    tight = _residual_sigmas_mm(of, weight, residual, len(tries))
-    loose = association_weights(edges, residual, (WIDE_EDGE_SIGMA_PX * scale)[of], len(base))
-    spread = _residual_sigmas_mm(of, loose, residual, len(tries))
+    shift, weight, information = solve_reweighted(edges, edge_base, normal, offset, scale, wide)
+    residual = offset - np.sum(normal * shift[edge_base], axis=-1)
+    tight = _residual_sigmas_mm(edge_base, weight, residual, len(tries))
+    loose = association_weights(
+        edges, residual, (WIDE_EDGE_SIGMA_PX * scale)[edge_base], len(ray_base)
+    )
+    spread = _residual_sigmas_mm(edge_base, loose, residual, len(tries))
     sigma = tight * CORRELATION_INFLATION
     covariance = np.linalg.inv(information) * sigma[:, None, None] ** 2
-    ray_weight = np.asarray(np.bincount(edges.ray, weight, len(base)), float)
+    ray_weight = np.asarray(np.bincount(edges.ray, weight, len(ray_base)), float)
     weights = np.split(ray_weight, np.cumsum(counts)[:-1])
-    edge_counts = np.bincount(of, minlength=len(tries))
+    edge_counts = np.bincount(edge_base, minlength=len(tries))
     return [
         _to_fitted_rim(tries[k], shift[k], covariance[k], spread[k], weights[k], rays[k], rims[k])
         for k in range(len(tries))
@@ -253,8 +255,10 @@ def residual_sigma_mm(weight: Array, left_mm: Array) -> float:
     return float(_residual_sigmas_mm(of, weight, left_mm, 1)[0])
 
 
-def _residual_sigmas_mm(of: NDArray[np.intp], weight: Array, left_mm: Array, count: int) -> Array:
-    """Do as `residual_sigma_mm` for `count` places at once."""
-    squares = np.bincount(of, weight * left_mm**2, count)
-    total = np.bincount(of, weight, count)
+def _residual_sigmas_mm(
+    edge_base: NDArray[np.intp], weight: Array, left_mm: Array, count: int
+) -> Array:
+    """Do as `residual_sigma_mm` for `count` bases at once; `edge_base` (M,) is each edge's base."""
+    squares = np.bincount(edge_base, weight * left_mm**2, count)
+    total = np.bincount(edge_base, weight, count)
     return np.asarray(np.sqrt(squares / np.maximum(total - 2, 1)))

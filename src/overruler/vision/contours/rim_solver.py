@@ -16,7 +16,7 @@ REWEIGHTING_ITERATIONS = 6
 
 def solve_reweighted(
     edges: RadialEdges,
-    of: NDArray[np.intp],
+    edge_base: NDArray[np.intp],
     normal: Array,
     offset_mm: Array,
     mm_per_px: Array,
@@ -24,7 +24,7 @@ def solve_reweighted(
 ) -> tuple[Array, Array, Array]:
     """Solve for the centres' shifts (N, 2) by iterative reweighting.
 
-    `of` (M,) is each edge's base, `normal` (M, 2) the rim's normal there, and `offset_mm` (M,) the
+    `edge_base` (M,) is each edge's base, `normal` (M, 2) the rim's normal there, and `offset_mm` (M,) the
     edge's distance outside of the rim. Also returns the edges' weights (M,) and the information
     matrices (N, 2, 2).
     """
@@ -38,15 +38,15 @@ def solve_reweighted(
     xy = yy = xx
     for step in np.linspace(0, 1, REWEIGHTING_ITERATIONS).tolist():
         sigma = mm_per_px * wide_px * (NARROW_EDGE_SIGMA_PX / wide_px) ** step
-        shift_x, shift_y = shift[of].T
+        shift_x, shift_y = shift[edge_base].T
         off_mm = offset_mm - x * shift_x - y * shift_y
-        weight = association_weights(edges, off_mm, sigma[of], rays)
-        sums = [np.bincount(of, weight * term, count) for term in terms]
-        xx, xy, yy, right, up = np.array(sums, float)
+        weight = association_weights(edges, off_mm, sigma[edge_base], rays)
+        sums = [np.bincount(edge_base, weight * term, count) for term in terms]
+        xx, xy, yy, rhs_x, rhs_y = np.array(sums, float)
         xx, yy = xx + 1e-3, yy + 1e-3
         # Cramer's rule
-        shift_x = yy * right - xy * up
-        shift_y = xx * up - xy * right
+        shift_x = yy * rhs_x - xy * rhs_y
+        shift_y = xx * rhs_y - xy * rhs_x
         determinant = xx * yy - xy * xy
         shift = _bound_shift(np.stack([shift_x, shift_y], -1) / determinant[:, None], reach_mm)
     first, second = np.stack([xx, xy], -1), np.stack([xy, yy], -1)

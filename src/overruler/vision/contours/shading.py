@@ -117,7 +117,7 @@ def _mean_darkness_towards(dark: Array, ways: Array) -> float:
 
 
 def direction_to_lamp(light: Light, one: Detection) -> Array:
-    """Return the direction (2,) from a piece to the lamp, a unit vector; shorter only below it."""
+    """Unit vector (2,) from the piece to the lamp; shorter within 1 mm of the point below it."""
     way = light.lamp_mm - one.xy_mm
     return np.asarray(way / max(float(np.hypot(*way)), 1.0))
 

@@ -25,7 +25,7 @@ POINT_COUNT = 120
 GATE_SIGMAS = 3.0
 """Places farther from where the camera sees them stand on something, or are wrong."""
 MIN_GATE_PX = 1.0
-"""They are never nearer than this."""
+"""Least gate, in px, beyond which a place is rejected."""
 LEAST_SIGMA_PX = 0.3
 """Least 1 σ of a place along u and along v: no two photos show the same of the ground."""
 CORRELATION_FACTOR = 2.0

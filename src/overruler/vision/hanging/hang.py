@@ -97,7 +97,7 @@ class Hung:
     others: tuple[Frame, ...]
     """The photos that show the same ground."""
     leans: tuple[Lean, ...] = ()
-    """How its camera follows theirs; none where its own markers tell it, found by the ground."""
+    """How its camera depends on the references' cameras. Empty if its own markers fix the camera."""
 
     @property
     def told(self) -> Told:

@@ -29,7 +29,7 @@ class ArrowSystem(NamedTuple):
 
     @classmethod
     def empty(cls, shared: int, groups: int, own: int) -> "ArrowSystem":
-        """A system that knows nothing yet: what is observed is added to its arrays."""
+        """All blocks zero. `observe` adds to them in place."""
         return cls(
             np.zeros((shared, shared)),
             np.zeros((groups, shared, own)),
@@ -40,7 +40,7 @@ class ArrowSystem(NamedTuple):
 
     @classmethod
     def unit(cls, shared: int, groups: int, own: int) -> "ArrowSystem":
-        """A system that knows each parameter as well as any other, and has found the best."""
+        """Unit information and zero gradient."""
         system = cls.empty(shared, groups, own)
         system.shared[...], system.own[...] = np.eye(shared), np.eye(own)
         return system
@@ -124,4 +124,5 @@ class NormalEquations(NamedTuple):
     cost: float
     """Chi square of the residuals and the prior; infinite for an impossible state."""
     system: ArrowSystem
-    """Of a photo's markers camera, edges and bow are shared; each free one but the first has its own place."""
+    """Of a photo, shared: camera, edge shift, marker growth, bow. Own: the place (x, y, heading) of each free
+    marker but the first."""

@@ -41,7 +41,7 @@ class MarkerBlock:
     jacobian: Array
     """(K, U): its derivative by the parameters of the fit."""
     by_place: Array
-    """(K, 2): effect on what is seen of 1 mm of shift of each point on the table, not yet whitened."""
+    """(K, 2): residual change in px by a shift of the table point by 1 mm along x and y, before whitening."""
     whitener: Array
     """(K, K): the whitening matrix of the residuals."""
     xy_mm: Array

@@ -76,14 +76,14 @@ def fit_rounds(
     """Return the bases among `guesses` with sizes out of `radii` (C,), the surest first.
 
     `guesses` must not overlap (`suppression`). `from_above` (K, 4), if given, is the overview's x,
-    y, radius and probability of K circles. The networks for tables in play judge a table in play; a
-    prepared one where they made the guesses: then `in_play` is true.
+    y, radius and probability of K circles. `in_play`: the in-play networks made the guesses, on a
+    prepared table.
     """
     if not len(guesses.score):
         return ()
     camera = calibration.camera
-    is_played = in_play or is_in_play(calibration, radii)
-    if is_played:
+    judged_in_play = in_play or is_in_play(calibration, radii)
+    if judged_in_play:
         sizes = sizes_in_play(guesses, radii, camera, calibration.budget.scale_share)
     else:
         sizes = sizes_on_table(guesses, radii, camera)
@@ -94,7 +94,7 @@ def fit_rounds(
     if from_above is not None:
         table = feature_table(guesses, fits, from_above)
         on_clutter = sigmoid(weigh_features(table, LOGIT_WEIGHTS_ON_CLUTTER))
-        if is_played:
+        if judged_in_play:
             share_in_play = probabilities_in_play(frame, camera, guesses, table)
             scores, least_score = share_in_play, min(least_score, MIN_SCORE_IN_PLAY)
         elif has_catalogue_size(radii):
@@ -114,7 +114,7 @@ def fit_rounds(
             detection = replace(
                 detection,
                 clutter_score=float(on_clutter[k]),
-                in_play_probability=float(share_in_play[k]) if is_played else None,
+                in_play_probability=float(share_in_play[k]) if judged_in_play else None,
             )
         detections.append(remeasure_uncertain(frame, calibration, detection))
     return tuple(sorted(detections, key=lambda detection: -detection.score))
@@ -199,7 +199,7 @@ def _refit_hidden_rims(
 def _fit_from_traced_rims(
     frame: Frame, camera: Camera, guesses: RimEstimates, plausible: NDArray[np.bool_], radii: Array
 ) -> list[list[SizeHypothesis]]:
-    """Fit the sizes `plausible` a fit (N, C, 2), each from the rim traced as one of that size.
+    """Refit each size of `plausible` (N, C, 2) from a rim traced with that size known.
 
     A trace that leaves the size open confuses a larger base nearby with a smaller one farther away
     where half the rim is hidden.
