@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from overruler.bases import Base
+from overruler.declared_terrain import HEIGHT_SIGMA_MM
 from overruler.errors import BadInput
 from overruler.geometry.shapes import Point
 from overruler.pieces import KINDS, read_point
@@ -19,8 +20,6 @@ from overruler.reading import Node, read_coordinate, read_length
 SCHEMA = "overruler/fix/1"
 CLICK_SIGMA_PX = 2.0
 """1 σ of either coordinate of a click in a photo."""
-HEIGHT_SIGMA_MM = 1.0
-"""1 σ of a height stated without its uncertainty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

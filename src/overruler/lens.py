@@ -15,6 +15,8 @@ SCHEMA = "overruler/lens/1"
 """Value of the key `schema` of a lens file."""
 DEFAULT_SIGMAS = (1e-3, 1e-3, 2.0, 2.0, 2e-3, 2e-3, 2e-4, 2e-4, 1e-3)
 """1 σ for a lens file without covariance: fx, fy as shares; cx, cy in px; then k1 k2 p1 p2 k3."""
+LENS_SIZE = 9
+"""Number of a lens's parameters, the first ones of a camera: fx fy cx cy k1 k2 p1 p2 k3."""
 MAX_SIZE_MISMATCH_PX = 1.0
 """Largest mismatch of a scaled copy's width or height: sizes are rounded to pixels."""
 PSD_TOLERANCE = 1e-6
@@ -100,7 +102,7 @@ class Lens:
                 f"{size_px[0]} × {size_px[1]}: make one from photos of that shape, or leave --lens away"
             )
         scaling = np.diag([ratio] * 4 + [1.0] * 5)
-        shift = np.zeros(9)
+        shift = np.zeros(LENS_SIZE)
         shift[2:4] = (ratio - 1) / 2
         return lens._apply_linear_map(scaling, shift, size_px)
 
@@ -123,11 +125,11 @@ class Lens:
 
     def _transposed(self) -> "Lens":
         width, height = self.size_px
-        permutation = np.eye(9)[[1, 0, 3, 2, 4, 5, 7, 6, 8]]
-        return self._apply_linear_map(permutation, np.zeros(9), (height, width))
+        permutation = np.eye(LENS_SIZE)[[1, 0, 3, 2, 4, 5, 7, 6, 8]]
+        return self._apply_linear_map(permutation, np.zeros(LENS_SIZE), (height, width))
 
     def _mirrored(self, axis: int) -> "Lens":
-        signs, shift = np.ones(9), np.zeros(9)
+        signs, shift = np.ones(LENS_SIZE), np.zeros(LENS_SIZE)
         signs[[2 + axis, COEFFICIENTS_BY_AXIS[axis]]] = -1
         shift[2 + axis] = self.size_px[axis] - 1
         return self._apply_linear_map(np.diag(signs), shift, self.size_px)
@@ -199,7 +201,7 @@ def _read_intrinsic_matrix(node: Node) -> Array:
 
 
 def _read_covariance(node: Node) -> Array:
-    covariance = np.array(node.matrix(9, 9))
+    covariance = np.array(node.matrix(LENS_SIZE, LENS_SIZE))
     if np.abs(covariance).max() > MAX_COVARIANCE:
         node.fail("says nothing of the lens, so large it is: leave --lens out")
     variances = np.diag(covariance)

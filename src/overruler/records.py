@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from overruler.bases import Base
+from overruler.geometry.arcs import FULL_TURN_DEG
 from overruler.pieces import read_base
 from overruler.reading import Node
 
 T = TypeVar("T")
-FULL_TURN_DEG = 360.0
 PLACING_CORRECTIONS = frozenset(("add", "move"))
 """The corrections by which a person says where a piece stands."""
 

@@ -21,8 +21,8 @@ from overruler.vision.refinement.marker_scale import (
     SCALE_OFFSETS,
     flag_marker_size,
     flag_marker_size_of_all,
+    rim_shares_by_scale,
     scale_log_likelihoods,
-    visible_rim_shares,
 )
 from synthetic.flat_table import Plinth
 from tests.tables import camera_over, exact, photo
@@ -179,7 +179,7 @@ def test_bases_on_hills_say_nothing_for_their_height_may_be_another() -> None:
 def test_a_rim_is_seen_most_where_it_is() -> None:
     frame, found = table(1.03)
     for one, size in zip(found, MADE_MM, strict=True):
-        seen = visible_rim_shares(frame, exact(CAMERA), one)
+        seen = rim_shares_by_scale(frame, exact(CAMERA), one)
         assert seen is not None
         true = size * 1.03 / one.base.width_mm - 1
         assert abs(SCALE_OFFSETS[seen.argmax()] - true) * size / 2 < 0.3

@@ -6,10 +6,9 @@ import numpy as np
 
 from overruler.calibration import Calibration
 from overruler.geometry.pose import Array
+from overruler.lens import LENS_SIZE
 from overruler.vision.least_squares.schur_solver import invert_information
 
-LENS_SIZE = 9
-"""Number of a lens's parameters, the first ones of a camera."""
 LEAST_SHARE = 1e-9
 """Added to each variance, as a share of it, against rounding."""
 LEAST_VARIANCE = 1e-18
@@ -47,7 +46,7 @@ def _group_by_lens(calibrations: Mapping[int, Calibration]) -> Sequence[list[int
 
 
 def _follow_lens(covariance: Array) -> Array:
-    """(17, 9): how camera and bow of a photo follow its lens."""
+    """(17, 9): regression of a photo's camera and bow on its lens, by their covariance (17, 17)."""
     lens = _regular(covariance[:LENS_SIZE, :LENS_SIZE])
     return np.asarray(covariance[:, :LENS_SIZE] @ invert_information(lens))
 
@@ -58,7 +57,7 @@ def _regular(covariance: Array) -> Array:
 
 
 def _at_most(common: Array, covariance: Array) -> Array:
-    """What is common (9, 9), cut to what a photo's own covariance (9, 9) leaves open."""
+    """The common covariance (9, 9), reduced so that it exceeds a photo's own (9, 9) in no direction."""
     root = np.linalg.cholesky(_regular(covariance))
     share = np.linalg.solve(root, np.linalg.solve(root, common).T)
     values, vectors = np.linalg.eigh((share + share.T) / 2)

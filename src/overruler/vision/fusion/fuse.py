@@ -64,7 +64,7 @@ class FusedBase:
     is_raised: bool
 
     @property
-    def as_told(self) -> Sequence[Sighting]:
+    def heading_sightings(self) -> Sequence[Sighting]:
         """Its sightings that tell its heading: those of a hexagon that were fitted as one, if any."""
         told = [one for one in self.sightings if one.detection.base.shape == self.base.shape]
         return told if told and self.base.shape == "hexagon" else self.sightings

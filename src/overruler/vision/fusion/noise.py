@@ -53,7 +53,7 @@ def noise_of(
 ) -> TableNoise:
     """The covariances of the measurements and of the height priors."""
     jacobians = [one.jacobian_at(bases[k].z_mm) for k, one in sightings]
-    shared = _errors_of_all_kinds(bases, sightings)
+    shared = _errors_in_both_cases(bases, sightings)
     both, own = [], []
     for rare in (False, True):
         blocks = [_own_covariance_mm2(bases[k], one, rare) for k, one in sightings]
@@ -67,7 +67,7 @@ def noise_of(
 
 
 def _own_covariance_mm2(base: PlacedBase, one: Sighting, rare: bool) -> Array:
-    """(2, 2): a sighting's own error; what it does not know of the size counts where no other photo tells it."""
+    """(2, 2): a sighting's own error. That of an unknown size counts only if no other photo sees the base."""
     if rare or one.photo.is_off:
         return one.own_covariance_mm2(rare=True)
     is_alone = len(base.sightings) == 1 and not one.is_rectangle
@@ -75,7 +75,7 @@ def _own_covariance_mm2(base: PlacedBase, one: Sighting, rare: bool) -> Array:
     return one.own_covariance_mm2(rare=False) + unknown
 
 
-def _errors_of_all_kinds(
+def _errors_in_both_cases(
     bases: Sequence[PlacedBase], sightings: Sequence[tuple[int, Sighting]]
 ) -> Array:
     """(2 M + N, 2 M + N) mm²: errors that are equal in the usual and in the rare case."""
@@ -107,7 +107,7 @@ def _add_errors_of_cameras(
 
 
 def _add_errors_of_photos(noise: Array, sightings: Sequence[tuple[int, Sighting]]) -> None:
-    """Add how far a photo draws all rims too near or too far."""
+    """Add the shift along the view that all bases of a photo share."""
     for members in _group_by_photo(sightings):
         shift = np.concatenate([sightings[m][1].lift_shift_mm for m in members])
         at = np.ravel([[2 * m, 2 * m + 1] for m in members])

@@ -39,7 +39,7 @@ class TableKnowledge:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PhotoToMeasure:
-    """A photo with what is told of it."""
+    """A photo with what other photos say of its markers, its lens or its camera."""
 
     frame: Frame
     index: int

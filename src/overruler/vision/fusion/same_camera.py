@@ -10,6 +10,7 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
+from overruler.lens import LENS_SIZE
 from overruler.vision.camera.bundle_adjustment import BundleAdjustment
 from overruler.vision.camera.calibrate import MIN_MARKERS, fit_at_known_places
 from overruler.vision.camera.lens_prior import LensPrior, lens_prior
@@ -116,7 +117,7 @@ def _share(photos: Mapping[int, _Photo]) -> dict[int, LensPrior]:
 
 
 def _fit_together(photos: Mapping[int, _Photo]) -> tuple[dict[int, LensPrior], float]:
-    """Priors by the others, and the least log odds of a photo that its lens is the others'."""
+    """Each photo's lens prior by the others, and the least of their log odds of having the same lens."""
     priors = {k: one.own_prior for k, one in photos.items()}
     fits = {k: one.own for k, one in photos.items() if one.is_whole}
     for _ in range(OUTER_ITERATIONS):
@@ -131,7 +132,7 @@ def _fit_together(photos: Mapping[int, _Photo]) -> tuple[dict[int, LensPrior], f
 
 
 def _added_information(frame: Frame, prior: LensPrior, fit: Solution) -> LensInformation:
-    covariance: Array = fit.camera_bow_covariance[:9, :9]
+    covariance: Array = fit.camera_bow_covariance[:LENS_SIZE, :LENS_SIZE]
     wander = wander_covariance(float(fit.state.lens[0]), frame.size_px)
     return information_between(prior, fit.state.lens, covariance, wander)
 

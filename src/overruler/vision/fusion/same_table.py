@@ -20,21 +20,21 @@ SAME_LEVELS = 3.0
 MIN_SHARED_BASES = 4
 """Least number of bases that other photos show in a photo, for a verdict on it."""
 MIN_PHOTOS_TO_LEAVE_ONE_OUT = 3
-"""Of two photos that contradict each other nobody knows which is wrong."""
+"""Least number of photos of which one may be left out: of two that disagree nobody knows which is wrong."""
 ODD_CHI2 = 8.0
 """Median squared distance, in σ, of an odd photo's bases from where the others see them; 1.4 is
 expected."""
 ODD_RATIO = 2.0
-"""It is this many times the next photo's."""
+"""Least ratio of the odd photo's median χ² to the next largest."""
 MIN_SHARED_BASES_OF_HANGING = 2
-"""The same for a photo that hangs on others by the ground: a close-up shows few bases, and two tables
-may have one mat."""
+"""`MIN_SHARED_BASES` of a photo that hangs on others by the ground: a close-up shows few bases, and two
+tables may have one mat."""
 OTHER_TABLE_SHARE = 0.25
 """A photo that shows less than this share of the bases that others show in it is of another table."""
 
 
 SAME_VIEW_SHARE = 0.02
-"""Two cameras nearer than this share of their height took one view: what misleads one, misleads both."""
+"""Least distance of two cameras for two views, as a share of their height; nearer ones share their errors."""
 
 
 DISPLACED_MM = (1.5, 30.0)
@@ -43,7 +43,7 @@ camera explains, not the base."""
 DISPLACED_SCORE = 0.9
 """Least score of such a base."""
 MIN_DISPLACED = 3
-"""Least number of such bases of a photo whose camera is wrong; they are more than those it shares."""
+"""Least number of displaced bases of a photo whose camera is wrong; it also shares fewer bases than that."""
 
 
 def is_same_view(one: SeenPhoto, other: SeenPhoto) -> bool:

@@ -33,7 +33,7 @@ def shared_covariance_mm2(calibration: Calibration, xy_mm: Array, bases: Sequenc
 def map_error(
     calibrations: Sequence[Calibration], xyz_mm: Array, rare: bool
 ) -> tuple[Camera, Array]:
-    """A camera (17, 17) that errs as the map of the markers moves places (N, 3).
+    """A camera, and the covariance (17, 17) by which it stands for the error of the markers' map at places (N, 3).
 
     All photos hang on one map of the markers. Its error is part of each camera's, and the surest
     camera has little else.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from overruler.calibration import calibration_to_json
+from overruler.calibration import CAMERA_SIZE, calibration_to_json
 from overruler.detections import Detection, RaisedArea, ruler_to_json
 from overruler.games import DEFAULT_GAME
 from overruler.geometry.pose import Array
@@ -150,7 +150,7 @@ def _place(fused: FusedTable, k: int, photos: Sequence[SeenPhoto]) -> _PlacedPie
         standing_on = area_names(fused.levels)[base.level]
     two = slice(2 * k, 2 * k + 2)
     z_sigma = float(fused.fit.z_sigma_mm[k])
-    heading = fuse_headings(base.as_told)
+    heading = fuse_headings(base.heading_sightings)
     most = base.base.heading_modulo_deg if base.base.shape == "hexagon" else 360.0
     detection = replace(
         surest,
@@ -162,7 +162,7 @@ def _place(fused: FusedTable, k: int, photos: Sequence[SeenPhoto]) -> _PlacedPie
         xy_mm=fused.fit.xy_mm[k],
         z_mm=z_mm,
         covariance_mm2=fused.fit.usual_mm2[two, two],
-        d_xy_d_camera=np.zeros((2, 15)),
+        d_xy_d_camera=np.zeros((2, CAMERA_SIZE)),
         score=base.probability,
         standing_on=standing_on,
         sigma_z_mm=z_sigma if base.is_raised else 0.0,

@@ -12,6 +12,7 @@ from overruler.calibration import JOINT_SIZE, Calibration, Covariances
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
+from overruler.lens import LENS_SIZE
 from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.hanging.ground_fit import CORRELATION_FACTOR, LEAST_SIGMA_PX
 
@@ -50,7 +51,7 @@ def imagine_close_up(calibration: Calibration, frame: Frame, ends_mm: Array) -> 
     _, _, by_camera = camera.project_with_jacobians(ground)
     rows = by_camera.reshape(-1, by_camera.shape[-1])
     information = rows.T @ rows / sigma_px**2
-    information[:9, :9] += np.linalg.inv(lens_prior(frame, None).covariance)
+    information[:LENS_SIZE, :LENS_SIZE] += np.linalg.inv(lens_prior(frame, None).covariance)
     covariance = np.zeros((JOINT_SIZE, JOINT_SIZE))
     covariance[: len(information), : len(information)] = np.linalg.inv(information)
     return replace(calibration, camera=camera, covariances=Covariances.same(covariance))

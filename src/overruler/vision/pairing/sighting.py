@@ -29,13 +29,12 @@ from overruler.vision.rounds.uncertainty import misfit_covariances
 PHOTOS_AT_A_TIME = 2
 """Photos looked at at a time: each needs some hundred megabytes and most of a core."""
 ACROSS_SIGMA_FACTOR = 0.2
-"""1 σ of a place across the view, against the one that its fit states; along the view the fit is right. This,
-`LEAST_SIGMA_PX`, `PROFILE_SIGMA_MM` and `COMMON_SHADE_SIGMA_PX` suit the errors of 463 round bases by 1072
-sightings on 18 rendered tables. A term in pixels by the score, as likely as any for them, is the
-one that single photos have (`misfit_covariances`)."""
+"""Ratio of a round base's actual 1 σ across the view to the one that its fit states; along the view it is 1.
+Fitted together with `LEAST_SIGMA_PX`, `PROFILE_SIGMA_MM` and `COMMON_SHADE_SIGMA_PX` to 1072 sightings of
+463 round bases on 18 rendered tables."""
 LIT_SIDE_SIGMA_FACTOR = 0.7
-"""The same, both ways, of a base measured by its lit side alone: of 35 such places errors across the
-view were three times as large as elsewhere."""
+"""The same, along and across the view, for a base measured by its lit side alone: at 35 such places errors
+across the view were three times as large as elsewhere."""
 PLATE_SIGMA_FACTOR = 0.75
 """The same for a plate."""
 LEAST_SIGMA_PX = 0.13
@@ -48,7 +47,7 @@ one that the fit states: errors have long tails."""
 LOOSE_PLATE_SIGMA_FACTOR = 1.5
 """The same for a plate."""
 LOOSE_SIGMA_PX = 0.46
-"""1 σ that no fit states then."""
+"""`LEAST_SIGMA_PX` where the fit may have gone a little astray."""
 LIFT_SIGMA_PX = 0.12
 """1 σ of the shift along the view that all bases of a photo share, in px: its blur moves all rims."""
 PROFILE_SIGMA_MM = 0.2
@@ -75,7 +74,7 @@ class SeenPhoto:
     rulers: tuple[DetectedRuler, ...] = ()
     """The rulers that lie in it."""
     leans: tuple[Lean, ...] = ()
-    """How its camera follows those of the photos that it hangs on; none where markers tell it."""
+    """How its camera depends on those of the photos that it hangs on. Empty if its own markers fix it."""
     printed: PrintedGrid | None = None
     """The grid on the mat that it shows, if it was sought."""
     usual_lab: Floats = field(init=False)

@@ -33,7 +33,7 @@ from overruler.vision.contours.radial_edges import (
 from overruler.vision.contours.silhouette import PROFILES, project_rims
 
 MIN_BASES = 5
-"""Smallest number of bases for an update."""
+"""Smallest number of bases for an update, and for bases to be a witness of the scale."""
 ENOUGH_MARKERS = 6
 """With this many markers the bases are not used."""
 MAX_REMAINING_SHARE = 0.97
@@ -197,7 +197,7 @@ def refine_by_bases(
         return unchanged
     rims = []
     for detection in detections:
-        if _is_usable(detection):
+        if has_usable_rim(detection):
             rim = measure_rim(frame, calibration, detection)
             if rim is not None:
                 rims.append(rim)
@@ -215,7 +215,8 @@ def refine_by_bases(
     return calibration.updated_by(update.step, update.updated_covariance), moved
 
 
-def _is_usable(detection: Detection) -> bool:
+def has_usable_rim(detection: Detection) -> bool:
+    """Whether a base is round, of known size, on the table and mostly in sight."""
     on_table = detection.base.shape == "circle" and not detection.z_mm
     return on_table and not detection.alternative_bases and detection.visible >= MIN_VISIBLE_SHARE
 

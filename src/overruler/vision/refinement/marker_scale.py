@@ -120,7 +120,7 @@ def _is_low_light(calibration: Calibration) -> bool:
 def _rims_by_radius(
     frame: Frame, calibration: Calibration, detections: Sequence[Detection]
 ) -> Mapping[float, list[Array]]:
-    """`visible_rim_shares` of the surest bases, by the radius under which they were found."""
+    """`rim_shares_by_scale` of the surest bases, by the radius under which they were found."""
     by_radius: dict[float, list[Array]] = {}
     for detection in sorted(detections, key=lambda detection: -detection.score):
         if not _is_usable(detection):
@@ -128,7 +128,7 @@ def _rims_by_radius(
         rims = by_radius.setdefault(detection.base.width_mm / 2, [])
         if len(rims) >= MAX_BASES_PER_SIZE:
             continue
-        rim = visible_rim_shares(frame, calibration, detection)
+        rim = rim_shares_by_scale(frame, calibration, detection)
         if rim is not None:
             rims.append(rim)
     return by_radius
@@ -139,7 +139,7 @@ def _is_usable(detection: Detection) -> bool:
     return on_table and detection.score >= MIN_SCORE and detection.visible >= MIN_VISIBLE_SHARE
 
 
-def visible_rim_shares(
+def rim_shares_by_scale(
     frame: Frame, calibration: Calibration, detection: Detection
 ) -> Array | None:
     """Visible share (N,) of the lower rim if larger by each of `SCALE_OFFSETS`; None if hidden."""

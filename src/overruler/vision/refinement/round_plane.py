@@ -51,7 +51,7 @@ MIN_CHI_SQUARED = 8.0
 SURE_CHI_SQUARED = 25.0
 """χ² from which the points are said to be wrong even where no correction makes the bases round."""
 ROUNDER = 0.6
-"""Largest share of the bases' stretch, median, that may be left as they look on the corrected plane."""
+"""Largest ratio of the median stretch after the correction to that before."""
 MAX_PASSES = 3
 """Times that the plane is corrected: on one that is far off the network sees few bases, and those not as they are."""
 LEAST_DEPTH = 0.6
@@ -88,7 +88,7 @@ class PlaneError:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the points are wrong even if no correction makes the bases round, where an error is told."""
+        """Whether χ² is so large that the points count as wrong even without a correction that helps."""
         return self.chi_squared > SURE_CHI_SQUARED
 
     def corrected_mm(self, xy_mm: Array) -> Array:

@@ -13,6 +13,7 @@ from overruler.geometry.plane_doubt import STRAIN_SIZE
 from overruler.units import SIGMAS_95
 from overruler.vision.refinement.base_scale import (
     RimMeasurement,
+    has_usable_rim,
     keep_consistent_rims,
     measure_rim,
 )
@@ -25,8 +26,6 @@ from overruler.vision.refinement.scale_witnesses import (
     estimate_scale,
 )
 
-MIN_VISIBLE_SHARE = 0.6
-"""Smallest visible share of a base that is a witness."""
 MAX_BASES = 40
 """Largest number of bases heard, those of the highest score: more say little more."""
 NAMED_WEIGHT = 0.05
@@ -54,16 +53,11 @@ def _measure_rims(
     frame: Frame, calibration: Calibration, detections: Sequence[Detection]
 ) -> list[RimMeasurement]:
     """The rims of the surest round bases on the table, without outliers."""
-    usable = [one for one in detections if _is_usable(one)]
+    usable = [one for one in detections if has_usable_rim(one)]
     surest = sorted(usable, key=lambda one: -one.score)[:MAX_BASES]
     measured = [measure_rim(frame, calibration, one) for one in surest]
     rims = [rim for rim in measured if rim is not None]
     return keep_consistent_rims(rims, calibration.covariance) if rims else []
-
-
-def _is_usable(detection: Detection) -> bool:
-    on_table = detection.base.shape == "circle" and not detection.z_mm
-    return on_table and not detection.alternative_bases and detection.visible >= MIN_VISIBLE_SHARE
 
 
 def scale_problems(estimate: ScaleEstimate) -> tuple[Problem, ...]:

@@ -10,7 +10,7 @@ from overruler.geometry.pose import Array
 MIN_COVERED_WEIGHT = 0.02
 """The doubt covers every hypothesis of at least this probability."""
 COVERED_SIGMAS = 1.5
-"""The root of a covered hypothesis's second moment is at most so many σ of the doubt."""
+"""The doubt is widened until each covered hypothesis lies within this many σ."""
 CONTRADICTION_WEIGHT = 0.2
 """If that no witness is grossly wrong is less likely than this, they contradict each other."""
 

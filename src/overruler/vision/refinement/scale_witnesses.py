@@ -15,7 +15,7 @@ from overruler.board import Board
 from overruler.detections import DetectedRuler
 from overruler.geometry.plane_doubt import STRAIN_SIZE, MarkerContrast
 from overruler.geometry.pose import Array
-from overruler.vision.refinement.base_scale import RimMeasurement, radius_covariance
+from overruler.vision.refinement.base_scale import MIN_BASES, RimMeasurement, radius_covariance
 from overruler.vision.refinement.scale_estimate import Hypothesis, ScaleEstimate, Witness
 
 PRINT_SIGMA = 3e-3
@@ -50,8 +50,6 @@ READING_SIGMA = 1e-3
 """Least 1 σ of a ruler's reading: rulers are made so exactly."""
 BASE_SIGMA = 7e-3
 """Least 1 σ of the scale by the bases: wrong sizes of the catalogue pull it towards 0."""
-MIN_BASES = 5
-"""With fewer bases they are no witness."""
 MAX_RULERS = 4
 """The longest rulers are witnesses; more would only add hypotheses."""
 

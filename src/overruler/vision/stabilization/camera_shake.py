@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from overruler.frame import PixelBox, Shot
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.lens import LENS_SIZE
 
 MAX_SHIFT_PX = 12.0
 """Median shift of the markers beyond which the camera does not shake: it was moved, in pixels.
@@ -61,7 +62,7 @@ class ShakeModel:
         grid = np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
         points = np.pad(np.vstack([camera.unproject(markers_px), grid]), ((0, 0), (0, 1)))
         pixels, _, by_parameters = camera.project_with_jacobians(points)
-        return cls(camera, points, pixels, by_parameters[: -len(grid), :, 9:])
+        return cls(camera, points, pixels, by_parameters[: -len(grid), :, LENS_SIZE:])
 
     def marker_shifts_px(self, step: Array) -> Array:
         """(M, 2): the shifts of the markers in the picture after a step (6,)."""
@@ -71,7 +72,7 @@ class ShakeModel:
         """(M + 9, 2): the shifts of the points in the picture after a step (6,)."""
         if not step.any():
             return np.zeros_like(self.rest_px)
-        moved = self.camera.moved(np.concatenate([np.zeros(9), step]))
+        moved = self.camera.moved(np.concatenate([np.zeros(LENS_SIZE), step]))
         return np.asarray(moved.project(self.points_mm) - self.rest_px)
 
     def fit(self, shifts_px: Array, start: Array) -> Array:

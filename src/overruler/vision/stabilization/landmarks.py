@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from overruler.calibration import Calibration, Covariances
+from overruler.calibration import CAMERA_SIZE, Calibration, Covariances
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
@@ -120,7 +120,7 @@ class Landmarks:
         pose = Pose(rotation, -rotation @ np.array([*center_mm, VIEW_MM]))
         camera = Camera(matrix, np.zeros(5), pose)
         board_mm = float(2 * center_mm[0]), float(2 * center_mm[1])
-        nothing = Covariances.same(np.zeros((15, 15)))
+        nothing = Covariances.same(np.zeros((CAMERA_SIZE, CAMERA_SIZE)))
         return cls.of(Calibration(camera, nothing, (width, height), 0.0, (), board_mm), grey)
 
     def count_hidden(self, grey: GreyImage, step: Array) -> int:
