@@ -77,7 +77,7 @@ def test_areas_are_told_apart_and_gaps_bridged() -> None:
 
 
 def test_no_blocks_lie_round_a_place_that_the_camera_cannot_see() -> None:
-    assert not np.ones((30, 40))[blocks_near((30, 40), np.full(2, np.nan), 20.0)].size
+    assert not np.ones((30, 40))[blocks_near(np.full(2, np.nan), 20.0)].size
 
 
 def test_blocks_round_a_place_hold_it() -> None:
