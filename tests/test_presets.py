@@ -1,6 +1,7 @@
 """Presets: games as data, the program's and a user's own."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.quick_questions import games_json
 from overruler.bases import Base
 from overruler.errors import BadInput
-from overruler.presets import load_presets, program_presets
+from overruler.presets import load_preset, program_presets
 from overruler.reading import Node
 from overruler.rules import game_of
 from overruler.scene import Scene, Table
@@ -26,6 +27,12 @@ bases = [32, "60x35o"]
 [ruler]
 lines_in = [2, 5]
 names = ["near", "far"]
+"""
+
+INCHES = """
+schema = "overruler/game/1"
+title = "Skirmishes"
+game = "inches"
 """
 
 
@@ -43,11 +50,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", program_presets())
 def test_a_preset_s_defaults_are_fields_that_its_game_reads(name: str) -> None:
     preset = program_presets()[name]
-    questions = game_of(preset.game).questions
-    for kind, values in preset.defaults.items():
-        fields = {field.name: field for field in questions[kind].fields}
-        for key, value in values.items():
-            fields[key].type.read(Node({key: value}, "preset")[key])
+    game_of(preset.game).check_defaults(Node(preset.to_json().get("defaults", {}), name))
     assert preset.game != "bands" or preset.ruler is not None
 
 
@@ -103,18 +106,49 @@ def test_the_command_and_the_page_know_a_user_s_own(
         (OWN + "\n[more]\n", "unknown key"),
         (OWN.replace("bases", "basis"), r"basis: unknown key; known: .*; did you mean 'bases'\?"),
         (OWN.replace("lines_in", "lines_mm = [1]\nlines_in"), "give one of the two"),
+        (OWN[: OWN.index("[ruler]")], "ruler: is missing: 'bands' has none of its own"),
+        (OWN.replace("title", 'name = "other"\ntitle'), "name: is 'other', and the file's name is"),
+        (INCHES + "[defaults.withn]", "defaults.withn: .* has no such question.*'within'"),
+        (
+            INCHES + "[defaults.within]\ndistance_inches = 7",
+            "within.distance_inches: .*no such field",
+        ),
+        (INCHES + '[defaults.within]\ndistance_in = "7"', "within.distance_in: expected a number"),
+        (INCHES + "[defaults.within]\nfrom = 7", "within.from: expected text"),
     ],
 )
-def test_what_is_wrong_with_a_preset_is_named(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "bad.toml").write_text(text)
-    with pytest.raises(BadInput, match=said) as caught:
-        load_presets(tmp_path)
-    assert "bad.toml" in str(caught.value)
+def test_what_is_wrong_with_a_preset_is_named(
+    own_folder: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    (own_folder / "bad.toml").write_text(text)
+    for command in (["config", "check"], ["games", "bad"]):
+        assert main(command) == 2
+        told = capsys.readouterr()
+        assert "bad.toml: " in told.err
+        assert re.search(said, told.err)
+
+
+def test_a_broken_preset_leaves_the_others_in_use(
+    own_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (own_folder / "bad.toml").write_text(OWN + "[more]\n")
+    assert main(["games"]) == 2
+    told = capsys.readouterr()
+    assert "duels" in told.out
+    assert told.err.count("\n") == 1
+    assert "bad.toml: more: unknown key" in told.err
+    assert choose_game("duels").game == "bands"
+
+
+def test_a_broken_preset_does_not_give_way_to_the_program_s(own_folder: Path) -> None:
+    (own_folder / "melee_1_chain_2.toml").write_text(OWN + "[more]\n")
+    with pytest.raises(BadInput, match="unknown key"):
+        choose_game("melee_1_chain_2")
 
 
 def test_a_preset_may_not_hide_a_game(tmp_path: Path) -> None:
     (tmp_path / "legion.toml").write_text(OWN)
     with pytest.raises(BadInput, match="is a game of the program"):
-        load_presets(tmp_path)
+        load_preset(tmp_path / "legion.toml")
     with pytest.raises(BadInput, match="unknown name"):
         choose_game("nobody_s_game")

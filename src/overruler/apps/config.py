@@ -85,7 +85,8 @@ def _load_named_files(args: argparse.Namespace) -> None:
         Lens.load(args.lens)
     if args.taught:
         load_taught(args.taught)
-    user_presets()
+    for error in user_presets().broken.values():
+        raise error
     for _ in known_boards():
         pass
 

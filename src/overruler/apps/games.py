@@ -2,10 +2,17 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any
 
-from overruler.apps.settings.game_choice import choose_game, known_presets, user_folder
+from overruler.apps.settings.game_choice import (
+    choose_game,
+    known_presets,
+    user_folder,
+    user_presets,
+)
+from overruler.errors import BadInput
 from overruler.games import GAMES, facts_of, read_ruler
 from overruler.presets import Preset
 from overruler.reading import Node
@@ -26,7 +33,15 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(records[0] if args.game else records, indent=1))
     else:
         print("\n".join(_record_lines(records[0]) if args.game else _brief_lines(records)))
-    return 0
+    return 0 if args.game else _tell_broken()
+
+
+def _tell_broken() -> int:
+    """Name each broken preset of the user's own on standard error; the exit status."""
+    broken = user_presets().broken.values()
+    for error in broken:
+        print(error, file=sys.stderr)
+    return BadInput.exit_code if broken else 0
 
 
 def game_record(name: str) -> dict[str, Any]:

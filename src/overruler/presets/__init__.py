@@ -61,29 +61,32 @@ class Preset:
         return {key: value for key, value in known.items() if value}
 
 
-def load_presets(folder: Path) -> dict[str, Preset]:
-    """The presets of a folder by name; `BadInput` names the file and what is wrong in it."""
-    if not folder.is_dir():
-        return {}
-    presets = {}
-    for path in sorted(folder.glob("*.toml")):
-        if path.stem in GAMES:
-            raise BadInput(
-                f"{path}: {path.stem!r} is a game of the program; name the file otherwise"
-            )
-        presets[path.stem] = replace(read_preset(Node.of_toml(path)), name=path.stem)
-    return presets
+def preset_files(folder: Path) -> dict[str, Path]:
+    """The files of a folder's presets by name, in order; none where there is no folder."""
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def load_preset(path: Path) -> tuple[Preset, Node]:
+    """The preset of a file, and the file's document; `BadInput` names the file and what is wrong in it.
+
+    Its defaults are unchecked: what questions hold is known to the rules alone.
+    """
+    if path.stem in GAMES:
+        raise BadInput(f"{path}: {path.stem!r} is a game of the program; name the file otherwise")
+    document = Node.of_toml(path)
+    preset = read_preset(document)
+    if preset.name not in ("", path.stem):
+        document["name"].fail(
+            f"is {preset.name!r}, and the file's name is the preset's: leave it out, "
+            f"or name the file {preset.name}.toml"
+        )
+    return replace(preset, name=path.stem), document
 
 
 @lru_cache(maxsize=1)
 def program_presets() -> dict[str, Preset]:
     """The program's own presets by name."""
-    return load_presets(FOLDER)
-
-
-def parse_preset(text: str, name: str) -> Preset:
-    """A preset as JSON text, as records of measurements keep a user's own."""
-    return read_preset(Node.of_json(text, name))
+    return {name: load_preset(path)[0] for name, path in preset_files(FOLDER).items()}
 
 
 def read_preset(node: Node) -> Preset:
@@ -128,6 +131,6 @@ def _read_ruler(node: Node) -> Ruler:
 
 
 def _read_defaults(node: Node) -> dict[str, dict[str, Any]]:
-    """Read the defaults of questions; the rules check each where it is used."""
+    """Read the defaults of questions; the rules know which of them there are."""
     kinds = node.object().value
     return {kind: dict(node[kind].object().value) for kind in kinds}

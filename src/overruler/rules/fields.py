@@ -47,6 +47,14 @@ def unread(schema: Schema) -> ValueType[Node]:
     return ValueType(lambda node: node, schema)
 
 
+def check_type(node: Node, kind: ValueType[Any]) -> None:
+    """Raise `BadInput` where a value is not of a kind; of what a scene gives a meaning, only its type."""
+    kind.read(node)
+    reads = {"string": Node.text, "array": Node.items, "object": Node.object}
+    if read := reads.get(kind.schema.get("type", "")):
+        read(node)
+
+
 def read_inches_mm(node: Node) -> float:
     """A length in a question, given in inches, in mm."""
     value = node.number()

@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from overruler.errors import did_you_mean
 from overruler.games import facts_of
 from overruler.reading import Node
 from overruler.rules.areas.fields import AREA_FIELDS, AREA_SHAPE
-from overruler.rules.fields import Question, Tap
+from overruler.rules.fields import Question, Tap, check_type
 from overruler.rules.measure import between, verdict_on
 from overruler.rules.uncertainty import distance_uncertainty
 from overruler.scene import Ruler, Scene
@@ -95,12 +96,27 @@ class Game:
         defaults = Node(scene.state.get("defaults", {}), "scene", "state.defaults").object()
         if not defaults.has(kind):
             return {}
-        names = [field.name for field in self.questions[kind].fields]
-        for name in defaults[kind].object().keys():  # noqa: SIM118 - a Node is no dict
-            if name not in names:
-                defaults[kind][name].fail(f"{kind!r} has no such field; it has: {', '.join(names)}")
+        self._check_defaults_of(kind, defaults[kind])
         left_out = {name for name in defaults[kind].keys() if not question.has(name)}  # noqa: SIM118
         return {name: defaults[kind][name].value for name in left_out}
+
+    def check_defaults(self, defaults: Node) -> None:
+        """Raise `BadInput` where defaults by question are none of this game's fields, or cannot be read."""
+        for kind in defaults.object().keys():  # noqa: SIM118 - a Node is no dict
+            if kind not in self.questions:
+                known = ", ".join(sorted(self.questions))
+                hint = did_you_mean(kind, self.questions)
+                defaults[kind].fail(f"{self.title} has no such question; it has: {known}{hint}")
+            self._check_defaults_of(kind, defaults[kind])
+
+    def _check_defaults_of(self, kind: str, values: Node) -> None:
+        fields = {field.name: field for field in self.questions[kind].fields}
+        for name in values.object().keys():  # noqa: SIM118 - a Node is no dict
+            if name not in fields:
+                known = ", ".join(fields)
+                hint = did_you_mean(name, fields)
+                values[name].fail(f"{kind!r} has no such field; it has: {known}{hint}")
+            check_type(values[name], fields[name].type)
 
     def check(self, scene: Scene) -> None:
         """Raise `BadInput` where the scene chooses what this game does not leave open."""

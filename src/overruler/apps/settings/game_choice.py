@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from overruler.apps.settings.config_path import config_path
-from overruler.errors import UnknownName
+from overruler.errors import BadInput, UnknownName
 from overruler.games import GAMES, find_game
-from overruler.presets import Preset, load_presets, parse_preset, program_presets
+from overruler.presets import Preset, load_preset, preset_files, program_presets, read_preset
+from overruler.reading import Node
 
 
 class GameChoice(NamedTuple):
@@ -25,15 +26,44 @@ def user_folder() -> Path | None:
     return path.parent / "games" if path else None
 
 
-def user_presets() -> Mapping[str, Preset]:
-    """The user's own presets by name."""
+class OwnPresets(NamedTuple):
+    """The user's own presets by name, and by name what is wrong with the others."""
+
+    presets: Mapping[str, Preset]
+    broken: Mapping[str, BadInput]
+
+
+def user_presets() -> OwnPresets:
+    """The user's own presets; a broken one leaves the others in use."""
+    presets: dict[str, Preset] = {}
+    broken: dict[str, BadInput] = {}
     folder = user_folder()
-    return load_presets(folder) if folder else {}
+    for name, path in (preset_files(folder) if folder else {}).items():
+        try:
+            preset, document = load_preset(path)
+            _check_preset(preset, document)
+            presets[name] = preset
+        except BadInput as error:
+            broken[name] = error
+    return OwnPresets(presets, broken)
+
+
+def _check_preset(preset: Preset, document: Node) -> None:
+    """Raise `BadInput` where the rules of a preset's game cannot use it."""
+    from overruler.rules import game_of  # few commands read a preset of the user's own
+
+    game = game_of(preset.game)
+    if game.needs_ruler and preset.ruler is None:
+        document.fail(f"ruler: is missing: {preset.game!r} has none of its own; add [ruler]")
+    if document.has("defaults"):
+        game.check_defaults(document["defaults"])
 
 
 def known_presets() -> dict[str, Preset]:
-    """All presets by name; the user's own win."""
-    return {**program_presets(), **user_presets()}
+    """All presets by name; the user's own win, and a broken one hides the program's of its name."""
+    own = user_presets()
+    program = {name: one for name, one in program_presets().items() if name not in own.broken}
+    return {**program, **own.presets}
 
 
 def known_games() -> tuple[str, ...]:
@@ -48,11 +78,16 @@ def choose_game(name: str | None, option: str = "--game") -> GameChoice:
     if game := find_game(name):
         return GameChoice(game)
     if name.lstrip().startswith("{"):
-        preset = parse_preset(name, option)
+        document = Node.of_json(name, option)
+        preset = read_preset(document)
+        _check_preset(preset, document)
         return GameChoice(preset.game, preset)
     presets = known_presets()
     found = find_game(name, presets)
     if found is None:
+        broken = user_presets().broken
+        if meant := find_game(name, broken):
+            raise broken[meant]
         raise UnknownName(option, name, known_games())
     return GameChoice(presets[found].game, presets[found])
 
