@@ -1,7 +1,7 @@
 """The report on one picture of the table, or on several, and what is wrong with them in words."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from overruler.board import Board
 from overruler.calibration import Calibration, Problem, calibration_to_json
@@ -62,7 +62,9 @@ class Report:
     """The detections, in the order of the scene's pieces."""
     scene: Scene
     verdicts: tuple[Verdict, ...] = ()
-    """The rulings, the most important first."""
+    """The rulings, the most important first; on questions, in the order of those that have an answer."""
+    unanswered: Mapping[int, str] = field(default_factory=dict)
+    """By the index of a question that was asked: why the scene gives it no answer."""
     rulers: tuple[DetectedRuler, ...] = ()
     """Range rulers that lie in the photo."""
     areas: tuple[RaisedArea, ...] = ()

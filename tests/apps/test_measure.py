@@ -4,13 +4,15 @@ import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from overruler.apps import measure
 from overruler.apps.cli import main
-from overruler.apps.measure import MeasureOptions, read_options
+from overruler.apps.measure import MeasureOptions, measuring, read_options
+from overruler.apps.measure.pictures import Pictures
 from overruler.apps.process.progress import progress_display
 from overruler.errors import BadInput, CannotMeasure
 from overruler.report import Report
@@ -50,6 +52,52 @@ def look(monkeypatch: pytest.MonkeyPatch) -> list[MeasureOptions]:
 
     monkeypatch.setattr(measure, "measure_photo", pretend)
     return asked
+
+
+@pytest.fixture
+def pretend_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replaces the reading of photos and the measuring by a report that is ready."""
+    referee = SimpleNamespace(look=lambda frame, progress, helper: report())
+    monkeypatch.setattr(
+        measuring, "read_pictures", lambda options, progress: Pictures((report().frame,), (), None)
+    )
+    monkeypatch.setattr(measuring, "make_referee", lambda options, pictures: referee)
+
+
+@pytest.mark.usefixtures("pretend_look")
+@pytest.mark.parametrize("many", [[], ["--each", "--jobs", "1"]], ids=["one photo", "a batch"])
+def test_a_question_without_an_answer_leaves_the_measurement_and_the_other_answers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], many: list[str]
+) -> None:
+    scene, table = tmp_path / "{name}.json", tmp_path / "pieces.csv"
+    (tmp_path / "table.jpg").write_bytes(b"")
+    asked = ["--ask", "range p01 p99", "--ask", "range p01 p02"]
+    files = ["--scene", str(scene), "--csv", str(table)]
+    photo = str(tmp_path / "table.jpg")
+    assert main(["measure", photo, "--marker-mm=60", *many, *asked, *files, "--json"]) == 2
+    told = capsys.readouterr()
+    failed, answered = json.loads(told.out)["answers"]
+    assert failed["error"].startswith("--ask 1: to: unknown name 'p99'")
+    assert answered["range"] == 3
+    assert table.read_text().count("p02") == 1
+    assert json.loads((tmp_path / "table.json").read_text())["game"] == "legion"
+    if not many:
+        assert told.err.splitlines()[-1] == f"overruler: {failed['error']}"
+
+
+@pytest.mark.usefixtures("pretend_look")
+def test_where_no_area_is_answered_none_is_said_to_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    areas, table = tmp_path / "areas.geojson", tmp_path / "pieces.csv"
+    files = ["--geojson", str(areas), "--csv", str(table)]
+    asked = ["--ask", "hexes p01 p02", *files]
+    assert main(["measure", "table.jpg", "--marker-mm=60", *asked]) == 2
+    told = capsys.readouterr()
+    assert "grid: is missing" in told.err
+    assert "pieces.csv" in "".join(told.out.split())
+    assert "areas.geojson" not in "".join(told.out.split())
+    assert not areas.exists()
 
 
 def test_a_board_file_is_read(board: str) -> None:

@@ -138,7 +138,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_a_plate_whose_front_the_photo_does_not_show_has_no_arcs() -> None:
     found = scene(ship("a", 0, 0, heading_modulo_deg=90, **arcs(MAIN)), ship("b", 200, 0))
     with pytest.raises(
-        BadInput, match=r"pieces\[0\]: its heading is known but for turns of 90 degrees"
+        BadInput, match=r"""pieces\[0\]: 'a' may be turned by 90 degrees.*--fix.*do = "turn\""""
     ):
         ask(found, aim())
     assert ask(found, {"question": "range", "from": "a", "to": "b"}).answer["range"] == 2

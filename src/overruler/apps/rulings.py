@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
+from overruler.errors import BadInput
 from overruler.geometry.shapes import gap
 from overruler.reading import Node
 from overruler.records import MovedRecord
@@ -28,6 +29,26 @@ PiecePair = tuple[Piece, Piece]
 def question_names(name: str, count: int) -> list[str]:
     """What errors call each of some questions: they have a number where there are several."""
     return [name] if count == 1 else [f"{name} {number}" for number in range(1, count + 1)]
+
+
+def answer_each(
+    scene: Scene, questions: Sequence[dict[str, Any]], name: str
+) -> tuple[tuple[Verdict, ...], dict[int, str]]:
+    """As `rule_on_questions`, but one that the scene cannot answer leaves the others their answers.
+
+    Returns the rulings, and by a question's index what is wrong with it.
+    """
+    if not questions:
+        return rule_on_questions(scene, (), name), {}
+    verdicts, unanswered = [], {}
+    names = question_names(name, len(questions))
+    for index, node in enumerate(map(Node, questions, names)):
+        try:
+            verdicts.append(ask(scene, node))
+        except BadInput as error:
+            text = str(error)
+            unanswered[index] = text if text.startswith(node.name) else f"{node.name}: {text}"
+    return tuple(verdicts), unanswered
 
 
 def rule_on_questions(

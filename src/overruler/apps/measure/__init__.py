@@ -3,6 +3,7 @@
 import argparse
 import json
 import logging
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ from overruler.errors import BadInput, printable
 from overruler.writing import write_all_atomically
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from overruler.report import Report
 
 logger = logging.getLogger("overruler.steps")
@@ -120,8 +123,15 @@ def run(args: argparse.Namespace) -> int:
     if args.quiet and not options.json:
         _print_answers(options, report)
     else:
-        _print_report(options, report)
-    return 0
+        _print_report(options, report, [path for path, _ in outputs])
+    return _tell_unanswered(report)
+
+
+def _tell_unanswered(report: "Report") -> int:
+    """Say on standard error which questions have no answer; the exit status."""
+    for problem in report.unanswered.values():
+        print(f"overruler: {problem}", file=sys.stderr)
+    return BadInput.exit_code if report.unanswered else 0
 
 
 def is_batch(args: argparse.Namespace) -> bool:
@@ -138,13 +148,12 @@ def _print_answers(options: MeasureOptions, report: "Report") -> None:
             print(printable(line.plain))
 
 
-def _print_report(options: MeasureOptions, report: "Report") -> None:
+def _print_report(options: MeasureOptions, report: "Report", written: "Sequence[Path]") -> None:
     if options.json:
         print(json.dumps(json_values(options, report)))
         return
     from overruler.apps.measure.summary import print_report
     from overruler.vision.next_photo.advise import advise_photo
 
-    written = (options.scene, options.picture, options.doubt, options.geojson, options.csv)
     advice = advise_photo(report, report.verdicts)
-    print_report(report, [path for path in written if path], advice)
+    print_report(report, written, advice)

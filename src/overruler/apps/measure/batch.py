@@ -204,7 +204,8 @@ def _measure(request: MeasureRequest) -> Outcome:
     if options.json:
         scene = json.dumps({"file": str(request.photo), **json_values(options, report)})
     rows = piece_rows(report, request.photo)
-    return Outcome(request.photo, "", result_line(options, report), scene, rows)
+    line, lacks = result_line(options, report), bool(report.unanswered)
+    return Outcome(request.photo, "", line, scene, rows, lacks_answers=lacks)
 
 
 # --- a folder that photos land in ---

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from overruler.apps.process.log import say
-from overruler.errors import CannotMeasure, printable
+from overruler.errors import BadInput, CannotMeasure, printable
 from overruler.units import format_count
 from overruler.writing import WriteFailed, write_atomically
 
@@ -35,6 +35,8 @@ class Outcome:
     """What `--json` prints, where it is asked for."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     """Its rows for `--csv`."""
+    lacks_answers: bool = False
+    """Whether a question that was asked has no answer in its scene."""
     trace: str = ""
     """Where the program failed, for the log; empty where it did not."""
 
@@ -50,6 +52,8 @@ class Results:
     rows: list[dict[str, Any]] = field(default_factory=list)
     measured: int = 0
     failed: int = 0
+    lacks_answers: bool = False
+    """Whether a question has no answer in some photo's scene."""
     csv_is_stale: bool = False
     """Whether the CSV file could not be written when it was last due."""
     started_s: float = field(default_factory=time.monotonic)
@@ -96,6 +100,7 @@ class Results:
 
     def _tell_result(self, outcome: Outcome) -> None:
         self.measured += 1
+        self.lacks_answers |= outcome.lacks_answers
         line = printable(f"{outcome.photo}: {outcome.line}")
         if self.as_json or self.answers_only:
             logger.info("%s", line)
@@ -123,4 +128,6 @@ class Results:
             say(f"{self.measured} of {format_count(count, 'photo')} measured in {took_s:.0f} s")
         if self.failed:
             return CannotMeasure.exit_code
+        if self.lacks_answers:
+            return BadInput.exit_code
         return WriteFailed.exit_code if self.csv_is_stale else 0

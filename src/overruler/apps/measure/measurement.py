@@ -169,7 +169,10 @@ def measure(
         ask=tuple(ask),
     )
     options = load_options(with_default_board(request))
-    return Measurement(measure_photo(options, lambda text: None))
+    report = measure_photo(options, lambda text: None)
+    for problem in report.unanswered.values():
+        raise BadInput(problem)
+    return Measurement(report)
 
 
 def _path(given: str | Path | None) -> Path | None:

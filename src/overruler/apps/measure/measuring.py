@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
 
 def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "Report":
-    """Measure the photo and answer the questions, or the most likely ones where none is asked."""
+    """Measure the photo and answer the questions, or the most likely ones where none is asked.
+
+    The report says which questions the scene cannot answer: they do not undo the measurement.
+    """
     progress("reading the photo")
     with _start_helper(options) as helper:
         pictures = read_pictures(options, progress)
-        from overruler.apps.rulings import rule_on_questions
+        from overruler.apps.rulings import answer_each
         from overruler.report import with_problems
 
         frames = pictures.frames
@@ -36,7 +39,8 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
             check_other_boards(frames[0], options.board, options.other_boards)
             raise
     report = with_problems(report, pictures.problems)
-    return replace(report, verdicts=rule_on_questions(report.scene, options.questions, "--ask"))
+    verdicts, unanswered = answer_each(report.scene, options.questions, "--ask")
+    return replace(report, verdicts=verdicts, unanswered=unanswered)
 
 
 def _start_helper(

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,8 @@ def render_outputs(options: MeasureOptions, report: "Report") -> list[tuple[Path
         files.append((options.picture, picture.annotated_bytes(shown, ending)))
     if options.doubt:
         files.append((options.doubt, _draw_precision_map(options, report, options.doubt)))
-    if options.geojson:
+    has_areas = any(verdict.shades for verdict in report.verdicts)
+    if options.geojson and (has_areas or not report.unanswered):
         files.append((options.geojson, geojson_text(report.scene, report.verdicts)))
     if options.csv:
         files.append((options.csv, csv_text(piece_rows(report, options.photo))))
@@ -79,5 +80,15 @@ def json_values(options: MeasureOptions, report: "Report") -> dict[str, Any]:
     """What `--json` prints: the scene, with the answers where questions were asked."""
     values = report.scene.to_json()
     if options.questions:
-        values["answers"] = [verdict.to_json() for verdict in report.verdicts]
+        values["answers"] = list(_answers(options, report))
     return values
+
+
+def _answers(options: MeasureOptions, report: "Report") -> Iterator[dict[str, Any]]:
+    """The answer to each question in order, or as `overruler ask -` has it the error."""
+    verdicts = iter(report.verdicts)
+    for index in range(len(options.questions)):
+        if index in report.unanswered:
+            yield {"error": report.unanswered[index]}
+        else:
+            yield next(verdicts).to_json()

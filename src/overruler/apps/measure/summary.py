@@ -45,7 +45,8 @@ def result_line(options: MeasureOptions, report: Report) -> str:
     shown = ruling_lines(report) if options.questions else ruling_lines(report)[:1]
     pieces = format_count(len(report.scene.pieces), "piece")
     told = taught_sentences(report.scene.extra)
-    return "; ".join([pieces, *(line.plain for line in shown), *told])
+    unanswered = report.unanswered.values()
+    return "; ".join([pieces, *(line.plain for line in shown), *unanswered, *told])
 
 
 def print_report(report: Report, written: Sequence[Path], advice: Advice | None = None) -> None:

@@ -90,8 +90,9 @@ def _check_front(scene: Scene, index: int) -> None:
     turn = ship["heading_modulo_deg"].number()
     if turn < FULL_TURN_DEG:
         ship.fail(
-            f"its heading is known but for turns of {turn:g} degrees; "
-            "set it right and take heading_modulo_deg out"
+            f"{scene.pieces[index].id!r} may be turned by {turn:g} degrees, so its arcs are not known: "
+            f'give --fix to overruler measure with do = "turn"; in a scene, set heading_deg right and '
+            "take heading_modulo_deg out"
         )
 
 
