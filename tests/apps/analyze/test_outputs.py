@@ -67,7 +67,18 @@ def film() -> FilmResults:
 def test_chapters_are_a_players(film: FilmResults) -> None:
     text = tables.webvtt_chapters(film)
     assert text.startswith("WEBVTT\n\n00:00:00.000 --> 00:01:01.500\nStart\n")
-    assert "00:01:01.500 --> 00:01:10.000\np01 moves 6.0 in (152 mm)\n" in text
+    assert "00:01:01.500 --> 00:01:10.000\np01 moves 152 mm\n" in text
+
+
+def test_chapters_and_the_page_tell_lengths_in_the_table_s_unit(film: FilmResults) -> None:
+    assert '"unit":"mm"' in "".join(page.render_page(film, None, None))
+    film.rests = [
+        rest | {"scene": rest["scene"] | {"state": {"unit": "in"}}} for rest in film.rests
+    ]
+    assert "p01 moves 6.0 in\n" in tables.webvtt_chapters(film)
+    assert '"unit":"in"' in "".join(page.render_page(film, None, None))
+    scripts = [page.PAGE_TEMPLATE.with_name(name).read_text() for name in page.PAGE_PARTS.values()]
+    assert "".join(scripts).count("″") == 1  # one function tells all lengths
 
 
 def test_tables_come_back_as_they_were_written(film: FilmResults, tmp_path: Path) -> None:
@@ -242,7 +253,7 @@ def test_film_editors_get_a_marker_for_each_move(film: FilmResults) -> None:
     text = tables.otio_timeline(film)
     assert text is not None
     (marker,) = otio.adapters.read_from_string(text, "otio_json").tracks[0][0].markers
-    assert marker.name == "p01 moves 6.0 in (152 mm)"
+    assert marker.name == "p01 moves 152 mm"
     assert marker.marked_range.start_time.to_seconds() == 61.5
     assert marker.marked_range.duration.to_seconds() == 1.25
 

@@ -113,7 +113,7 @@ def test_the_table_lies_under_its_pieces_and_one_side_is_not_told_against_itself
     assert not [pair for pair in named if pair.count("Guards") == 2 or pair.count("Raiders") == 2]
     assert page.locator(".turns li").count() == 2
     second = page.locator(".turns li").nth(1).inner_text()
-    assert "1 move, 6.00″" in second
+    assert "1 move, 152.4 mm" in second
     assert "closest then: Guards p01" in second
 
 
@@ -122,7 +122,7 @@ def test_whoever_one_asks_for_stays_and_their_reach_is_shaded(page: "Page") -> N
     page.select_option("#who", "unit:Raiders")
     assert page.locator("#moves tbody tr:visible").count() == 0  # the mover is another's
     assert page.locator("#table .apart").count() == 3
-    page.fill("#reach", "2")
+    page.fill("#reach", "50.8")
     wide = page.locator("#table g ellipse").evaluate_all(
         "(all) => all.map((one) => +one.getAttribute('rx')).filter((rx) => rx > 60)"
     )

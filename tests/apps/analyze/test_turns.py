@@ -86,9 +86,9 @@ def test_turns_that_a_person_has_put_right_are_read_back_and_told(tmp_path: Path
         "WEBVTT",
         "Start",
         "Turn 1 (red): begins",
-        "Turn 1 (red): r1 moves 6.0 in (152 mm)",
+        "Turn 1 (red): r1 moves 152 mm",
         "Turn 2 &lt;b&gt; (blue): begins",
-        "Turn 2 &lt;b&gt; (blue): b1 moves 6.0 in (152 mm)",
+        "Turn 2 &lt;b&gt; (blue): b1 moves 152 mm",
     ]
     assert "00:00:18.500 --> 00:00:20.000\nTurn 2" in text
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from overruler.errors import CannotMeasure
 from overruler.fixes import next_piece_id
+from overruler.games import facts_of
 
 SAME_PLACE_MM = 15.0
 """Largest distance of a piece, at the seam, from where the segment before saw it."""
@@ -63,6 +64,12 @@ class FilmResults:
     """What could not be read or measured."""
     read_to_s: float = 0.0
     """Time of the last picture."""
+
+    @property
+    def unit(self) -> str:
+        """The unit that lengths are told in, one of `UNITS`, as the last rest has it; mm without one."""
+        scene = self.rests[-1]["scene"] if self.rests else {}
+        return facts_of(scene.get("game")).unit_told(scene.get("state", {}))
 
 
 def merge_segments(name: str, parts: Iterable[Data]) -> FilmResults:

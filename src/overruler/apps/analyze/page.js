@@ -15,7 +15,9 @@ function cells(row, values) {
 function soft(text) { const one = document.createElement("span"); one.className = "doubt"; one.textContent = text; return one; }
 function clock(s) { const tenths = Math.round(s * 10), m = Math.floor(tenths / 600), h = Math.floor(m / 60), pad = n => String(n).padStart(2, "0");
   return (h ? h + ":" + pad(m % 60) : m % 60) + ":" + pad(Math.floor(tenths / 10) % 60) + "." + tenths % 10; }
-const inches = mm => (mm / 25.4).toFixed(2) + "″";
+const MM = film.unit === "in" ? 25.4 : 1, sign = film.unit === "in" ? "″" : " mm"; // the unit that lengths are told in
+const inUnit = mm => (mm / MM).toFixed(MM > 1 ? 2 : 1) + sign, spread = sigma => "± " + inUnit(1.96 * sigma);
+at("reach-unit").textContent = sign.trim();
 const hue = i => "oklch(.68 .13 " + (250 + i * 137.5) % 360 + ")";
 
 // --- the table from above ---
@@ -100,7 +102,7 @@ let shownRest = -1, moment = 0;
 function show(time) {
   moment = time;
   at("time").value = time; at("clock").textContent = clock(time) + " of " + clock(film.length_s);
-  const reach = Number(at("reach").value) * 25.4, hasPhoto = at("photo").checked && !at("photo-row").hidden;
+  const reach = Number(at("reach").value) * MM, hasPhoto = at("photo").checked && !at("photo-row").hidden;
   const rest = Math.max(0, film.rests.findLastIndex(one => one.time_s <= time + .06));
   mat.style.display = hasPhoto ? "" : "none";
   table.classList.toggle("bare", !hasPhoto);
@@ -174,7 +176,7 @@ at("play").addEventListener("click", () => timer ? stop() : start());
 for (const m of film.moves) {
   const row = at("moves").tBodies[0].insertRow();
   row.tabIndex = 0; row.dataset.about = JSON.stringify([m.piece]);
-  cells(row, [label(m.piece), clock(m.start_s), clock(m.end_s), [inches(m.distance_mm)], m.way_seen ? [inches(m.path_mm) + " ", soft("± " + (1.96 * m.path_sigma_mm / 25.4).toFixed(2) + "″")] : [soft("not seen, at least "), inches(m.path_mm)]]);
+  cells(row, [label(m.piece), clock(m.start_s), clock(m.end_s), [inUnit(m.distance_mm)], m.way_seen ? [inUnit(m.path_mm) + " ", soft(spread(m.path_sigma_mm))] : [soft("not seen, at least "), inUnit(m.path_mm)]]);
   row.addEventListener("click", () => jump(m.start_s)); row.addEventListener("keydown", e => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); jump(m.start_s); } });
 }
 if (!film.moves.length) cells(at("moves").tBodies[0].insertRow(), ["none"]);
@@ -206,10 +208,10 @@ function chart() {
   const high = Math.max(...points.map(p => p.gap.mm + 2 * p.gap.sigma)), low = Math.max(0, Math.min(...points.map(p => p.gap.mm - 2 * p.gap.sigma)));
   const pad = Math.max((high - low) * .12, 5), up = high + pad, down = Math.max(0, low - pad);
   const y = mm => top_ + (up - mm) / (up - down) * (CH - top_ - foot);
-  const raw = (up - down) / 25.4 / 5, power = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].map(k => k * power).find(k => k >= raw);
-  for (let inch = Math.ceil(down / 25.4 / step) * step; inch * 25.4 <= up; inch += step) {
-    svg("line", { x1: left, x2: CW - right, y1: y(inch * 25.4), y2: y(inch * 25.4), style: "stroke:var(--line)" }, box);
-    svg("text", { x: left - 8, y: y(inch * 25.4) + 4, "text-anchor": "end", "font-size": 13, style: "fill:var(--soft)" }, box, +inch.toFixed(2) + "″");
+  const raw = (up - down) / MM / 5, power = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].map(k => k * power).find(k => k >= raw);
+  for (let mark = Math.ceil(down / MM / step) * step; mark * MM <= up; mark += step) {
+    svg("line", { x1: left, x2: CW - right, y1: y(mark * MM), y2: y(mark * MM), style: "stroke:var(--line)" }, box);
+    svg("text", { x: left - 8, y: y(mark * MM) + 4, "text-anchor": "end", "font-size": 13, style: "fill:var(--soft)" }, box, +mark.toFixed(2) + sign);
   }
   const ticks = Math.max(2, Math.min(6, Math.floor(CW / 110)));
   for (let k = 0; k <= ticks; k++) svg("text", { x: across(film.length_s * k / ticks), y: CH - 8, "text-anchor": k ? k < ticks ? "middle" : "end" : "start", "font-size": 13, style: "fill:var(--soft)" }, box, clock(film.length_s * k / ticks));
@@ -217,7 +219,7 @@ function chart() {
   svg("path", { d: points.map((p, i) => (i ? "L" : "M") + across(p.from) + " " + y(p.gap.mm) + "L" + across(p.to) + " " + y(p.gap.mm)).join(""), fill: "none", "stroke-width": 2.5, "stroke-linejoin": "round", style: "stroke:var(--accent)" }, box);
   cursor = svg("line", { y1: top_, y2: CH - foot, style: "stroke:var(--ink)", "stroke-dasharray": "3 4" }, box);
   const end = points[points.length - 1].gap;
-  at("gap").textContent = "at the end " + inches(end.mm) + " ± " + (1.96 * end.sigma / 25.4).toFixed(2) + "″ (" + end.mm.toFixed(1) + " ± " + (1.96 * end.sigma).toFixed(1) + " mm)";
+  at("gap").textContent = "at the end " + inUnit(end.mm) + " " + spread(end.sigma);
   show(moment);
 }
 for (const which of ["a", "b"]) for (const piece of film.pieces) at(which).append(new Option(piece.label, piece.id));
@@ -237,12 +239,12 @@ function told(turn) {
   for (const m of moves) { total.set(m.piece, (total.get(m.piece) ?? 0) + m.path_mm); seen &&= m.way_seen; }
   const line = (text, soft_) => { const p = document.createElement("p"); p.textContent = text; if (soft_) p.className = "doubt"; item.append(p); };
   line(["Turn " + turn.turn, turn.player, clock(turn.from_s) + " – " + clock(turn.to_s)].filter(Boolean).join(" · "));
-  line(moves.length ? moves.length + (moves.length === 1 ? " move, " : " moves, ") + (seen ? "" : "at least ") + inches([...total.values()].reduce((x, y) => x + y, 0)) : "nothing moved");
-  if (moves.length) line([...total].sort((x, y) => y[1] - x[1]).slice(0, 6).map(([id, mm]) => label(id) + " " + inches(mm)).join(", "), true);
+  line(moves.length ? moves.length + (moves.length === 1 ? " move, " : " moves, ") + (seen ? "" : "at least ") + inUnit([...total.values()].reduce((x, y) => x + y, 0)) : "nothing moved");
+  if (moves.length) line([...total].sort((x, y) => y[1] - x[1]).slice(0, 6).map(([id, mm]) => label(id) + " " + inUnit(mm)).join(", "), true);
   const last = film.rests.findLastIndex(rest => rest.time_s <= turn.to_s), ids = [...total.keys()].filter(id => last >= 0 && film.rests[last].ids.includes(id));
   const pairs = ids.map(id => [id, closest(last, [id])]).filter(pair => pair[1]).map(([id, other]) => [id, other, gap(film.rests[last], id, other)]).filter(pair => pair[2]);
   pairs.sort((x, y) => x[2].mm - y[2].mm);
-  if (pairs.length) { const [id, other, d] = pairs[0]; line("closest then: " + label(id) + " – " + label(other) + " " + inches(d.mm) + " ± " + (1.96 * d.sigma / 25.4).toFixed(2) + "″", true); }
+  if (pairs.length) { const [id, other, d] = pairs[0]; line("closest then: " + label(id) + " – " + label(other) + " " + inUnit(d.mm) + " " + spread(d.sigma), true); }
   item.dataset.about = JSON.stringify(moves.length ? [...total.keys()] : film.pieces.map(p => p.id));
   return item;
 }
@@ -250,11 +252,11 @@ if (film.turns.length) { at("summary").hidden = false; at("summary").querySelect
 if (film.turns.length) { at("turns").hidden = false;
   for (const row of film.turns) cells(at("turns").querySelector("tbody").insertRow(), [row.turn, clock(row.from_s), clock(row.to_s), row.player, String(row.moves), row.why]); }
 if (film.contacts.length) { at("contacts").hidden = false;
-  for (const row of film.contacts) cells(about(at("contacts").querySelector("tbody").insertRow(), row.from, row.to), [label(row.from) + " – " + label(row.to), clock(row.time_s), [row.distance_mm.toFixed(1) + " mm ", soft("± " + (1.96 * row.sigma_mm).toFixed(1) + " mm")], (100 * row.probability).toFixed(0) + " %"]); }
+  for (const row of film.contacts) cells(about(at("contacts").querySelector("tbody").insertRow(), row.from, row.to), [label(row.from) + " – " + label(row.to), clock(row.time_s), [inUnit(row.distance_mm) + " ", soft(spread(row.sigma_mm))], (100 * row.probability).toFixed(0) + " %"]); }
 if (film.allowances) { at("allowed").hidden = false;
-  for (const row of film.allowances) cells(about(at("allowed").querySelector("tbody").insertRow(), row.piece), [label(row.piece), clock(row.start_s), inches(row.path_mm), inches(row.allowance_mm), (100 * row.probability).toFixed(row.probability > .01 && row.probability < .99 ? 0 : 1) + " %"]); }
+  for (const row of film.allowances) cells(about(at("allowed").querySelector("tbody").insertRow(), row.piece), [label(row.piece), clock(row.start_s), inUnit(row.path_mm), inUnit(row.allowance_mm), (100 * row.probability).toFixed(row.probability > .01 && row.probability < .99 ? 0 : 1) + " %"]); }
 if (film.rulings) { at("ruled").hidden = false;
-  for (const [a, b, range, share, since, mm] of film.rulings) cells(about(at("ruled").querySelector("tbody").insertRow(), a, b), [label(a) + " – " + label(b), String(range), (100 * share).toFixed(1) + " %", clock(since), inches(mm)]); }
+  for (const [a, b, range, share, since, mm] of film.rulings) cells(about(at("ruled").querySelector("tbody").insertRow(), a, b), [label(a) + " – " + label(b), String(range), (100 * share).toFixed(1) + " %", clock(since), inUnit(mm)]); }
 for (const rest of film.rests) {
   const figure = document.createElement("figure"), button = document.createElement("button"), img = document.createElement("img"), caption = document.createElement("figcaption");
   img.src = rest.still; img.alt = "The table at " + clock(rest.time_s); img.loading = "lazy";

@@ -43,6 +43,7 @@ def render_page(
     last_scene = film.rests[-1]["scene"] if film.rests else {"board": DEFAULT_BOARD}
     data = {
         "name": film.name,
+        "unit": film.unit,
         "length_s": round(film.read_to_s, 2),
         "board": last_scene["board"],
         "pieces": _pieces_json(film),

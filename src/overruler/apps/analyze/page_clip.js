@@ -17,9 +17,9 @@ function offerClip(time) {
 // What the film says below the table: how far the piece went, then the closest of another side.
 function clipWords(move, time) {
   if (time < move.end_s) return [label(move.piece), ""];
-  const length = move.way_seen ? inches(move.path_mm) + " ± " + (1.96 * move.path_sigma_mm / 25.4).toFixed(2) + "″" : "at least " + inches(move.path_mm);
+  const way = move.way_seen ? inUnit(move.path_mm) + " " + spread(move.path_sigma_mm) : "at least " + inUnit(move.path_mm);
   const k = film.rests.findIndex(rest => rest.time_s >= move.end_s), other = k < 0 ? undefined : closest(k, [move.piece]), d = other && gap(film.rests[k], move.piece, other);
-  return [label(move.piece) + ": " + length, d ? "then " + inches(d.mm) + " ± " + (1.96 * d.sigma / 25.4).toFixed(2) + "″ from " + label(other) : ""];
+  return [label(move.piece) + ": " + way, d ? "then " + inUnit(d.mm) + " " + spread(d.sigma) + " from " + label(other) : ""];
 }
 
 function outline(pen, base, grown = 0) {

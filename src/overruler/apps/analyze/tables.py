@@ -9,7 +9,7 @@ from typing import Any
 
 from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.errors import MissingExtra
-from overruler.units import inches_from_mm
+from overruler.units import format_number
 from overruler.writing import remove_file, write_atomically, write_parts_atomically
 
 Columns = Mapping[str, type]
@@ -114,7 +114,7 @@ def webvtt_chapters(film: FilmResults, turns: Sequence[Data] = ()) -> str:
     """Chapters for a player (WebVTT): one begins at each move and at each turn."""
     starts = [(0.0, "Start")]
     for move in sorted(film.moves, key=_move_start_s):
-        starts.append((_move_start_s(move), _describe_move(move)))
+        starts.append((_move_start_s(move), _describe_move(move, film.unit)))
     if len(turns) > 1:
         starts = _with_turns(starts, turns)
     ends = [start for start, _ in starts[1:]]
@@ -148,10 +148,9 @@ def _move_start_s(move: Data) -> float:
     return float(move["start_s"])
 
 
-def _describe_move(move: Data) -> str:
+def _describe_move(move: Data, unit: str) -> str:
     bound = "" if move["way_seen"] else "at least "
-    inches = inches_from_mm(move["path_mm"])
-    return f"{move['piece']} moves {bound}{inches:.1f} in ({move['path_mm']:.0f} mm)"
+    return f"{move['piece']} moves {bound}{format_number(move['path_mm'], unit, 0)} {unit}"
 
 
 def _webvtt_time(time_s: float) -> str:
@@ -180,7 +179,9 @@ def otio_timeline(film: FilmResults) -> str | None:
     clip = otio.schema.Clip(film.name, source_range=span(0.0, film.read_to_s))
     for move in film.moves:
         times = span(move["start_s"], move["end_s"])
-        marker = otio.schema.Marker(_describe_move(move), times, otio.schema.MarkerColor.CYAN)
+        marker = otio.schema.Marker(
+            _describe_move(move, film.unit), times, otio.schema.MarkerColor.CYAN
+        )
         clip.markers.append(marker)
     track = otio.schema.Track(film.name, children=[clip])
     timeline = otio.schema.Timeline(film.name, tracks=[track])
