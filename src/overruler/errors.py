@@ -10,7 +10,7 @@ Every message is one line: what is wrong, where, and what to do.
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,18 @@ class OverrulerError(Exception):
     exit_code = 2
     """Exit status of the process."""
 
-    def __init__(self, message: str = "") -> None:
-        """Escape what would break the line or stay invisible: `message` may quote names from a file."""
-        super().__init__(printable(message))
+    def __init__(self, message: str = "", in_mm: str = "") -> None:
+        """Escape what would break the line or stay invisible: `message` may quote names from a file.
+
+        `in_mm` ends the message: a text with lengths in mm and without names.
+        """
+        super().__init__(printable(message + in_mm))
+        self.in_mm = in_mm
+
+    def tell_lengths(self, tell: Callable[[str], str]) -> None:
+        """Tell the end of the message by `tell`, which knows the unit that its reader wants."""
+        self.args = (str(self).removesuffix(self.in_mm) + tell(self.in_mm),)
+        self.in_mm = ""
 
     def __reduce__(self) -> Any:
         """Another process gets it as it is: its arguments cannot be told from its message."""

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,8 +16,10 @@ from overruler.apps.measure import MeasureOptions, measuring, read_options
 from overruler.apps.measure.pictures import Pictures
 from overruler.apps.process.progress import progress_display
 from overruler.errors import BadInput, CannotMeasure
+from overruler.geometry.pose import Pose
 from overruler.report import Report
-from tests.reports import report
+from overruler.vision.camera.plausibility import check_camera
+from tests.reports import camera, report
 
 BOARD = """
 schema = "overruler/board/1"
@@ -98,6 +101,26 @@ def test_where_no_area_is_answered_none_is_said_to_be_written(
     assert "pieces.csv" in "".join(told.out.split())
     assert "areas.geojson" not in "".join(told.out.split())
     assert not areas.exists()
+
+
+@pytest.mark.usefixtures("pretend_look")
+def test_what_ends_a_measurement_tells_lengths_in_the_table_s_unit(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def look(*_: object) -> Report:
+        check_camera(
+            replace(camera(), T_camera_board=Pose(np.eye(3), np.array([0, 0, 254.0]))),
+            (1280, 960),
+            (0, 0),
+        )
+        raise AssertionError
+
+    referee = SimpleNamespace(look=look)
+    monkeypatch.setattr(measuring, "make_referee", lambda options, pictures: referee)
+    assert main(["measure", "table.jpg", "--marker-mm=60", "--units=in"]) == 3
+    assert "it would hang -10.00 in over the table" in capsys.readouterr().err
+    assert main(["measure", "table.jpg", "--marker-mm=60"]) == 3
+    assert "it would hang -254 mm over the table" in capsys.readouterr().err
 
 
 def test_a_board_file_is_read(board: str) -> None:

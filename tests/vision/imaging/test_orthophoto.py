@@ -10,10 +10,10 @@ from tests.tables import camera_over
 
 def test_a_picture_that_is_too_large_is_refused_in_one_line() -> None:
     pixels = np.zeros((9, 12, 3), np.uint8)
-    with pytest.raises(CannotMeasure, match="check the board file"):
+    with pytest.raises(CannotMeasure, match="check the board's or"):
         rectify_photo(pixels, camera_over(), (0.0, 0.0, 1e6, 10.0), 1.0)
     coarse = Orthophoto(np.zeros((200, 200, 3), np.uint8), np.ones((200, 200), bool), 0, 0, 1000.0)
-    with pytest.raises(CannotMeasure, match="200000 × 200000 mm") as error:
+    with pytest.raises(CannotMeasure, match="200000 mm × 200000 mm") as error:
         resample_orthophoto(coarse, 1.0)
     assert "\n" not in str(error.value)
 

@@ -10,6 +10,7 @@ import numpy as np
 from overruler.bases import Base
 from overruler.declared_terrain import HEIGHT_SIGMA_MM
 from overruler.detections import Detection, RaisedArea
+from overruler.errors import BadInput
 from overruler.fixes import CLICK_SIGMA_PX, Fix
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm, reproject_to_height
@@ -159,5 +160,6 @@ def _checked_height(report: Report, fix: Fix) -> float:
     z_mm = fix.z_mm or 0.0
     eye_mm = float(report.calibration.camera.center_mm[2])
     if z_mm >= MAX_HEIGHT_SHARE * eye_mm:
-        fix.fail(f"z_mm: {z_mm:g} is too high, the camera is {eye_mm:.0f} mm up")
+        what = f"{fix.location}: z_mm: {z_mm:g} is too high"
+        raise BadInput(what, in_mm=f", the camera is {eye_mm:.0f} mm up")
     return z_mm

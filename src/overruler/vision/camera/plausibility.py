@@ -30,7 +30,7 @@ MAX_PIXEL_MISMATCH_SIGMAS = 4.0
 """The same in σ of what a lens file says of the shape, where that is more."""
 LIKELY_CAUSE = (
     "was the photo squeezed, straightened or stitched? measure it as the camera took it, "
-    "and check the board file"
+    "and check the board's size, the markers' or the points', whichever you gave"
 )
 """What usually makes a photo fit no camera, and what to do."""
 
@@ -62,7 +62,8 @@ def check_camera(camera: Camera, size_px: tuple[int, int], middle_mm: tuple[floa
     """Raise `CannotMeasure` if no camera is like this; `middle_mm` is a place in the picture."""
     oddity = find_oddity(camera, size_px, middle_mm)
     if oddity is not None:
-        raise CannotMeasure(f"no camera takes such a photo, {oddity}: {LIKELY_CAUSE}")
+        text = f"no camera takes such a photo, {oddity}: {LIKELY_CAUSE}"
+        raise CannotMeasure(in_mm=text)
 
 
 def find_oddity(
@@ -84,10 +85,10 @@ def find_oddity(
         return "its lens would bend the picture over"
     height_mm = float(camera.center_mm[2])
     if not MIN_HEIGHT_MM <= height_mm <= MAX_HEIGHT_MM:
-        return f"it would hang {height_mm:.3g} mm over the table"
+        return f"it would hang {height_mm:.0f} mm over the table"
     picture_mm = longer * float(camera.mm_per_px(np.array([*middle_mm, 0.0])))
     if not MIN_PICTURE_MM <= picture_mm <= MAX_PICTURE_MM:
-        return f"it would show {picture_mm:.3g} mm of the table"
+        return f"it would show {picture_mm:.0f} mm of the table"
     return None
 
 

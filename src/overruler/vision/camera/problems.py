@@ -168,8 +168,8 @@ def find_uneven_picture(field: FieldEstimate | None, longer_side_mm: float) -> t
         return ()
     if field.least_mm > MAX_UNEVEN_SHARE * longer_side_mm:
         raise CannotMeasure(
-            f"the picture is bent as no lens bends it, by {field.least_mm:.0f} mm or more: take a plain photo "
-            "(no panorama, nothing stitched or straightened), and check the markers' places and the lens file"
+            in_mm=f"the picture is bent as no lens bends it, by {field.least_mm:.0f} mm or more: take a plain "
+            "photo (no panorama, nothing stitched or straightened), and check the markers' places and the lens file"
         )
     text = (
         f"the markers show an error of about {field.amplitude_mm:.1f} mm that changes over the table and no lens "

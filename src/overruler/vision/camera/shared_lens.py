@@ -110,7 +110,8 @@ def _calibrate_one(
     try:
         found, used = calibrate_choosing_prior(frame, board, markers, (), prior, has_lens_file)
     except CannotMeasure as error:
-        raise CannotMeasure(f"{frame.name}: {error}") from None
+        text = str(error).removesuffix(error.in_mm)
+        raise CannotMeasure(f"{frame.name}: {text}", error.in_mm) from None
     return found, used is prior
 
 

@@ -85,8 +85,8 @@ def _check_size(size_px: tuple[int, int], size_mm: tuple[float, float]) -> None:
     width, height = size_px
     if max(width, height) > MAX_SIDE_PX or width * height > MAX_PIXELS:
         raise CannotMeasure(
-            f"the board would be {size_mm[0]:.0f} × {size_mm[1]:.0f} mm large: "
-            "check the board file and that all markers lie on one table"
+            in_mm=f"the board would be {size_mm[0]:.0f} mm × {size_mm[1]:.0f} mm large: check the board's or "
+            "the markers' size, whichever you gave, and that all markers lie on one table"
         )
 
 

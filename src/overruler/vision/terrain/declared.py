@@ -153,9 +153,9 @@ def _check_plausible(
     lowest_mm = terrain.base_z_mm - MAX_CONFLICT_SIGMAS * sigma_mm
     if not lowest_mm < z_mm < MAX_HEIGHT_SHARE * eye_mm:
         raise BadInput(
-            f"{terrain.location}: the top of {terrain.id!r} would lie at {z_mm:.0f} mm; it must lie above its "
-            f"foot at {terrain.base_z_mm:g} mm and well below the camera at {eye_mm:.0f} mm: check "
-            "top_z_mm, and marker_mm"
+            f"{terrain.location}: the top of {terrain.id!r}",
+            in_mm=f" would lie at {z_mm:.0f} mm; it must lie above its foot at {terrain.base_z_mm:g} mm "
+            f"and well below the camera at {eye_mm:.0f} mm: check top_z_mm, and marker_mm",
         )
 
 
