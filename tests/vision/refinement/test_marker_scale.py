@@ -184,3 +184,16 @@ def test_a_rim_is_seen_most_where_it_is() -> None:
         true = size * 1.03 / one.base.width_mm - 1
         assert abs(SCALE_OFFSETS[seen.argmax()] - true) * size / 2 < 0.3
         assert 0.5 < seen.max() <= 1
+
+
+@pytest.mark.parametrize(("times", "is_told"), [(0.1, True), (1.0, False), (20.0, True)])
+def test_a_size_many_times_off_is_told_where_no_base_is_found(times: float, is_told: bool) -> None:
+    frame, _ = table(1.0)
+    pose = CAMERA.T_camera_board
+    camera = replace(
+        CAMERA, T_camera_board=replace(pose, translation_mm=times * pose.translation_mm)
+    )
+    calibration = replace(exact(camera), markers=(0, 1))
+    told = flag_marker_size(frame, calibration, [], RADII)
+    assert [problem.flag for problem in told.problems] == is_told * ["marker_size"]
+    assert all("printed size" in problem.text for problem in told.problems)

@@ -49,6 +49,10 @@ MIN_SCALE_ERROR = 0.015
 rendered tables and on 48 of them with sizes off by 3 and 6 %."""
 MIN_LOG_LIKELIHOOD_GAIN = 3.0
 """Smallest gain of log-likelihood for which a scale error is reported."""
+MIN_TABLE_MM = 300.0
+"""A photo without a base that shows less of the table along its longer side has a wrong scale perhaps."""
+MAX_TABLE_MM = 6000.0
+"""The same of one that shows more: no table is as long."""
 
 Look = tuple[Frame, Calibration, Sequence[Detection]]
 """A photo with its calibration and bases."""
@@ -68,6 +72,8 @@ def flag_marker_size(
 def flag_marker_size_of_all(looks: Sequence[Look], radii: Array) -> list[Calibration]:
     """The same of several photos of one table: all of them get the problem, or none."""
     calibrations = [calibration for _, calibration, _ in looks]
+    if not any(found for _, _, found in looks):
+        return _doubt_odd_extent(looks)
     told = [nats for look in looks if (nats := _nats_by_bases(*look, radii)) is not None]
     if not told:
         return calibrations
@@ -80,6 +86,31 @@ def flag_marker_size_of_all(looks: Sequence[Look], radii: Array) -> list[Calibra
     if error < 0 and any(map(_is_low_light, calibrations)):
         return calibrations
     return [_doubt_by(calibration, error) for calibration in calibrations]
+
+
+def _doubt_odd_extent(looks: Sequence[Look]) -> list[Calibration]:
+    """Ask for the scale where photos without any base show as much table as no photo of a game does."""
+    shown = [_shown_mm(frame, calibration) for frame, calibration, _ in looks]
+    calibrations = [calibration for _, calibration, _ in looks]
+    if not all(mm < MIN_TABLE_MM for mm in shown) and not all(mm > MAX_TABLE_MM for mm in shown):
+        return calibrations
+    return [
+        replace(one, problems=(*one.problems, _odd_extent(mm, bool(one.markers))))
+        for one, mm in zip(calibrations, shown, strict=True)
+    ]
+
+
+def _shown_mm(frame: Frame, calibration: Calibration) -> float:
+    """How much of the table the photo shows along its longer side, in mm; NaN where it looks past it."""
+    rows, columns = frame.pixels.shape[:2]
+    middle = calibration.camera.unproject(np.array([(columns - 1) / 2, (rows - 1) / 2]), 0.0)
+    return max(rows, columns) * float(calibration.camera.mm_per_px(np.array([*middle, 0.0])))
+
+
+def _odd_extent(shown_mm: float, has_markers: bool) -> Problem:
+    remedy = _scale_remedy(has_markers)
+    text = f"no base is found, and the photo would show {shown_mm:.0f} mm of the table: {remedy}"
+    return Problem("marker_size", text)
 
 
 def _nats_by_bases(
@@ -106,10 +137,15 @@ def _doubt_by(calibration: Calibration, error: float) -> Calibration:
 
 def _scale_error_message(error: float, has_markers: bool) -> str:
     direction = "larger" if error > 0 else "smaller"
-    remedy = "check the points' places"
+    return (
+        f"bases look {abs(error):.1%} {direction} than they are made: {_scale_remedy(has_markers)}"
+    )
+
+
+def _scale_remedy(has_markers: bool) -> str:
     if has_markers:
-        remedy = "measure the markers' printed size, and give that"
-    return f"bases look {abs(error):.1%} {direction} than they are made: {remedy}"
+        return "measure the markers' printed size, and give that"
+    return "check the points' places"
 
 
 def _is_low_light(calibration: Calibration) -> bool:
