@@ -64,5 +64,6 @@ def test_a_file_that_is_none_of_the_pages_is_refused_as_all_else(phone: TestClie
 def test_a_path_that_neither_server_has_is_refused_alike(
     phone: TestClient, live: TestClient
 ) -> None:
-    check(phone, "/nothing", "Not Found")
-    check(live, "/nothing", "Not Found")
+    reason = "nothing is at /nothing: see how the address is spelt"
+    check(phone, "/nothing", reason)
+    check(live, "/nothing", reason)

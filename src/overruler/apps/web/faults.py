@@ -7,7 +7,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from overruler.apps.web.guard import refusal_page, shows_pages
-from overruler.errors import BadInput, OverrulerError
+from overruler.errors import BadInput, OverrulerError, printable
 from overruler.writing import WriteFailed
 
 
@@ -128,7 +128,17 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
     if error.status_code == 404 and shows_pages(request.scope, request.headers):
         unnamed = error.detail == HTTPStatus.NOT_FOUND.phrase  # no path of the server matched
         return refusal_page(404, "" if unnamed else error.detail)
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+    return JSONResponse({"error": _in_words(request, error)}, error.status_code, error.headers)
+
+
+def _in_words(request: Request, error: HTTPException) -> str:
+    """What is wrong, also where Starlette knows nothing but the status."""
+    if error.detail != HTTPStatus(error.status_code).phrase:
+        return error.detail
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("allow", "other methods")
+        return f"{request.method} means nothing here: use {allowed}"
+    return f"nothing is at {printable(request.url.path)}: see how the address is spelt"
 
 
 async def _answer_nobody(request: Request, error: Exception) -> Response:

@@ -109,6 +109,23 @@ def test_a_wish_that_makes_no_sense_is_refused_and_nothing_is_kept(
 
 
 @pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"points": "0,0=0,0"}, "points: 4"),
+        ({"marker_mm": "60", "bases": "27 --scene"}, "bases: "),
+        ({"marker_mm": "60", "dictionary": "DICT_9X9"}, "dictionary: "),
+        ({"marker_mm": "60", "table": "6x3 ft"}, "table and marker_mm exclude each other"),
+    ],
+)
+def test_a_refused_wish_is_told_by_the_names_of_its_parameters(
+    api: TestClient, wish: dict[str, str], said: str
+) -> None:
+    error = api.post("/api/measurements", params=wish, content=jpeg()).json()["error"]
+    assert error.startswith(said)
+    assert not error.startswith("--")
+
+
+@pytest.mark.parametrize(
     ("body", "status"),
     [(b"<svg/>", 415), (b"", 415), (b"\xff\xd8\xff", 422), (b"MZ" + bytes(99), 415)],
 )
@@ -254,6 +271,7 @@ def test_a_method_that_is_not_there_is_told_those_that_are(api: TestClient, path
         method.upper() for method in openapi_document()["paths"][path] if method != "parameters"
     }
     assert answer.status_code == 405
+    assert answer.json()["error"].startswith("PATCH means nothing here: use ")
     assert set(answer.headers["allow"].split(", ")) == told | {"HEAD"}
 
 

@@ -17,13 +17,14 @@ from overruler.apps.web.faults import (
     ServerBusy,
     StoreUnavailable,
     TaskFailed,
+    UploadRefused,
 )
 from overruler.apps.web.phone import uploads
 from overruler.apps.web.phone.current_states import WAITING_STEP, CurrentStates
 from overruler.apps.web.phone.disk_room import run_until_stored
 from overruler.apps.web.phone.news import NewsChannel
 from overruler.apps.web.phone.receiving import UploadGate, save_photo
-from overruler.apps.web.phone.request_options import Choices, PhotoOptions
+from overruler.apps.web.phone.request_options import Choices, PhotoOptions, name_parameters
 from overruler.apps.web.phone.scene_cache import SceneCache
 from overruler.apps.web.phone.store import (
     AFTER_KEY,
@@ -36,6 +37,7 @@ from overruler.apps.web.phone.store import (
 )
 from overruler.apps.web.phone.worker_pool import BUSY_TEXT, WorkerPool
 from overruler.apps.web.phone.worker_tasks import FIXES_FILE, SCENE_FILE
+from overruler.errors import BadInput
 from overruler.scene import Scene
 from overruler.writing import write_atomically
 
@@ -280,4 +282,7 @@ def _write_options(folder: Path, request: MeasureRequest, files: Mapping[str, st
     """Write the files that a measurement needs; refuse now what no worker could measure."""
     for file, text in files.items():
         write_atomically(folder / file, text)
-    load_options(request.in_folder(folder))
+    try:
+        load_options(request.in_folder(folder))
+    except BadInput as error:
+        raise UploadRefused(name_parameters(str(error)), 422) from None

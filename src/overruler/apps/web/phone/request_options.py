@@ -4,6 +4,7 @@ No text of a client becomes a path: a client chooses boards and lenses by the na
 the server has.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,13 @@ SCALE_KEYS = ("table", "marker_mm", "points")
 """Keys of the query of which exactly one says what is known of the table."""
 QUERY_KEYS = ("game", "table", "marker_mm", "dictionary", "points", "bases", "lens")
 """Every key that a query may have."""
+_PARAMETERS = {
+    "--point": "points",
+    "--bases": "bases",
+    "--dictionary": "dictionary",
+    "--marker-mm": "marker_mm",
+}
+"""What the query calls an option of the command line."""
 MAX_VALUE_CHARS = 4000
 """Longest value of a key, in characters."""
 
@@ -108,6 +116,11 @@ def read_photo_options(query: Mapping[str, str], choices: Choices) -> PhotoOptio
     return options.with_lens(_find_choice("lens", lens, choices.lenses))
 
 
+def name_parameters(text: str) -> str:
+    """What is wrong with an option, told of the parameter that the query has for it."""
+    return re.sub(r"--[a-z-]+", lambda found: _PARAMETERS.get(found[0], found[0]), text)
+
+
 def _check_keys(query: Mapping[str, str]) -> None:
     for key, value in query.items():
         if key not in QUERY_KEYS:
@@ -119,8 +132,10 @@ def _check_keys(query: Mapping[str, str]) -> None:
 def _read_scale(query: Mapping[str, str], options: PhotoOptions, choices: Choices) -> PhotoOptions:
     """Add what is known of the table to the options."""
     given = [key for key in SCALE_KEYS if query.get(key)]
-    if len(given) != 1:
+    if not given:
         raise UploadRefused("say what is known of the table: one of table, marker_mm, points", 422)
+    if len(given) > 1:
+        raise UploadRefused(f"{' and '.join(given)} exclude each other: give one of them", 422)
     value = query[given[0]]
     if given == ["table"]:
         text = _find_choice("table", value, choices.boards)
