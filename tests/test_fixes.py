@@ -77,6 +77,10 @@ def test_json_and_toml_say_the_same(tmp_path: Path) -> None:
         for entry in entries
     ]
     other.write_text("\n".join(['schema = "overruler/fix/1"', *lines]))
+    misnamed = tmp_path / "fix.txt"
+    misnamed.write_text(one.read_text())
+    with pytest.raises(BadInput, match=r"is JSON: give it a name that ends in \.json"):
+        load_fixes(misnamed)
     told = [
         [(fix.do, fix.id, fix.z_mm, fix.sigma_mm) for fix in load_fixes(path)]
         for path in (one, other)

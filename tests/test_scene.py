@@ -394,6 +394,8 @@ MISTAKES: list[tuple[Document, str]] = [
     (with_("pieces", {}), "pieces: expected an array, found an object"),
     (with_("pieces.1", "b"), "pieces[1]: expected an object, found text"),
     (with_("pieces.1.id", 7), "pieces[1].id: expected text"),
+    (with_("pieces.1.id", " "), "pieces[1].id: is empty: give a name"),
+    (with_("terrain.0.id", ""), "terrain[0].id: is empty: give a name"),
     (with_("pieces.1.id", "a"), "pieces[1].id: repeats 'a', as pieces[0].id"),
     (with_("terrain.0.id", "b"), "terrain[0].id: repeats 'b', as pieces[1].id"),
     (with_("pieces.0.unit", "b"), "pieces[0].unit: repeats 'b', as pieces[1].id"),

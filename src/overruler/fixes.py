@@ -162,7 +162,7 @@ def load_fixes(path: Path) -> tuple[Fix, ...]:
     """Read the corrections in a file: JSON where its name ends in .json, else TOML."""
     if path.suffix.lower() == ".json":
         return read_fixes(Node.of_json_file(path))
-    return read_fixes(Node.of_toml(path))
+    return read_fixes(Node.of_toml(path, or_json=True))
 
 
 def next_piece_id(taken: Collection[str]) -> str:

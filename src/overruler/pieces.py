@@ -171,7 +171,7 @@ class Piece:
         for key, read in KEPT_KEY_READERS.items():
             node.get(key, read, None)
         values = {key: read(node[key]) for key, read in PIECE_READERS.items() if node.has(key)}
-        values |= {"id": node["id"].text(), "base": read_base(node["base"])}
+        values |= {"id": node["id"].identifier(), "base": read_base(node["base"])}
         values["x_mm"], values["y_mm"] = _read_position(node, grid, values.get("hex"))
         shape = node["base"]["shape"].value
         base_keys = ["shape", *SIZE_KEYS[shape]]

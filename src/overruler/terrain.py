@@ -52,7 +52,10 @@ class Terrain:
     @classmethod
     def from_node(cls, node: Node) -> "Terrain":
         values = {key: read(node[key]) for key, read in TERRAIN_READERS.items() if node.has(key)}
-        values |= {"id": node["id"].text(), "footprint_mm": read_footprint(node["footprint_mm"])}
+        values |= {
+            "id": node["id"].identifier(),
+            "footprint_mm": read_footprint(node["footprint_mm"]),
+        }
         top = read_coordinate(node["top_z_mm"])
         terrain = cls(top_z_mm=top, **values, extra=unknown_keys(node, (*values, "top_z_mm")))
         if top < terrain.base_z_mm:

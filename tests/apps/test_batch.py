@@ -93,7 +93,7 @@ def test_films_in_a_watched_folder_are_told_and_each_that_lands_once(
     assert main(["measure", photo, str(folder / "."), "--watch", str(folder), *SCALE]) == 3
     films = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
     assert films == [
-        f"overruler: {folder}: left out 1 film, old.mp4 first: name a film to measure it",
+        f"overruler: {folder}: left out old.mp4: name the film to measure it",
         f"overruler: {folder / 'new.MTS'}: is a film, and is left out: name it to measure it",
     ]
 

@@ -278,3 +278,20 @@ def test_every_record_is_its_game_s(game: str) -> None:
 def test_clauses_say_what_they_say() -> None:
     assert clause_text("any.edge_to_edge").startswith("A distance runs")
     assert clause_text("legion.attack").startswith("An attack is measured")
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"unit": "cm"}, r"state\.unit: unknown 'cm'; known: mm, in"),
+        ({"zones": {"ours": [[0, 0], [1, 1]]}}, r"state\.zones\.ours: "),
+        ({"defaults": {"withn": {}}}, r"defaults\.withn: no game has .* 'within'"),
+        ({"defaults": {"within": 6}}, r"defaults\.within: expected an object"),
+    ],
+)
+def test_a_state_that_nobody_can_read_is_refused(state: dict[str, Any], said: str) -> None:
+    """Whatever is asked; what is said of another game's questions waits for these."""
+    with pytest.raises(BadInput, match=said):
+        ask(scene(state=state), "distance r1 e1")
+    waits = scene(state={"defaults": {"coherency": {"neighbours": 2}}})
+    assert ask(waits, "distance r1 e1").distance_mm == 100

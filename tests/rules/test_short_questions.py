@@ -95,6 +95,11 @@ def test_every_name_of_every_question_can_be_said_in_words() -> None:
         ("legion", "at", "at left right range=1-2"),
         ("positioning", "within left", "within left right 4in"),
         ("xwing", '{"question": "attack_range"}', "attack_range left right front"),
+        (
+            "xwing",
+            "range0_after",
+            'range0_after events=[{"type":"move","ship":"left","x_mm":300,"y_mm":420,"heading_deg":90}]',
+        ),
     ],
 )
 def test_a_question_that_lacks_something_is_answered_with_one_that_the_scene_answers(

@@ -84,14 +84,16 @@ class Node:
         return cls.of_json(read_text(path), str(path))
 
     @classmethod
-    def of_toml(cls, path: Path) -> "Node":
+    def of_toml(cls, path: Path, or_json: bool = False) -> "Node":
+        """`or_json` says in the error that the file may be JSON, by its name."""
         import tomllib  # most files are JSON
 
         text = read_text(path)
         if not text.strip():
             raise BadInput(f"{path}: is empty: TOML belongs there")
         if text.lstrip().startswith("{"):
-            raise BadInput(f"{path}: is JSON: TOML belongs there")
+            remedy = "give it a name that ends in .json" if or_json else "TOML belongs there"
+            raise BadInput(f"{path}: is JSON: {remedy}")
         try:
             return cls(tomllib.loads(text), str(path))
         except (ValueError, RecursionError) as error:
@@ -178,6 +180,11 @@ class Node:
 
     def text(self) -> str:
         return self.value if isinstance(self.value, str) else self._fail_expected("text")
+
+    def identifier(self) -> str:
+        """A text by which people can call something: it has a character that is seen."""
+        text = self.text()
+        return text if text.strip() else self.fail("is empty: give a name")
 
     def boolean(self) -> bool:
         return self.value if isinstance(self.value, bool) else self._fail_expected("true or false")

@@ -18,6 +18,8 @@ from overruler.scene import Scene
 
 INCHES = re.compile(r"(\d+(?:\.\d*)?|\.\d+)in")
 """A length in inches, such as `6in` or `2.5in`."""
+EXAMPLE_PIECE = re.compile(r"p(\d+)")
+"""A piece that examples name."""
 WORD = re.compile(r'(?:\w+=)?"[^"]+"(?!\S)|\S+')
 """A word; a name with spaces in it stands in quotes, as in `range "left guard" p02`."""
 SPAN = re.compile(r"(\d+)(?:-(\d+))?")
@@ -138,6 +140,17 @@ def example_in_words(scene: Scene, game: Game, question: Node) -> str:
     return ""
 
 
+def _with_names(example: Any, scene: Scene) -> Any:
+    """What an example holds, with the scene's pieces in place of those that it names."""
+    if isinstance(example, list):
+        return [_with_names(one, scene) for one in example]
+    if isinstance(example, dict):
+        return {key: _with_names(one, scene) for key, one in example.items()}
+    number = EXAMPLE_PIECE.fullmatch(example) if isinstance(example, str) else None
+    index = int(number[1]) - 1 if number else len(scene.pieces)
+    return scene.pieces[index].id if 0 <= index < len(scene.pieces) else example
+
+
 def _completed(scene: Scene, game: Game, given: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The question with what its example has for the fields that it lacks, and the scene's names."""
     question = game.questions[given["question"]]
@@ -149,6 +162,7 @@ def _completed(scene: Scene, game: Game, given: dict[str, Any]) -> Iterator[dict
         if field.name in given or field.name not in example:
             continue
         is_name = field.type.schema == TEXT and field.tap in ("A", "B")
-        values[field.name] = free.pop(0) if is_name and free else example[field.name]
+        named = _with_names(example[field.name], scene)
+        values[field.name] = free.pop(0) if is_name and free else named
     names = [name for name in (*example, *given) if name in values and question.takes(name)]
     yield {name: values[name] for name in ("question", *names)}

@@ -115,7 +115,7 @@ def _check_file(path: Path) -> None:
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file") from None
     except IsADirectoryError:
-        remedy = "name a photo in it (overruler analyze takes folders)"
+        remedy = "name a photo in it (overruler measure and overruler analyze take folders)"
         raise BadInput(f"{path}: is a folder: {remedy}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

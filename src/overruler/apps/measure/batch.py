@@ -32,7 +32,6 @@ from overruler.apps.process.worker import start_workers
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, OverrulerError, printable
 from overruler.sources.folder import find_films, find_photos
-from overruler.units import format_count
 from overruler.writing import (
     check_ending,
     check_outputs,
@@ -86,13 +85,12 @@ def _tell_films(paths: Sequence[Path]) -> None:
     folders = {path.resolve(): path for path in reversed(paths) if path.is_dir()}
     for folder in reversed(folders.values()):
         films = find_films(folder)
-        if films:
-            counted = format_count(len(films), "film")
+        if len(films) == 1:
+            logger.warning("%s: left out %s: name the film to measure it", folder, films[0].name)
+        elif films:
             logger.warning(
-                "%s: left out %s, %s first: name a film to measure it",
-                folder,
-                counted,
-                films[0].name,
+                "%s: left out %d films, %s first: name a film to measure it",
+                *(folder, len(films), films[0].name),
             )
 
 

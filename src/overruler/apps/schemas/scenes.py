@@ -106,7 +106,7 @@ def piece() -> Schema:
         "probability": {"type": "number", "minimum": 0, "maximum": 1},
         "by_hand": {"anyOf": [FLAG, array_of(TEXT)]},
     }
-    return object_with({"id": TEXT, "base": base}, optional, oneOf=[by_place, by_hex])
+    return object_with({"id": NAME, "base": base}, optional, oneOf=[by_place, by_hex])
 
 
 def _base(shape: str, sizes: tuple[str, ...]) -> Schema:
@@ -118,4 +118,4 @@ def terrain() -> Schema:
     """A piece of terrain."""
     halves = INTEGER | {"type": "number", "multipleOf": 0.5}
     optional = properties_from_readers(TERRAIN_READERS, {"rough": FLAG, "size": halves})
-    return object_with({"id": TEXT, "footprint_mm": OUTLINE, "top_z_mm": LENGTH}, optional)
+    return object_with({"id": NAME, "footprint_mm": OUTLINE, "top_z_mm": LENGTH}, optional)

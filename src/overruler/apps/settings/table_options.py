@@ -32,8 +32,8 @@ def add_finding_arguments(parser: argparse.ArgumentParser, of_photo: bool = True
     option("--flat", action="store_true", help=flat)
     fix = "a fix file: what to correct in what is found (.toml or .json)"
     file_option("--fix", metavar="FIX.toml", help=fix)
-    bases = "the bases to look for, in mm: round, rectangle, oval, with round ends"
-    option("--bases", metavar="27,50x25,75x42o,70x25s", help=bases)
+    bases = "the bases to look for, in mm: round, rectangle, oval, with round ends, hexagon"
+    option("--bases", metavar="27,50x25,75x42o,70x25s,30h", help=bases)
 
 
 def add_taught_argument(parser: argparse.ArgumentParser) -> None:

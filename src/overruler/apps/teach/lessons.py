@@ -147,8 +147,9 @@ def _judge(
     apply_corrections(report, options.fixes)  # refuses what does not fit the photo
     unjudged = [] if checked else unjudged_ids(report, options.fixes)
     if unjudged:
+        are, them = ("is a piece", "it") if len(unjudged) == 1 else ("are pieces", "them")
         raise BadInput(
-            f"{name}: nobody said whether {', '.join(unjudged)} are pieces: confirm or remove them, "
+            f"{name}: nobody said whether {', '.join(unjudged)} {are}: confirm or remove {them}, "
             "or give --checked if you looked at every base"
         )
     return judge_findings(report, options.fixes, options.taught)

@@ -52,7 +52,9 @@ class HexPosition:
 def find_hex_position(scene: Scene, index: int) -> HexPosition:
     """The hex of a piece; `BadInput` without a grid, and for an exact place on a border."""
     if scene.grid is None:
-        Node(None, "scene", "grid").fail("is missing; ranges are counted on a grid of hexes")
+        Node(None, "scene", "grid").fail(
+            "is missing; ranges are counted on a grid of hexes, which a photo shows or a scene file gives"
+        )
     max_shift_mm = max_relative_shift_mm(scene, None, index)
     found = HexPosition(scene.grid.hexes, scene.pieces[index], index, max_shift_mm)
     neighbours = found.neighbour_distances_mm

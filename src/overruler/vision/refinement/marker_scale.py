@@ -104,7 +104,8 @@ def _shown_mm(frame: Frame, calibration: Calibration) -> float:
     """How much of the table the photo shows along its longer side, in mm; NaN where it looks past it."""
     rows, columns = frame.pixels.shape[:2]
     middle = calibration.camera.unproject(np.array([(columns - 1) / 2, (rows - 1) / 2]), 0.0)
-    return max(rows, columns) * float(calibration.camera.mm_per_px(np.array([*middle, 0.0])))
+    mm_per_px = float(calibration.camera.mm_per_px(np.array([*middle, 0.0])))
+    return float(max(rows, columns)) * mm_per_px
 
 
 def _odd_extent(shown_mm: float, has_markers: bool) -> Problem:
