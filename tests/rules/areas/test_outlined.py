@@ -246,3 +246,10 @@ def test_what_makes_no_sense_is_named(area: dict[str, Any], said: str) -> None:
     scene = scene_of([SHIP], game="inches", board_mm=BOARD_MM)
     with pytest.raises(BadInput, match=said):
         ask(scene, {"question": "area", **area})
+
+
+def test_where_nothing_is_hidden_for_want_of_terrain_the_answer_says_how_to_declare_some() -> None:
+    table = scene_of([VIEWERS["disc"]], game="inches", board_mm=BOARD_MM)
+    hidden = ask(table, {"question": "area", "hidden_from": "v"})
+    assert hidden.headline.startswith("nothing is hidden: no terrain is known (declare it: ")
+    assert "--terrain" in hidden.headline

@@ -28,6 +28,7 @@ from overruler.verdict import Shade, Verdict
 MAX_LEAVES = 256
 """Most pieces of ground that an area is made of."""
 MM2_PER_CM2 = 100.0
+NO_TERRAIN = "no terrain is known (declare it: overruler measure --terrain)"
 
 
 def answer_area(scene: Scene, question: Node) -> Verdict:
@@ -97,7 +98,7 @@ def _probabilities(
 
 def _headline(scene: Scene, area: Area, area_mm2: float, pieces: list[str]) -> str:
     if isinstance(area, Hidden) and not area_mm2:
-        return "nothing is hidden" + ("" if scene.terrain else ": no terrain is known")
+        return "nothing is hidden" + ("" if scene.terrain else f": {NO_TERRAIN}")
     size = f"{area_mm2 / MM2_PER_CM2:.0f} cm²"
     if scene.unit == INCHES:
         size = f"{area_mm2 / MM_PER_INCH**2:.1f} sq in"

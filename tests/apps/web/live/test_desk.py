@@ -163,7 +163,7 @@ def test_ground_and_what_a_piece_does_not_see_are_shaded(home: str, scene: Scene
     assert "evenodd" in drawn
     call(f"{home}/api/live/do/clear", post=True)
     told = refused(partial(call, f"{home}/api/live/do/shadow?piece=p01", post=True))
-    assert told == (422, "nothing is hidden: no terrain is known")
+    assert told == (422, "nothing is hidden: no terrain is known (overruler live --terrain)")
 
 
 def test_a_round_base_without_a_front_has_no_arcs(home: str) -> None:

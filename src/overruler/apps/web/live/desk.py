@@ -166,7 +166,7 @@ class Desk:
         """Show or hide the ground that a piece does not see; `BadInput` if there is no terrain."""
         scene = self.scene()
         if scene is not None and not scene.terrain:
-            raise BadInput("nothing is hidden: no terrain is known")
+            raise BadInput("nothing is hidden: no terrain is known (overruler live --terrain)")
         self._toggle("shadows", piece)
 
     def _toggle(self, what: str, piece: str, reach_in: float | None = None) -> None:
