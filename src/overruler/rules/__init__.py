@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from overruler.errors import did_you_mean
+from overruler.games import GAMES
 from overruler.reading import Node
 from overruler.rules.doubtful_pieces import with_reasons_for_doubt
 from overruler.rules.registry import clause_text, game_of
@@ -39,6 +40,7 @@ def ask(scene: Scene, question: Node | Mapping[str, Any] | str) -> Verdict:
         question = read_question(scene.game, question, "question")
     node = question if isinstance(question, Node) else Node(question, "question")
     game.check(scene)
+    _check_default_kinds(scene, game)
     kind = node["question"].text()
     if kind not in game.questions:
         answers = ", ".join(sorted(game.questions))
@@ -57,6 +59,16 @@ def ask(scene: Scene, question: Node | Mapping[str, Any] | str) -> Verdict:
         probability, alternative = scene.alternative_scene
         verdict = verdict.mixed_with(answer(alternative, node), probability)
     return verdict.without_certainty() if _is_vague(scene, verdict) else verdict
+
+
+def _check_default_kinds(scene: Scene, game: "Game") -> None:
+    """Raise `BadInput` for defaults of a question that no game has: another game's wait for its rules."""
+    defaults = Node(scene.state.get("defaults", {}), "scene", "state.defaults")
+    others = [kind for kind in defaults.value if kind not in game.questions]
+    known = {kind for name in GAMES for kind in game_of(name).questions} if others else set()
+    for kind in others:
+        if kind not in known:
+            defaults[kind].fail(f"no game has such a question{did_you_mean(kind, known)}")
 
 
 def check_question(scene: Scene, question: Node) -> None:

@@ -1,11 +1,11 @@
 """What a game is to the range engine: its questions, its clauses and its settings."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overruler.errors import did_you_mean
-from overruler.games import GAMES, facts_of
+from overruler.games import facts_of
 from overruler.reading import Node
 from overruler.rules.areas.fields import AREA_FIELDS, AREA_SHAPE
 from overruler.rules.fields import Question, Tap, check_type
@@ -121,7 +121,7 @@ class Game:
 
     def check(self, scene: Scene) -> None:
         """Raise `BadInput` where a scene's state cannot be read, or chooses what this game leaves not open."""
-        _check_state(Node(scene.state, "scene", "state"), self.questions)
+        _check_state(Node(scene.state, "scene", "state"))
         settings = _read_settings(scene)
         for name in settings.keys():  # noqa: SIM118 - a Node is no dict
             if name not in self.settings:
@@ -130,7 +130,7 @@ class Game:
             self.settings[name].read(settings[name])
 
 
-def _check_state(state: Node, own_kinds: Container[str]) -> None:
+def _check_state(state: Node) -> None:
     """Raise `BadInput` where a part of a scene's `state` that every game reads is wrong."""
     state.get("unit", lambda unit: unit.choice(UNITS), None)
     zones = state.get("zones", Node.object, None)
@@ -139,17 +139,6 @@ def _check_state(state: Node, own_kinds: Container[str]) -> None:
     defaults = state.get("defaults", Node.object, None)
     for kind in defaults.keys() if defaults else ():
         state["defaults"][kind].object()
-        if kind not in own_kinds:
-            _check_is_asked(state["defaults"][kind], kind)
-
-
-def _check_is_asked(defaults: Node, kind: str) -> None:
-    """Raise `BadInput` where no game has a kind of question: a scene may be asked by another's rules."""
-    from overruler.rules.registry import game_of  # it imports this module
-
-    known = {kind for name in GAMES for kind in game_of(name).questions}
-    if kind not in known:
-        defaults.fail(f"no game has such a question{did_you_mean(kind, known)}")
 
 
 def _read_settings(scene: Scene) -> Node:
