@@ -7,6 +7,7 @@ rules = {"legion.ranged_in_contact": False}     # a game's setting
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from overruler.games import facts_of, find_game
 from overruler.presets import Preset
 from overruler.scene import Scene
 
@@ -67,3 +68,27 @@ class HouseRules:
             for name, chosen in self.rules.items()
             if name.startswith(prefix)
         }
+
+
+def ruled_by(scene: Scene, game: str, preset: Preset | None = None) -> Scene:
+    """The scene by the rules of a game, or of a preset, that someone names to ask by.
+
+    What the scene says of rulers and defaults holds for the game and the preset that it is of. By any
+    other it loses them: the named one's hold. A ruler stays where the named one brings none.
+    """
+    told = str(scene.state.get("preset") or "")
+    is_own = not told if preset is None else bool(told and find_game(told, (preset.name,)))
+    if scene.game == game and is_own:
+        return scene
+    lost = {"defaults"}
+    if told:
+        lost |= {"preset", "unit"}
+    if scene.game != game:
+        lost.add("settings")  # a setting is one game's
+    own = preset.ruler if preset else None
+    return replace(
+        scene,
+        game=game,
+        ruler=own or (None if facts_of(game).ruler else scene.ruler),
+        state={key: value for key, value in scene.state.items() if key not in lost},
+    )

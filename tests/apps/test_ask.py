@@ -309,3 +309,57 @@ def test_what_a_question_lacks_is_told_after_its_words(
     assert main(["ask", saved(tmp_path, SCENE), "range", "b"]) == 2
     said = 'overruler: "range b": to: is missing; ask, for example: range b a\n'
     assert capsys.readouterr().err == said
+
+
+BANDS = {
+    **SCENE,
+    "game": "bands",
+    "ruler": {"lines_mm": [50, 99, 300], "names": ["close", "near", "short"]},
+    "state": {"preset": "bands_8_to_96", "unit": "in"},
+}
+MELEE = {
+    **SCENE,
+    "game": "inches",
+    "pieces": [SCENE["pieces"][0], SCENE["pieces"][1] | {"x_mm": 100 + 27 + 2.5 * 25.4}],
+    "state": {
+        "preset": "melee_3_chain_half",
+        "defaults": {"engaged": {"horizontal_in": 3}},
+    },
+}
+OWN_LEGION = SCENE | {"ruler": {"segment_mm": 50, "segments": 5}}
+
+
+@pytest.mark.parametrize(
+    ("scene", "question", "game", "key", "answer"),
+    [
+        (BANDS, "range a b", "legion", "range", 2),
+        (BANDS, "range a b", "bands_short_to_extreme", "name", "medium"),
+        (BANDS, "range a b", "bands_8_to_96", "name", "short"),
+        (BANDS, "range a b", "bands", "name", "short"),
+        (OWN_LEGION, "range a b", "legion", "range", 4),
+        (OWN_LEGION, "range a b", "xwing", "range", 2),
+        (MELEE, "engaged a b", "melee_3_chain_half", "answer", True),
+        (MELEE, "engaged a b", "melee_1_chain_2", "answer", False),
+        (MELEE, "engaged a b", "contact_alone", "answer", False),
+        (MELEE, "engaged a b", "inches", "answer", False),
+        (
+            SCENE | {"state": {"settings": {"ranged_in_contact": False}}},
+            "range a b",
+            "xwing",
+            "range",
+            2,
+        ),
+    ],
+)
+def test_the_game_that_is_named_brings_its_ruler_and_its_distances(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    scene: dict[str, Any],
+    question: str,
+    game: str,
+    key: str,
+    answer: object,
+) -> None:
+    """What the scene says holds for its own game alone."""
+    assert main(["ask", saved(tmp_path, scene), question, "--game", game]) == 0
+    assert json.loads(capsys.readouterr().out)[key] == answer

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from overruler.bases import Base
 from overruler.errors import BadInput
 from overruler.rules import ask, matrix
 from overruler.rules.pair_ranges import PAST_RULER, Matrix
-from overruler.scene import Scene
+from overruler.scene import Piece, Ruler, Scene, Table
 
 GRID = {"type": "hex", "orientation": "pointy", "size_mm": 60, "origin_mm": [3, 5]}
 LINE_MM = {"legion": 152.4, "xwing": 100.0}
@@ -255,3 +256,11 @@ def test_the_function_stays_a_function_once_its_module_is_loaded() -> None:
     code = "from overruler import rules; import overruler.rules.pair_matrix; assert callable(rules.matrix)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_game_that_is_named_brings_its_ruler() -> None:
+    two = (Piece("a", Base.circle(27), 0, 0), Piece("b", Base.circle(27), 127, 0))
+    own = Scene("bands", Table(900, 600), two, ruler=Ruler((10.0, 20.0)))
+    band = matrix(own, "legion").band
+    assert band is not None
+    assert band.tolist() == [[PAST_RULER, 1], [1, PAST_RULER]]

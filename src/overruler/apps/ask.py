@@ -3,7 +3,6 @@
 import argparse
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from overruler.apps.geojson import add_geojson_argument, check_geojson_path, write_geojson
@@ -14,6 +13,7 @@ from overruler.apps.settings.house_options import (
     read_house,
 )
 from overruler.errors import BadInput, OverrulerError
+from overruler.house_rules import ruled_by
 from overruler.reading import Node
 from overruler.reading.files import MAX_TEXT_BYTES, decode_text
 from overruler.rules import ask, read_question
@@ -73,7 +73,7 @@ def _load_scene(args: argparse.Namespace) -> Scene:
     """The scene with the house rules, by the rules of another game where one is chosen."""
     scene, choice = _read_scene(args), choose_game(args.by_game)
     if choice.game is not None:
-        scene = replace(scene, game=choice.game)
+        scene = ruled_by(scene, choice.game, choice.preset)
     check_given_house_options(args, scene.game)
     return read_house(args, choice.preset).apply_to(scene)
 

@@ -17,6 +17,7 @@ from overruler.geometry.batched.support_columns import SupportColumns, separatin
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import gap
+from overruler.house_rules import ruled_by
 from overruler.reading import Node
 from overruler.rules.measure import between
 from overruler.rules.pair_ranges import Matrix, PairRanges, one_hot, ruler_ranges
@@ -52,7 +53,7 @@ def _pad_probability(matrix: Matrix, count: int) -> Array:
 
 def _build_matrix(scene: Scene, game: str | None) -> Matrix:
     """The matrix by the scene's own covariance alone."""
-    scene = scene if game is None else replace(scene, game=game)
+    scene = scene if game is None else ruled_by(scene, game_of(game).name)
     game_of(scene.game).check(scene)
     distance_mm = scene.distances()
     ids = tuple(piece.id for piece in scene.pieces)
