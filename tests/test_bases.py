@@ -35,7 +35,7 @@ def test_a_base_is_what_people_write(text: str, base: Base) -> None:
 def test_the_name_of_a_base_is_read_as_that_base(one: float, other: float, shape: str) -> None:
     small, large = sorted((one, other))
     by_one_size = {"circle": Base.circle(one), "hexagon": Base.hexagon(one)}
-    base = by_one_size.get(shape, Base(shape, small, large))
+    base = by_one_size.get(shape) or Base(shape, small, large)
     assert Base.parse(base.name) == base
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from overruler.errors import BadInput
 from overruler.games import GAMES, facts_of
-from overruler.reading import Node
+from overruler.reading import Node, read_length
+from overruler.reading.fields import check_fields
 
 LARGEST_BASE_MM = 500.0
 """Largest width or length of a base, in mm."""
@@ -19,6 +20,14 @@ _BASE_PATTERN = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _SHAPES_BY_LETTER = {"o": "oval", "s": "stadium", "r": "rectangle"}
+SIZE_KEYS = {
+    "circle": ("diameter_mm",),
+    "rectangle": ("width_mm", "length_mm"),
+    "oval": ("width_mm", "length_mm"),
+    "stadium": ("width_mm", "length_mm"),
+    "hexagon": ("width_mm",),
+}
+"""The keys of a base's size, by its shape."""
 HEXAGON_LENGTH_RATIO = 2 / 3**0.5
 """Length of a hexagon, from corner to corner, to its width, from side to side."""
 HEXAGON_MEAN_RATIO = 3 * math.log(3) / math.pi
@@ -38,25 +47,47 @@ class Base:
     corner_radius_mm: float = field(default=0.0, compare=False)
     """Radius of a rectangle's rounded corners. Two bases that differ only in it compare equal."""
 
+    def __post_init__(self) -> None:
+        Node(self.shape, "Base", "shape").choice(tuple(SIZE_KEYS))
+        check_fields(self, f"Base: {self.shape}", _SIDE_READERS)
+        narrow_mm, radius_mm = min(self.width_mm, self.length_mm), self.corner_radius_mm
+        if radius_mm:
+            _read_corner_radius(Node(radius_mm, "Base", "corner_radius_mm"), narrow_mm / 2)
+        ratio = {"circle": 1.0, "hexagon": HEXAGON_LENGTH_RATIO}.get(self.shape)
+        if ratio and not math.isclose(self.length_mm, ratio * self.width_mm):
+            text = f"give Base.{self.shape} its width alone"
+            raise BadInput(f"Base: {self.shape}: its width and length differ: {text}")
+        if self.shape == "stadium" and self.width_mm > self.length_mm:
+            raise BadInput("Base: stadium: its width is more than its length: the ends are round")
+
     @classmethod
     def circle(cls, diameter_mm: float) -> "Base":
+        """A round base, by its diameter in mm."""
         return cls("circle", diameter_mm, diameter_mm)
 
     @classmethod
     def rectangle(cls, width_mm: float, length_mm: float) -> "Base":
+        """A rectangular base, in mm: its width across the heading, its length along it."""
         return cls("rectangle", width_mm, length_mm)
 
     @classmethod
     def oval(cls, width_mm: float, length_mm: float) -> "Base":
+        """An elliptic base, in mm: its width across the heading, its length along it."""
         return cls("oval", width_mm, length_mm)
 
     @classmethod
     def stadium(cls, width_mm: float, length_mm: float) -> "Base":
+        """A base with round ends, in mm: its width across the heading, its whole length along it."""
         return cls("stadium", width_mm, length_mm)
 
     @classmethod
     def hexagon(cls, width_mm: float) -> "Base":
-        return cls("hexagon", width_mm, width_mm * HEXAGON_LENGTH_RATIO)
+        """A regular hexagon, by its width in mm from side to side; a corner points along the heading."""
+        return cls(
+            "hexagon",
+            width_mm,
+            read_length(Node(width_mm, "Base: hexagon", "width_mm")) * HEXAGON_LENGTH_RATIO,
+        )
 
     @classmethod
     def parse(cls, text: str) -> "Base":
@@ -65,7 +96,7 @@ class Base:
         `70x25s` has round ends, `30h` is a hexagon. The longer of two sides is the length,
         whichever comes first. Raises `BadInput` for any other text.
         """
-        text = text.strip()
+        text = Node(text, "Base.parse").text().strip()
         match = _BASE_PATTERN.fullmatch(text)
         if match is None:
             raise BadInput(
@@ -131,6 +162,35 @@ class Base:
         sizes = {"width_mm": self.width_mm, "length_mm": self.length_mm}
         rounding = {"corner_radius_mm": radius_mm} if radius_mm else {}
         return {"shape": shape, **sizes, **rounding}
+
+
+_SIDE_READERS = {"width_mm": read_length, "length_mm": read_length}
+"""The readers of a base's sides."""
+
+
+def read_base(node: Node) -> Base:
+    """Read a base: its shape and sizes. A rectangle as round as it is wide is a stadium."""
+    shape = node["shape"].choice(tuple(SIZE_KEYS))
+    sizes = {key: read_length(node[key]) for key in SIZE_KEYS[shape]}
+    if shape == "circle":
+        return Base.circle(**sizes)
+    if shape == "hexagon":
+        return Base.hexagon(**sizes)
+    if shape == "stadium" and sizes["width_mm"] > sizes["length_mm"]:
+        node["width_mm"].fail("is more than length_mm: the ends of a stadium are round")
+    if shape == "rectangle" and node.has("corner_radius_mm"):
+        radius = _read_corner_radius(node["corner_radius_mm"], min(sizes.values()) / 2)
+        if radius == sizes["width_mm"] / 2 < sizes["length_mm"] / 2:
+            return Base.stadium(**sizes)
+        return Base(shape, **sizes, corner_radius_mm=radius)
+    return Base(shape, **sizes)
+
+
+def _read_corner_radius(node: Node, max_mm: float) -> float:
+    value = node.number()
+    if not 0 <= value <= max_mm:
+        node.fail(f"must be from 0 to half a side, {max_mm:g} mm, is {value:g}")
+    return value
 
 
 def read_base_size(node: Node) -> str:

@@ -13,6 +13,7 @@ from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.marker_card import PrintMeasurement, read_raised
 from overruler.reading import MAX_LENGTH_MM, Node, read_coordinate, read_length
+from overruler.reading.fields import check_fields
 from overruler.writing import write_atomically
 
 SCHEMA = "overruler/board/1"
@@ -72,6 +73,12 @@ class Board:
     None where the markers were laid out by hand."""
     raised_mm: float = 0.0
     """How far markers that lie anywhere lie over the mat; those of `corners_mm` say it by their z."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "Board", {"marker_mm": read_length, "dictionary": read_dictionary})
+        for key in ("width_mm", "height_mm", "scale_share"):
+            if getattr(self, key) is not None:
+                check_fields(self, "Board", {key: Node.positive})
 
     @property
     def layout_known(self) -> bool:

@@ -158,8 +158,9 @@ def read_fixes(node: Node) -> tuple[Fix, ...]:
     return tuple(Fix.from_node(item) for item in node["fix"].items())
 
 
-def load_fixes(path: Path) -> tuple[Fix, ...]:
+def load_fixes(path: str | Path) -> tuple[Fix, ...]:
     """Read the corrections in a file: JSON where its name ends in .json, else TOML."""
+    path = Path(path)
     if path.suffix.lower() == ".json":
         return read_fixes(Node.of_json_file(path))
     return read_fixes(Node.of_toml(path, or_json=True))

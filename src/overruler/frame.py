@@ -10,6 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.errors import BadInput
+from overruler.reading.fields import check_kind
+
 Picture = NDArray[np.uint8]
 """Pixels (H, W, 3), BGR."""
 PixelBox = tuple[int, int, int, int]
@@ -39,6 +42,9 @@ class Frame:
     """The pixels as they were taken, where `pixels` are cleared of a veil of light."""
     veil: NDArray[np.float64] | None = None
     """(3, 6): that veil, as `vision.imaging.veil` has it."""
+
+    def __post_init__(self) -> None:
+        _check_pixels(self.pixels, self.name)
 
     @property
     def shown(self) -> Picture:
@@ -79,6 +85,7 @@ class Shot:
     @classmethod
     def of(cls, frame: Frame) -> "Shot":
         """Make a shot of a frame, such as a web camera's."""
+        check_kind(frame, Frame, "Shot.of")
         blue, green, red = (frame.pixels[..., channel].astype(np.uint16) for channel in range(3))
         luma = (29 * blue + 150 * green + 77 * red) >> 8  # ITU-R BT.601, in 256ths
         grey = luma.astype(np.uint8)
@@ -91,3 +98,16 @@ def crop_box(pixels: NDArray[np.uint8], box: PixelBox | None) -> NDArray[np.uint
         return pixels
     left, top, right, bottom = box
     return pixels[top:bottom, left:right]
+
+
+def _check_pixels(pixels: object, name: object) -> None:
+    """Raise `BadInput` for what are no pixels of a colour picture."""
+    found = type(pixels).__name__
+    if isinstance(pixels, np.ndarray):
+        if pixels.shape[2:] == (3,) and pixels.dtype == np.uint8 and pixels.size:
+            return
+        found = f"{pixels.shape} of {pixels.dtype}"
+    raise BadInput(
+        f"{name}: expected pixels (H, W, 3) of uint8, blue, green and red, found {found}: "
+        "convert them first, a grey picture by cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR)"
+    )

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isclose
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from overruler.reading import Node, merge_keys, read_length, unknown_keys
@@ -22,7 +21,7 @@ MAX_SEGMENTS = 100
 """Largest number of segments or bands of a ruler."""
 SEGMENT_KEYS = ("segment_mm", "segments")
 """The keys of a ruler of equal segments."""
-NO_KEYS: Mapping[str, Any] = MappingProxyType({})
+NO_KEYS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ rules = {"legion.ranged_in_contact": False}     # a game's setting
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from overruler.games import facts_of, find_game
-from overruler.presets import Preset
+from overruler.errors import UnknownName
+from overruler.games import GAMES, facts_of, find_game
+from overruler.presets import Preset, program_presets
+from overruler.reading import Node
 from overruler.scene import Scene
 
 RING_HUES_DEG: Mapping[str, float] = {
@@ -92,3 +94,15 @@ def ruled_by(scene: Scene, game: str, preset: Preset | None = None) -> Scene:
         ruler=own or (None if facts_of(game).ruler else scene.ruler),
         state={key: value for key, value in scene.state.items() if key not in lost},
     )
+
+
+def named_game(name: str | None) -> tuple[str | None, Preset | None]:
+    """The game of a name, however it is spelled, and its preset where it names one of the program's."""
+    if name is None or name in GAMES:
+        return name, None
+    known = (*GAMES, *program_presets())
+    found = find_game(Node(name, "game").text(), known)
+    if found is None:
+        raise UnknownName("game", name, known)
+    preset = program_presets().get(found)
+    return (found, None) if preset is None else (preset.game, preset)

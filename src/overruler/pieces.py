@@ -7,11 +7,10 @@ Lengths are in millimetres in the board frame, headings in degrees counter-clock
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import hypot
 from typing import Any
 
-from overruler.bases import Base
-from overruler.geometry.covariance import Matrix2
+from overruler.bases import SIZE_KEYS, Base, read_base
+from overruler.geometry.covariance import Matrix2, read_own_covariance
 from overruler.geometry.hex_grid import HexGrid
 from overruler.geometry.shapes import Point, Shape, shape_of_kind
 from overruler.reading import (
@@ -22,12 +21,10 @@ from overruler.reading import (
     read_length,
     unknown_keys,
 )
+from overruler.reading.fields import check_fields, check_kind
 
 KINDS = ("character", "ship", "obstacle", "device", "objective")
 """What a piece can be to the rules."""
-ROUNDING_SHARE = 1e-6
-"""Largest asymmetry and negative eigenvalue of a covariance, as a share of its largest value: what one
-written with few digits needs."""
 MAX_HEADING_DEG = 1e6
 """A larger heading, reduced to one turn, is mostly rounding error."""
 
@@ -50,6 +47,9 @@ class Table:
     height_mm: float
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Unknown keys."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "Table", {"width_mm": read_length, "height_mm": read_length})
 
     @classmethod
     def from_node(cls, node: Node) -> "Table":
@@ -102,14 +102,6 @@ class Grid:
 
 # --- pieces ---
 
-SIZE_KEYS = {
-    "circle": ("diameter_mm",),
-    "rectangle": ("width_mm", "length_mm"),
-    "oval": ("width_mm", "length_mm"),
-    "stadium": ("width_mm", "length_mm"),
-    "hexagon": ("width_mm",),
-}
-"""The keys of a base's size, by its shape."""
 DEFAULT_PIECE_HEIGHT_MM = 30.0
 """Height of a piece that tells none, from its base's underside to its top. (Decided here.)"""
 SURE_PROBABILITY = 0.99
@@ -143,6 +135,14 @@ class Piece:
     """The hex on whose centre it stands, where the file places it by hex."""
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Other keys: those of a `records.PieceRecord`, and unknown ones."""
+
+    def __post_init__(self) -> None:
+        what = f"Piece {Node(self.id, 'Piece', 'id').text()!r}"
+        check_kind(self.base, Base, what, "base")
+        check_fields(self, what, _PLACE_READERS)
+        for key in _OPTIONAL_KEYS:
+            if getattr(self, key) is not None:
+                check_fields(self, what, {key: PIECE_READERS[key]})
 
     @property
     def shape(self) -> Shape:
@@ -198,31 +198,6 @@ class Piece:
         return merge_keys(known, self.extra)
 
 
-def read_base(node: Node) -> Base:
-    """Read a base: its shape and sizes. A rectangle as round as it is wide is a stadium."""
-    shape = node["shape"].choice(tuple(SIZE_KEYS))
-    sizes = {key: read_length(node[key]) for key in SIZE_KEYS[shape]}
-    if shape == "circle":
-        return Base.circle(**sizes)
-    if shape == "hexagon":
-        return Base.hexagon(**sizes)
-    if shape == "stadium" and sizes["width_mm"] > sizes["length_mm"]:
-        node["width_mm"].fail("is more than length_mm: the ends of a stadium are round")
-    if shape == "rectangle" and node.has("corner_radius_mm"):
-        radius = _read_corner_radius(node["corner_radius_mm"], min(sizes.values()) / 2)
-        if radius == sizes["width_mm"] / 2 < sizes["length_mm"] / 2:
-            return Base.stadium(**sizes)
-        return Base(shape, **sizes, corner_radius_mm=radius)
-    return Base(shape, **sizes)
-
-
-def _read_corner_radius(node: Node, max_mm: float) -> float:
-    value = node.number()
-    if not 0 <= value <= max_mm:
-        node.fail(f"must be from 0 to half a side, {max_mm:g} mm, is {value:g}")
-    return value
-
-
 def _read_hex(node: Node) -> tuple[int, int]:
     node.vector(2)
     q, r = (item.integer() for item in node.items())
@@ -240,20 +215,6 @@ def _read_position(node: Node, grid: Grid | None, hexagon: tuple[int, int] | Non
     if max(abs(x), abs(y)) > MAX_LENGTH_MM:
         node["hex"].fail("lies more than 10 km away")
     return x, y
-
-
-def _read_covariance(node: Node) -> Matrix2:
-    (xx, xy), (yx, yy) = node.matrix(2, 2)
-    largest = max(abs(xx), abs(yy), abs(xy), abs(yx))
-    if largest > MAX_LENGTH_MM**2:
-        node.fail(f"holds more than {MAX_LENGTH_MM**2:g} mm²")
-    tolerance = ROUNDING_SHARE * largest
-    if abs(xy - yx) > tolerance:
-        node.fail("is not symmetric")
-    smallest_eigenvalue = (xx + yy) / 2 - hypot((xx - yy) / 2, xy)
-    if smallest_eigenvalue < -tolerance:
-        node.fail("is not positive semi-definite")
-    return (xx, xy), (yx, yy)
 
 
 def _read_probability(node: Node) -> float:
@@ -283,7 +244,7 @@ def read_heading(node: Node) -> float:
 PIECE_READERS: Mapping[str, Any] = {
     "z_mm": read_coordinate,
     "heading_deg": read_heading,
-    "covariance_mm2": _read_covariance,
+    "covariance_mm2": read_own_covariance,
     "player": Node.text,
     "unit": Node.text,
     "leader": Node.boolean,
@@ -292,6 +253,11 @@ PIECE_READERS: Mapping[str, Any] = {
     "hex": _read_hex,
 }
 """The reader of each optional key of a piece."""
+_PLACE_READERS = {"x_mm": read_coordinate, "y_mm": read_coordinate} | {
+    key: PIECE_READERS[key] for key in ("z_mm", "heading_deg", "leader")
+}
+_OPTIONAL_KEYS = ("covariance_mm2", "player", "unit", "kind", "hex")
+"""The keys of a piece that may be None."""
 KEPT_KEY_READERS: Mapping[str, Any] = {
     "height_mm": read_length,
     "probability": _read_probability,

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from overruler.bases import Base
+from overruler.bases import Base, read_base
 from overruler.geometry.arcs import FULL_TURN_DEG
-from overruler.pieces import read_base
 from overruler.reading import Node
 
 T = TypeVar("T")

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from overruler.bases import Base, catalogue
 from overruler.board import Board
 from overruler.calibration import Calibration
@@ -21,9 +19,9 @@ from overruler.errors import BadInput
 from overruler.fixes import Fix
 from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
-from overruler.house_rules import HouseRules
+from overruler.house_rules import HouseRules, named_game
 from overruler.lens import Lens
-from overruler.marker_card import card_about
+from overruler.reading.fields import check_kind, tuple_of
 from overruler.report import Report
 from overruler.taught import Taught
 from overruler.vision.assembly.corrections import apply_corrections
@@ -57,7 +55,12 @@ from overruler.vision.rounds.fit_rounds import MIN_SCORE
 from overruler.vision.rounds.remeasure import remeasure_base
 from overruler.vision.rulers.find import find_rulers, ruler_footprints, ruler_problems
 from overruler.vision.rulers.hexgrid import find_grid, grid_problems
-from overruler.vision.terrain.declared import detect_on_ground, locate_ground, raised_marker_ids
+from overruler.vision.terrain.declared import (
+    board_cards_mm,
+    detect_on_ground,
+    locate_ground,
+    raised_marker_ids,
+)
 from overruler.vision.terrain.raised import raise_found
 from overruler.vision.terrain.sizes_on_top import reassess_sizes
 from overruler.vision.terrain.standing_on import raise_pieces
@@ -82,6 +85,7 @@ class Referee:
     """Clicked correspondences (u, v, x, y): u and v in pixels, x and y in mm."""
     lens: Lens | None = None
     game: str | None = None
+    """One of `GAMES`, or one of the program's presets; None where it is not known."""
     bases: Sequence[Base] | None = None
     """The bases to look for; None for the game's own, or the whole catalogue."""
     terrain: Sequence[DeclaredTerrain] = ()
@@ -103,6 +107,16 @@ class Referee:
     told: Told = NOTHING_TOLD
     """What is known of one of several photos beforehand."""
 
+    def __post_init__(self) -> None:
+        """Take a preset by its name for its game; `BadInput` names what is none of a referee's."""
+        check_kind(self.board, (Board, type(None)), "Referee", "board")
+        tuple_of(self.bases or (), Base, "Referee", "bases")
+        game, preset = named_game(self.game)
+        object.__setattr__(self, "game", game)
+        if preset is not None:
+            object.__setattr__(self, "house", replace(self.house, preset=preset))
+            object.__setattr__(self, "bases", self.bases or preset.bases)
+
     def look(
         self,
         frame: Frame | Sequence[Frame],
@@ -122,6 +136,7 @@ class Referee:
             from overruler.vision.fusion.photos_to_measure import TableKnowledge
             from overruler.vision.hexagons.wanted import WantedHexagons
 
+            frame = tuple_of(frame, Frame, "Referee.look", "photo")
             bases, raised = self._known_bases(), raised_marker_ids(self.terrain)
             of_photos = raised, self.lenses or len(frame) * [self.lens]
             radii_mm, hexagons = Sizes.of(bases).radii_mm, WantedHexagons.of(bases)
@@ -157,7 +172,7 @@ class Referee:
             finding_print = aside.submit(PrintedGrid.of, view, calibration.board_mm)
             finding_grid = aside.submit(find_grid, view, calibration.board_mm)
             mapping_hills = self._map_hills(aside, view, calibration)
-            cards = [*self._card_squares_mm(calibration), *ground.cards_mm()]
+            cards = [*board_cards_mm(self.board, calibration), *ground.cards_mm()]
             hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(finding_rulers.result())])
             known = (hidden, margin_mm, progress, None, least, finding_print.result)
             on_board = detect(frame, calibration, bases, *known)
@@ -202,6 +217,7 @@ class Referee:
         """Report on each photo of a source; of a film's shots, each time the table comes to rest."""
         watching = self.watching()
         for picture in source:
+            check_kind(picture, (Frame, Shot), "Referee.watch")
             if isinstance(picture, Frame):
                 yield self.look(picture)
             elif (tick := watching.look(picture)).rest is not None:
@@ -230,7 +246,7 @@ class Referee:
         for, or None for the referee's.
         """
         calibration = report.calibration
-        hidden = [*self._card_squares_mm(calibration), *ruler_footprints(report.rulers)]
+        hidden = [*board_cards_mm(self.board, calibration), *ruler_footprints(report.rulers)]
         bases = self._known_bases() if bases is None else bases
         margin_mm = self._margin_mm(calibration)
         printed = cache(
@@ -238,8 +254,9 @@ class Referee:
                 rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM), calibration.board_mm
             )
         )
-        known = (hidden, margin_mm)
-        found = detect(frame, calibration, bases, *known, within_mm=within_mm, printed=printed)
+        found = detect(
+            frame, calibration, bases, hidden, margin_mm, within_mm=within_mm, printed=printed
+        )
         radii_mm = round_radii_mm(bases)
         found = reassess_sizes(frame, calibration.camera, found, report.areas, radii_mm)
         return raise_pieces(frame, calibration, found, report.areas)
@@ -247,9 +264,7 @@ class Referee:
     def remeasure_base(self, frame: Frame, report: Report, one: Detection) -> Detection | None:
         """Measure a base of known size again; None where it is not seen."""
         again = remeasure_base(frame, report.calibration, one)
-        if again is None:
-            return None
-        return remeasure_by_lit_side(frame, report.calibration, again)
+        return again and remeasure_by_lit_side(frame, report.calibration, again)
 
     def _map_hills(
         self, aside: ThreadPoolExecutor, view: Orthophoto, calibration: Calibration
@@ -279,17 +294,7 @@ class Referee:
         return calibrate_many([frame, *self.beside], self.board, self.lens, raised_ids)[0]
 
     def _margin_mm(self, calibration: Calibration) -> float:
-        """How far beyond the board bases may stand.
-
-        The margin is wide where the board is only known as the bounding box of its markers.
-        """
+        """How far beyond the board bases may stand: far where it is only the box round its markers."""
         if self.board is not None and self.board.layout_known and not self.laid_anywhere:
             return SEARCH_MARGIN_MM
         return max(calibration.board_mm) / 2
-
-    def _card_squares_mm(self, calibration: Calibration) -> list[Array]:
-        """Squares (4, 2) of the markers' cards in mm: all of the board's, else the visible ones."""
-        squares = list(calibration.squares_mm)
-        if self.board is not None and self.board.corners_mm is not None:
-            squares = [np.asarray(corners)[:, :2] for corners in self.board.corners_mm.values()]
-        return [card_about(square) for square in squares]

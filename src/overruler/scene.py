@@ -4,17 +4,22 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
-from math import inf, sqrt
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overruler.errors import UnknownName
+from overruler.errors import BadInput, UnknownName
 from overruler.games import GAMES, Ruler, facts_of, read_ruler
-from overruler.geometry.covariance import Covariance, RareAlternative, is_positive_semidefinite
+from overruler.geometry.covariance import (
+    Covariance,
+    covariance_json,
+    read_covariance_rows,
+    read_joint_covariance,
+)
 from overruler.geometry.shapes import Polygon, Shape
-from overruler.pieces import ROUNDING_SHARE, Grid, Piece, Table
-from overruler.reading import MAX_LENGTH_MM, Node, merge_keys, unknown_keys
+from overruler.pieces import Grid, Piece, Table
+from overruler.reading import Node, merge_keys, unknown_keys
+from overruler.reading.fields import check_kind, tuple_of
 from overruler.terrain import Terrain
 from overruler.writing import write_atomically
 
@@ -57,8 +62,20 @@ class Scene:
     """Other keys: those that `records` reads, and unknown ones."""
 
     def __post_init__(self) -> None:
-        if self.covariance is None:
-            object.__setattr__(self, "covariance", independent_covariance(self.pieces))
+        """Check what would rule wrongly, as `from_json` does; `BadInput` names what is wrong."""
+        Node(self.game, "Scene", "game").choice(GAMES)
+        check_kind(self.board, Table, "Scene", "board")
+        pieces = tuple_of(self.pieces, Piece, "Scene", "pieces")
+        terrain = tuple_of(self.terrain, Terrain, "Scene", "terrain")
+        _check_names(Node(None, "Scene"), pieces, terrain)
+        joint = self.covariance
+        if joint is None:
+            joint = independent_covariance(pieces)
+        elif not isinstance(joint, Covariance):
+            node = Node(joint, "Scene", "covariance")
+            joint = Covariance(read_covariance_rows(node, 2 * len(pieces)))
+        for key, value in (("pieces", pieces), ("terrain", terrain), ("covariance", joint)):
+            object.__setattr__(self, key, value)
 
     # --- files ---
 
@@ -90,10 +107,15 @@ class Scene:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the scene file, whole or not at all."""
-        write_atomically(path, json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n")
+        """Write the scene file, whole or not at all; `BadInput` where it holds what JSON has not."""
+        try:
+            text = json.dumps(self.to_json(), indent=1, allow_nan=False, default=_plain_value)
+        except (TypeError, ValueError) as error:
+            raise BadInput(f"{path}: the scene cannot be written: {error}") from None
+        write_atomically(path, text + "\n")
 
     def to_json(self) -> dict[str, Any]:
+        """The scene as a file has it: lengths in mm in the board frame, headings in degrees."""
         known: dict[str, Any] = {"schema": SCHEMA, "game": self.game, "board": self.board.to_json()}
         if self.ruler:
             known["ruler"] = self.ruler.to_json()
@@ -104,7 +126,7 @@ class Scene:
             known["grid"] = self.grid.to_json()
         if self.covariance is not None and not self._covariance_is_block_diagonal():
             order = [piece.id for piece in self.pieces]
-            known["covariance"] = {"order": order, **_covariance_json(self.covariance)}
+            known["covariance"] = {"order": order, **covariance_json(self.covariance)}
         if self.state:
             known["state"] = self.state
         return merge_keys(known, self.extra)
@@ -216,85 +238,19 @@ def _check_names(node: Node, pieces: Sequence[Piece], terrain: Sequence[Terrain]
             unit_node.fail(f"repeats {unit!r}, as {path_by_name[unit]}")
 
 
-# --- covariance ---
-
-
 def independent_covariance(pieces: Iterable[Piece]) -> Covariance | None:
     """The block-diagonal covariance of the pieces' own ones; None where no piece has one."""
     blocks = [piece.covariance_mm2 for piece in pieces]
     return Covariance.of_blocks(blocks) if any(blocks) else None
 
 
-def _covariance_json(covariance: Covariance) -> dict[str, Any]:
-    """A joint covariance as files have it, without the order of the pieces."""
-    known: dict[str, Any] = {"mm2": [list(row) for row in covariance.rows]}
-    alternative = covariance.rare_alternative
-    if alternative is not None:
-        inner = _covariance_json(alternative.covariance)
-        known["otherwise"] = {"probability": alternative.probability, **inner}
-    return known
-
-
 def _read_covariance(node: Node, pieces: Sequence[Piece]) -> Covariance:
-    """Read the joint covariance; pieces that the file does not name keep their own."""
-    order = _read_order(node["order"], [piece.id for piece in pieces])
-    usual = Covariance(_read_full_rows(node["mm2"], order, pieces))
-    if not node.has("otherwise"):
-        return usual
-    inner = node["otherwise"]
-    probability = inner["probability"].number()
-    if not 0 <= probability <= 1:
-        inner["probability"].fail(f"must lie between 0 and 1, is {probability:g}")
-    rare = Covariance(_read_full_rows(inner["mm2"], order, pieces))
-    return replace(usual, rare_alternative=RareAlternative(probability, rare))
+    own = [piece.covariance_mm2 for piece in pieces]
+    return read_joint_covariance(node, [piece.id for piece in pieces], own)
 
 
-def _read_full_rows(node: Node, order: Sequence[int], pieces: Sequence[Piece]) -> list[list[float]]:
-    """Read a covariance of the pieces in `order`, and return the rows of all pieces.
-
-    A piece that it names is not correlated with one that it does not.
-    """
-    given = _read_matrix(node, 2 * len(order))
-    own = Covariance.of_blocks([piece.covariance_mm2 for piece in pieces])
-    rows = [list(row) for row in own.rows]
-    columns = [2 * index + axis for index in order for axis in (0, 1)]
-    for row, values in zip(columns, given, strict=True):
-        rows[row] = [0.0] * len(rows)
-        for column, value in zip(columns, values, strict=True):
-            rows[row][column] = value
-    return rows
-
-
-def _read_order(node: Node, ids: list[str]) -> list[int]:
-    order: list[int] = []
-    for item in node.items():
-        name = item.text()
-        if name not in ids:
-            raise UnknownName(f"{item.name}: {item.path}", name, ids)
-        if ids.index(name) in order:
-            item.fail(f"repeats {name!r}")
-        order.append(ids.index(name))
-    return order
-
-
-def _read_matrix(node: Node, size: int) -> list[list[float]]:
-    """Read a covariance (size, size)."""
-    rows = [item.value for item in node.items()]
-    if len(rows) != size or not all(_is_finite_row(row, size) for row in rows):
-        node.matrix(size, size)  # names what is wrong
-    largest = max((abs(value) for row in rows for value in row), default=0)
-    if largest > MAX_LENGTH_MM**2:
-        node.fail(f"holds more than {MAX_LENGTH_MM**2:g} mm²")
-    tolerance = ROUNDING_SHARE * largest
-    if any(abs(rows[i][j] - rows[j][i]) > tolerance for i, j in combinations(range(size), 2)):
-        node.fail("is not symmetric")
-    if largest and not is_positive_semidefinite(rows, tolerance):
-        node.fail("is not positive semi-definite")
-    return rows
-
-
-def _is_finite_row(row: Any, size: int) -> bool:
-    """Whether a row holds finite numbers; `bool` is not a number. Faster than `Node.vector`."""
-    if not isinstance(row, list) or len(row) != size or not {*map(type, row)} <= {int, float}:
-        return False
-    return all(-inf < value < inf for value in row)
+def _plain_value(value: Any) -> Any:
+    """A number or an array of numpy's as JSON has it."""
+    if not hasattr(value, "tolist"):
+        raise TypeError(f"it holds {type(value).__name__}, which JSON has not")
+    return value.tolist()

@@ -9,6 +9,7 @@ from overruler.geometry.outlines import convex_parts, first_self_intersection, s
 from overruler.geometry.shapes import Point, Polygon
 from overruler.pieces import read_point
 from overruler.reading import MIN_LENGTH_MM, Node, merge_keys, read_coordinate, unknown_keys
+from overruler.reading.fields import check_fields
 
 MIN_AREA_MM2 = 1e-6
 """Smallest area of a footprint."""
@@ -35,6 +36,11 @@ class Terrain:
     """Size class in the game's rules."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Other keys: those of a `records.TerrainRecord`, and unknown ones."""
+
+    def __post_init__(self) -> None:
+        what = f"Terrain {Node(self.id, 'Terrain', 'id').text()!r}"
+        readers = {"top_z_mm": read_coordinate, **TERRAIN_READERS, "footprint_mm": _read_corners}
+        check_fields(self, what, readers)
 
     @property
     def parts(self) -> tuple[Polygon, ...]:
@@ -111,6 +117,12 @@ def read_footprint(node: Node) -> tuple[Point, ...]:
     if _touches_itself(ring):
         _check_area(node, ring)
     return tuple(ring)
+
+
+def _read_corners(node: Node) -> tuple[Point, ...]:
+    """Read the corners of an outline, 3 or more."""
+    points = tuple(read_point(item) for item in node.items())
+    return points if len(points) >= 3 else node.fail("a footprint needs 3 points or more")
 
 
 def _remove_spikes(points: Sequence[Point]) -> list[int]:

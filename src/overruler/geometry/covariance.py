@@ -1,11 +1,18 @@
-"""The joint covariance of points in the plane, without numpy: what a ruling on one pair needs."""
+"""The joint covariance of points in the plane, without numpy: what a ruling on one pair needs.
+
+Below it the readers of covariances in files: a piece's own, and the joint one of a scene.
+"""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from overruler.errors import UnknownName
+from overruler.reading import MAX_LENGTH_MM, Node
 
 if TYPE_CHECKING:
     from overruler.geometry.pose import Array
@@ -17,6 +24,9 @@ REACH_SIGMAS = 8.0
 """Largest displacement considered, in σ: a Gaussian in the plane leaves exp(-32) = 1e-14 beyond."""
 NUMPY_MIN_ROWS = 160
 """Matrix size, in rows, from which importing numpy pays off."""
+ROUNDING_SHARE = 1e-6
+"""Largest asymmetry and negative eigenvalue of a covariance, as a share of its largest value: what one
+written with few digits needs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,3 +141,103 @@ def is_positive_semidefinite(rows: Sequence[Sequence[float]], slack: float) -> b
             return False
         factor.append([*new_row, math.sqrt(pivot)])
     return True
+
+
+# --- files ---
+
+
+def read_own_covariance(node: Node) -> Matrix2:
+    """Read the covariance (2, 2) of a position."""
+    (xx, xy), (yx, yy) = node.matrix(2, 2)
+    largest = max(abs(xx), abs(yy), abs(xy), abs(yx))
+    if largest > MAX_LENGTH_MM**2:
+        node.fail(f"holds more than {MAX_LENGTH_MM**2:g} mm²")
+    tolerance = ROUNDING_SHARE * largest
+    if abs(xy - yx) > tolerance:
+        node.fail("is not symmetric")
+    smallest_eigenvalue = (xx + yy) / 2 - math.hypot((xx - yy) / 2, xy)
+    if smallest_eigenvalue < -tolerance:
+        node.fail("is not positive semi-definite")
+    return (xx, xy), (yx, yy)
+
+
+def covariance_json(covariance: Covariance) -> dict[str, Any]:
+    """A joint covariance as files have it, without the order of the pieces."""
+    known: dict[str, Any] = {"mm2": [list(row) for row in covariance.rows]}
+    alternative = covariance.rare_alternative
+    if alternative is not None:
+        inner = covariance_json(alternative.covariance)
+        known["otherwise"] = {"probability": alternative.probability, **inner}
+    return known
+
+
+def read_joint_covariance(
+    node: Node, ids: Sequence[str], own: Sequence[Matrix2 | None]
+) -> Covariance:
+    """Read the covariance of pieces by their ids; those that the file does not name keep their `own`."""
+    order = _read_order(node["order"], ids)
+    usual = Covariance(_read_full_rows(node["mm2"], order, own))
+    if not node.has("otherwise"):
+        return usual
+    inner = node["otherwise"]
+    probability = inner["probability"].number()
+    if not 0 <= probability <= 1:
+        inner["probability"].fail(f"must lie between 0 and 1, is {probability:g}")
+    rare = Covariance(_read_full_rows(inner["mm2"], order, own))
+    return replace(usual, rare_alternative=RareAlternative(probability, rare))
+
+
+def _read_full_rows(
+    node: Node, order: Sequence[int], own: Sequence[Matrix2 | None]
+) -> list[list[float]]:
+    """Read a covariance of the pieces in `order`, and return the rows of all pieces.
+
+    A piece that it names is not correlated with one that it does not.
+    """
+    given = read_covariance_rows(node, 2 * len(order))
+    rows = [list(row) for row in Covariance.of_blocks(own).rows]
+    columns = [2 * index + axis for index in order for axis in (0, 1)]
+    for row, values in zip(columns, given, strict=True):
+        rows[row] = [0.0] * len(rows)
+        for column, value in zip(columns, values, strict=True):
+            rows[row][column] = value
+    return rows
+
+
+def _read_order(node: Node, ids: Sequence[str]) -> list[int]:
+    order: list[int] = []
+    for item in node.items():
+        name = item.text()
+        if name not in ids:
+            raise UnknownName(f"{item.name}: {item.path}", name, ids)
+        if ids.index(name) in order:
+            item.fail(f"repeats {name!r}")
+        order.append(ids.index(name))
+    return order
+
+
+def read_covariance_rows(node: Node, size: int) -> list[list[float]]:
+    """Read a covariance (size, size)."""
+    rows = [_as_list(item.value) for item in node.items()]
+    if len(rows) != size or not all(_is_finite_row(row, size) for row in rows):
+        node.matrix(size, size)  # names what is wrong
+    largest = max((abs(value) for row in rows for value in row), default=0)
+    if largest > MAX_LENGTH_MM**2:
+        node.fail(f"holds more than {MAX_LENGTH_MM**2:g} mm²")
+    tolerance = ROUNDING_SHARE * largest
+    if any(abs(rows[i][j] - rows[j][i]) > tolerance for i, j in combinations(range(size), 2)):
+        node.fail("is not symmetric")
+    if largest and not is_positive_semidefinite(rows, tolerance):
+        node.fail("is not positive semi-definite")
+    return rows
+
+
+def _is_finite_row(row: Any, size: int) -> bool:
+    """Whether a row holds finite numbers; `bool` is not a number. Faster than `Node.vector`."""
+    if not isinstance(row, list) or len(row) != size or not {*map(type, row)} <= {int, float}:
+        return False
+    return all(-math.inf < value < math.inf for value in row)
+
+
+def _as_list(row: Any) -> Any:
+    return list(row) if isinstance(row, tuple) else row

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -20,7 +21,8 @@ Numbers = tuple[float, ...]
 Reader = Callable[["Node"], float]
 
 _TYPE_NAMES = {
-    dict: "an object", list: "an array", str: "text", bool: "true or false", type(None): "null"
+    dict: "an object", list: "an array", tuple: "an array", str: "text", bool: "true or false",
+    type(None): "null", int: "a number", float: "a number",
 }  # fmt: skip
 MISSPELT_RATIO = 0.76
 """How alike a key and its misspelling are by difflib; `x_mm` and `y_mm`, which both are keys, have 0.75."""
@@ -104,7 +106,7 @@ class Node:
         raise BadInput(": ".join(part for part in (self.name, self.path, problem) if part))
 
     def _fail_expected(self, expected: str) -> NoReturn:
-        found = _TYPE_NAMES.get(type(self.value), "a number")
+        found = _TYPE_NAMES.get(type(self.value)) or type(self.value).__name__
         is_long = isinstance(self.value, int) and abs(self.value) > sys.float_info.max
         if isinstance(self.value, str | int | float) and not is_long:
             found += f" {json.dumps(self.value)}"[:_MAX_SHOWN_CHARS]
@@ -157,16 +159,23 @@ class Node:
         return iter(self.object().value)
 
     def items(self) -> list["Node"]:
-        """The nodes of an array."""
-        values = self.value if isinstance(self.value, list) else self._fail_expected("an array")
+        """The nodes of an array: a list, a tuple, or one of numpy's."""
+        values = self.value
+        if not isinstance(values, list | tuple):
+            # An array of numpy's, without importing numpy.
+            is_array = hasattr(values, "tolist") and hasattr(values, "__len__")
+            values = values.tolist() if is_array else self._fail_expected("an array")
         return [Node(value, self.name, f"{self.path}[{i}]") for i, value in enumerate(values)]
 
     def number(self) -> float:
-        """A finite number; `true` and `false` are not numbers."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+        """A finite number, one of numpy's too; `true` and `false` are not numbers."""
+        value = self.value
+        if isinstance(value, bool) or not isinstance(value, int | float | Real):
             self._fail_expected("a number")
-        is_finite = abs(self.value) <= sys.float_info.max
-        return float(self.value) if is_finite else self.fail("is not a finite number")
+        if not isinstance(value, int):  # one may be too long for a float
+            value = float(value)
+        is_finite = abs(value) <= sys.float_info.max
+        return float(value) if is_finite else self.fail("is not a finite number")
 
     def positive(self) -> float:
         value = self.number()

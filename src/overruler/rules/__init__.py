@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from overruler.errors import did_you_mean
 from overruler.games import GAMES
 from overruler.reading import Node
+from overruler.reading.fields import check_kind
 from overruler.rules.doubtful_pieces import with_reasons_for_doubt
 from overruler.rules.registry import clause_text, game_of
 from overruler.scene import Scene
@@ -35,6 +36,7 @@ def ask(scene: Scene, question: Node | Mapping[str, Any] | str) -> Verdict:
     ask(scene, "range r1 guards").answer
     # {"range": 2, "melee": False}
     """
+    check_kind(scene, Scene, "ask", "scene")
     game = game_of(scene.game)
     if isinstance(question, str):
         question = read_question(scene.game, question, "question")
@@ -118,6 +120,7 @@ def matrix(scene: Scene, game: str | None = None) -> "Matrix":
 
     By the rules of the scene's game or of another; `BadInput` names what is wrong in the scene.
     """
+    check_kind(scene, Scene, "matrix", "scene")
     from overruler.rules.pair_matrix import build_matrix
 
     return build_matrix(scene, game)

@@ -1,7 +1,8 @@
 """The schema of a scene file."""
 
+from overruler.bases import SIZE_KEYS
 from overruler.games import GAMES, MAX_SEGMENTS, SEGMENT_KEYS
-from overruler.pieces import KINDS, MAX_HEADING_DEG, PIECE_READERS, SIZE_KEYS
+from overruler.pieces import KINDS, MAX_HEADING_DEG, PIECE_READERS
 from overruler.reading import MAX_LENGTH_MM
 from overruler.rules.json_schema import (
     FLAG,

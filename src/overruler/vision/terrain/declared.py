@@ -222,3 +222,11 @@ def _is_same_base(camera: Camera, flat: Detection, raised: Detection) -> bool:
     place = reproject_to_height(camera, flat.xy_mm, flat.z_mm, raised.z_mm)
     side_by_side_mm = (flat.base.length_mm + raised.base.length_mm) / 2
     return bool(np.hypot(*(place - raised.xy_mm)) < SAME_BASE_SHARE * side_by_side_mm)
+
+
+def board_cards_mm(board: Board | None, calibration: Calibration) -> list[Array]:
+    """Squares (4, 2) of the markers' cards in mm: all of the board's, else the visible ones."""
+    squares = list(calibration.squares_mm)
+    if board is not None and board.corners_mm is not None:
+        squares = [np.asarray(corners)[:, :2] for corners in board.corners_mm.values()]
+    return [card_about(square) for square in squares]
