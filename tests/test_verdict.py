@@ -73,6 +73,10 @@ def test_json_holds_the_answer_and_what_it_rests_on() -> None:
 SENTENCES = [
     (EXACT, "range 3, 0.8 mm inside the line"),
     (replace(EXACT, margin_mm=0.0), "range 3, on the line"),
+    (replace(EXACT, margin_mm=-2.8e-14), "range 3, on the line"),
+    (replace(EXACT, margin_mm=0.04), "range 3, less than 0.1 mm inside the line"),
+    (replace(EXACT, margin_mm=-0.04), "range 3, less than 0.1 mm outside the line"),
+    (replace(EXACT, margin_mm=0.01, unit="in"), "range 3, less than 0.01 in inside the line"),
     (
         replace(EXACT, margin_mm=-1.26, headline="not at range 2"),
         "not at range 2, 1.3 mm outside the line",
@@ -93,3 +97,8 @@ SENTENCES = [
 )
 def test_sentences(verdict: Verdict, sentence: str) -> None:
     assert verdict.sentence() == sentence
+
+
+def test_what_lies_on_a_line_but_for_rounding_is_neither_inside_nor_outside() -> None:
+    assert replace(EXACT, margin_mm=-2.8e-14).margin_mm == 0
+    assert replace(EXACT, margin_mm=-2e-6).margin_mm == -2e-6

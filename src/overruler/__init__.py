@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from overruler.apps.measure.measurement import Measurement, measure
     from overruler.bases import Base
     from overruler.board import Board
-    from overruler.errors import BadInput, CannotMeasure, OverrulerError
+    from overruler.errors import BadInput, CannotMeasure, MissingExtra, OverrulerError
+    from overruler.frame import Frame
     from overruler.lens import Lens
     from overruler.pieces import Piece
     from overruler.referee import Referee
     from overruler.report import Report
     from overruler.rules import ask, matrix
+    from overruler.rules.pair_ranges import Matrix
     from overruler.scene import Scene, Table
+    from overruler.sources.photo import load_photo
     from overruler.verdict import Verdict
 
 __version__ = "0.1.0"
@@ -30,8 +33,11 @@ __all__ = [
     "Base",
     "Board",
     "CannotMeasure",
+    "Frame",
     "Lens",
+    "Matrix",
     "Measurement",
+    "MissingExtra",
     "OverrulerError",
     "Piece",
     "Referee",
@@ -41,6 +47,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "ask",
+    "load_photo",
     "matrix",
     "measure",
 ]
@@ -52,13 +59,17 @@ _HOMES = {
     "Board": "overruler.board",
     "BadInput": "overruler.errors",
     "CannotMeasure": "overruler.errors",
+    "MissingExtra": "overruler.errors",
     "OverrulerError": "overruler.errors",
+    "Frame": "overruler.frame",
     "Lens": "overruler.lens",
     "Piece": "overruler.pieces",
     "Referee": "overruler.referee",
     "Report": "overruler.report",
     "ask": "overruler.rules",
     "matrix": "overruler.rules",
+    "Matrix": "overruler.rules.pair_ranges",
+    "load_photo": "overruler.sources.photo",
     "Scene": "overruler.scene",
     "Table": "overruler.scene",
     "Verdict": "overruler.verdict",

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any, NoReturn
 
 from overruler.geometry.shapes import Point
-from overruler.units import MILLIMETRES, format_number, inches_from_mm
+from overruler.units import CONTACT_TOLERANCE_MM, MILLIMETRES, format_number, inches_from_mm
 
 CERTAIN = "certain"
 LIKELY = "likely"
@@ -80,7 +80,7 @@ class Verdict:
     pair: tuple[str, str] | None = None
     """Ids of the pieces or terrain that the two points lie on."""
     margin_mm: float | None = None
-    """Distance to the nearest line that changes the answer: positive inside it, negative outside."""
+    """Distance to the nearest line that changes the answer: positive inside it, negative outside, 0 on it."""
     lines_mm: tuple[float, ...] = ()
     """The distances at which the answer changes, ascending."""
     changes: tuple[Change, ...] = ()
@@ -116,6 +116,11 @@ class Verdict:
 
     shades: tuple[Shade, ...] = ()
     """For pictures: the ground in question."""
+
+    def __post_init__(self) -> None:
+        """Take what lies on a line, but for rounding, as on it, as the answer does."""
+        if self.margin_mm and abs(self.margin_mm) <= CONTACT_TOLERANCE_MM:
+            object.__setattr__(self, "margin_mm", 0.0)
 
     def __repr__(self) -> str:
         return f"<Verdict: {self.sentence()}>"
@@ -256,8 +261,10 @@ class Verdict:
         if self.margin_mm is None:
             return ""
         size = format_number(abs(self.margin_mm), self.unit)
-        if not float(size):
+        if not self.margin_mm:
             return "on the line"
+        if not float(size):
+            size = f"less than {size[:-1]}1"
         return f"{size} {self.unit} {'inside' if self.margin_mm > 0 else 'outside'} the line"
 
     def _percent_text(self) -> str:
