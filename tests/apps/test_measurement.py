@@ -1,13 +1,20 @@
 """`import overruler` has a front door: one call measures, and what it returns shows itself and answers."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import overruler
+from overruler.apps.measure.arguments import base_text, point_texts, question_texts
 from overruler.apps.measure.measurement import Measurement
+from overruler.apps.settings.game_choice import GameChoice
+from overruler.apps.settings.house_options import select_bases
+from overruler.bases import Base
 from overruler.errors import MissingExtra
 from tests.reports import report
 
@@ -100,3 +107,44 @@ def test_wrong_arguments_are_one_line() -> None:
         overruler.measure([], board="6x3")
     with pytest.raises(overruler.BadInput, match=r"b\.jpg: no such file|a\.jpg: no such file"):
         overruler.measure(["a.jpg", "b.jpg"], board="6x3")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"bases": {}}, "bases: expected"),
+        ({"bases": [None]}, r"bases\[0\]: expected a number, found null"),
+        ({"ask": None}, "ask: expected"),
+        ({"ask": [3]}, r"ask\[0\]: expected text, found a number 3"),
+        ({"board": overruler.Board.free(60)}, "board: expected the path of a file, found Board"),
+        ({"lens": 3}, "lens: expected the path of a file, found int"),
+        ({"fix": []}, "fix: expected the path of a file, found list"),
+        ({"terrain": {}}, "terrain: expected the path of a file, found dict"),
+        ({"game": 3}, "game: expected text, found a number 3"),
+        ({"units": 2}, "units: expected text"),
+        ({"dictionary": 4}, "dictionary: expected text"),
+        ({"marker_mm": "60"}, "marker_mm: expected a number"),
+        ({"points": None}, "points: expected"),
+        ({"points": [(1, 2, 3)]}, r"points\[0\]: expected 4 numbers, found 3"),
+        ({"photo": None}, "photo: expected"),
+        ({"photo": 5}, "photo: expected"),
+        ({"photo": b"jpg"}, "photo: expected"),
+        ({"photo": ""}, "photo: is empty"),
+    ],
+)
+def test_a_wrong_argument_is_named(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(overruler.BadInput, match=said):
+        overruler.measure(**{"photo": "table.jpg", **wrong})
+
+
+def test_arguments_are_texts_numbers_or_lists() -> None:
+    assert base_text([27, "50", Base.oval(42, 75)]) == "27,50,75 × 42 mm oval"
+    assert (base_text("27,50"), base_text(27), base_text(None)) == ("27,50", "27", None)
+    assert point_texts("1,2=3,4") == ("1,2=3,4",)
+    assert point_texts(np.ones((2, 4))) == 2 * ("1.0,1.0=1.0,1.0",)
+    asked = {"question": "range", "from": "a", "to": "b"}
+    assert question_texts("range a b") == ("range a b",)
+    assert question_texts(asked) == question_texts([asked]) == (json.dumps(asked),)
+    assert select_bases(base_text([Base.oval(42, 75)]), {}, GameChoice(None)) == (
+        Base.oval(42, 75),
+    )

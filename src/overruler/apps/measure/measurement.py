@@ -13,12 +13,23 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overruler.apps.measure.arguments import (
+    base_text,
+    file_path,
+    path_or_none,
+    point_texts,
+    question_texts,
+    several,
+    text_or_none,
+)
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, MissingExtra
 from overruler.geometry.covariance import REACH_SIGMAS
+from overruler.reading import Node
 from overruler.units import SIGMAS_95, format_count
 
 if TYPE_CHECKING:
+    from overruler.bases import Base
     from overruler.report import Report
     from overruler.rules.pair_ranges import Matrix
     from overruler.scene import Scene
@@ -128,55 +139,58 @@ def measure(
     *,
     board: str | Path | None = None,
     marker_mm: float | None = None,
-    points: Sequence[str] = (),
+    points: Sequence[str | Sequence[float]] = (),
     dictionary: str | None = None,
     lens: str | Path | None = None,
     game: str | None = None,
-    bases: str | None = None,
+    bases: "str | float | Sequence[str | float | Base] | None" = None,
     terrain: str | Path | None = None,
     fix: str | Path | None = None,
     taught: str | Path | None = None,
     units: str | None = None,
-    ask: Sequence[str] = (),
+    ask: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] = (),
 ) -> Measurement:
     """Measure a photo, several of one table, or a film of a walk round it.
 
-    The arguments are the options of `overruler measure`.
-    Without `board`, `marker_mm` and `points` (each `"U,V=X,Y"`) the markers tell the board. Raises
-    `BadInput` for what is wrong with an argument, `CannotMeasure` for a photo.
+    The arguments are the options of `overruler measure`; board, lens, terrain, fix and taught are files.
+
+    Args:
+        points: places as text `"U,V=X,Y"` or as four numbers: pixels (u, v), and mm (x, y) on the board.
+        bases: sizes in mm: `"27,50"`, or a list such as `[27, "75x42o"]`.
+        units: `"mm"` or `"in"`, in which sentences tell lengths.
+        ask: one question or several, each in words (`"range p01 p02"`) or as an object.
+
+    Without `board`, `marker_mm` and `points` the markers tell the board. Raises `BadInput` for what is
+    wrong with an argument, `CannotMeasure` for a photo.
     """
     from overruler.apps.measure.measuring import measure_photo
     from overruler.apps.measure.options import load_options, with_default_board
 
-    photos = [photo] if isinstance(photo, str | Path) else list(photo)
+    photos = several("photo", photo, (str, Path))
     if not photos:
         raise BadInput("no photo is given")
-    first, *more = photos
+    first, *more = (file_path("photo", each) for each in photos)
     request = MeasureRequest(
-        photo=Path(first),
-        more=tuple(map(Path, more)),
-        board=_path(board),
-        marker_mm=marker_mm,
-        point=tuple(points),
-        dictionary=dictionary,
-        lens=_path(lens),
-        game=game,
-        bases=bases,
-        terrain=_path(terrain),
-        fix=_path(fix),
-        taught=_path(taught),
-        units=units,
-        ask=tuple(ask),
+        photo=first,
+        more=tuple(more),
+        board=path_or_none("board", board),
+        marker_mm=None if marker_mm is None else Node(marker_mm, "marker_mm").positive(),
+        point=point_texts(points),
+        dictionary=text_or_none("dictionary", dictionary),
+        lens=path_or_none("lens", lens),
+        game=text_or_none("game", game),
+        bases=base_text(bases),
+        terrain=path_or_none("terrain", terrain),
+        fix=path_or_none("fix", fix),
+        taught=path_or_none("taught", taught),
+        units=text_or_none("units", units),
+        ask=question_texts(ask),
     )
     options = load_options(with_default_board(request))
     report = measure_photo(options, lambda text: None)
     for problem in report.unanswered.values():
         raise BadInput(problem)
     return Measurement(report)
-
-
-def _path(given: str | Path | None) -> Path | None:
-    return None if given is None else Path(given)
 
 
 def _html_row(row: Mapping[str, Any]) -> str:
