@@ -36,7 +36,10 @@ HEXAGON_MEAN_RATIO = 3 * math.log(3) / math.pi
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The outline of a base where it meets the table."""
+    """The outline of a base where it meets the table.
+
+    All sizes are in mm: the width across the heading, the length along it. `BadInput` where one cannot be.
+    """
 
     shape: str
     """`circle`, `rectangle`, `oval` (an ellipse), `stadium` (round ends) or `hexagon` (a regular one)."""

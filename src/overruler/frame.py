@@ -21,7 +21,10 @@ PixelBox = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Frame:
-    """A picture with its EXIF orientation applied: as a person sees it."""
+    """A picture with its EXIF orientation applied: as a person sees it.
+
+    `pixels` are (H, W, 3) of uint8, BGR; `BadInput` for others. `focal_px` is in pixels, `time_s` in seconds.
+    """
 
     pixels: NDArray[np.uint8]
     """(H, W, 3), BGR, read-only."""

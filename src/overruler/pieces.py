@@ -41,7 +41,7 @@ def read_point(node: Node) -> Point:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The size of the board."""
+    """The size of the board in mm: its width along x, its height along y."""
 
     width_mm: float
     height_mm: float
@@ -110,7 +110,12 @@ SURE_PROBABILITY = 0.99
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A base on the table, and who owns it."""
+    """A base on the table, and who owns it.
+
+    `x_mm` and `y_mm` are its centre in the board frame, `z_mm` the height of its underside over the board.
+    `heading_deg` runs counter-clockwise from +x. `covariance_mm2` is (2, 2) of (x, y).
+    `BadInput` where a value cannot be.
+    """
 
     id: str
     base: Base

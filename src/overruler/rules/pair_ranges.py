@@ -22,7 +22,10 @@ IntArray = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matrix:
-    """N pieces against N pieces, in the scene's order. Every array is symmetric."""
+    """N pieces against N pieces, in the scene's order. Every array is symmetric.
+
+    `distance_mm` and `sigma_mm` (1 σ) are (N, N) in mm, `band` is (N, N), `probability` (N, N, R).
+    """
 
     ids: tuple[str, ...]
     distance_mm: Array
