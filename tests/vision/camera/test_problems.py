@@ -58,6 +58,8 @@ def test_several_are_said_at_once(see: type[Sight]) -> None:
     assert flags(found) >= {"few_markers", "markers_hidden", "overhead_without_lens"}
     order = [FLAGS_BY_SEVERITY.index(problem.flag) for problem in found.problems]
     assert order == sorted(order)
+    (hidden,) = (problem for problem in found.problems if problem.flag == "markers_hidden")
+    assert hidden.text.startswith("hidden or unreadable: markers 3, ")
 
 
 def test_markers_that_are_bent_are_told_from_markers_that_are_moved(

@@ -10,6 +10,7 @@ from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.markers.detect import find_markers
+from overruler.vision.markers.recognize import recognize_board
 from overruler.vision.markers.swapped import find_swapped
 from tests.tables import BOARD_MM, camera_over, eight_markers, photo
 
@@ -68,3 +69,14 @@ def test_cards_in_their_own_place_and_one_that_was_moved_are_not_exchanged(frame
     corners[4] = corners[4] + np.array([60.0, 90.0, 0.0])
     assert find_swapped(markers, corners) is None
     assert find_swapped(markers[:3], with_exchanged(0, 1).corners_mm or {}) is None
+
+
+@pytest.mark.parametrize("size_px", [(200, 112), (112, 200)])
+def test_a_tiny_photo_is_told_to_be_one_however_its_board_is_known(
+    size_px: tuple[int, int],
+) -> None:
+    tiny = Frame(np.zeros((size_px[1], size_px[0], 3), np.uint8), "tiny.jpg")
+    words = f"the photo is only {size_px[0]} × {size_px[1]} pixels"
+    for measure in (lambda: calibrate(tiny, BOARD), lambda: recognize_board(tiny, [BOARD])):
+        with pytest.raises(CannotMeasure, match=words):
+            measure()

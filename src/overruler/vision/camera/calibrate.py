@@ -47,7 +47,7 @@ from overruler.vision.camera.told import NOTHING_TOLD, Told
 from overruler.vision.markers.detect import find_markers, fit_expected_marker
 from overruler.vision.markers.marker import Marker
 from overruler.vision.markers.swapped import find_swapped
-from overruler.vision.markers.unreadable import explain_unreadable
+from overruler.vision.markers.unreadable import explain_small, explain_unreadable
 
 MAX_CORNER_OFFSET_SHARE = 0.1
 """Largest distance of a hidden marker's corners from their prediction, as a share of its side."""
@@ -217,6 +217,9 @@ def _are_collinear(points: Array, min_spread: float) -> bool:
 
 
 def _too_few_markers_message(frame: Frame, count: int, board: Board) -> str:
+    small = explain_small(frame)
+    if small is not None:
+        return small
     reason = explain_unreadable(frame, board)
     if reason is not None:
         return f"the markers cannot be read: {reason}"

@@ -192,7 +192,8 @@ def _marker_problems(facts: CalibrationDiagnostics) -> Iterator[Problem]:
         yield Problem("points_alone", text)
     if facts.hidden_ids:
         names = ", ".join(map(str, facts.hidden_ids))
-        text = f"hidden or unreadable: marker {names}; clear the view of every marker"
+        noun = "marker" if len(facts.hidden_ids) == 1 else "markers"
+        text = f"hidden or unreadable: {noun} {names}; clear the view of every marker"
         yield Problem("markers_hidden", text)
     if count and facts.point_count == 0 and facts.covered_share < COVERED_SHARE:
         text = (

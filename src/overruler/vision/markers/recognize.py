@@ -11,6 +11,7 @@ from overruler.units import format_count
 from overruler.vision.markers.detect import find_markers
 from overruler.vision.markers.homography import perspective_rms_px
 from overruler.vision.markers.marker import Marker
+from overruler.vision.markers.unreadable import explain_small
 
 MIN_MARKERS = 3
 """Fewest markers that tell one board from another of the same cards."""
@@ -31,7 +32,9 @@ def recognize_board(frame: Frame, known: Iterable[Board]) -> Board:
     errors = [_fit_share(board, seen[board.dictionary]) for board in boards]
     order = sorted(range(len(boards)), key=errors.__getitem__)
     if not boards or errors[order[0]] > MAX_FIT_SHARE:
-        raise CannotMeasure(_unknown_board_message(max(map(len, seen.values()), default=0)))
+        count = max(map(len, seen.values()), default=0)
+        small = explain_small(frame) if count < MIN_MARKERS else None
+        raise CannotMeasure(small or _unknown_board_message(count))
     best = boards[order[0]]
     others = [k for k in order[1:] if errors[k] < MIN_RATIO * errors[order[0]]]
     rivals = [boards[k] for k in others if not is_same_layout(best, boards[k])]
