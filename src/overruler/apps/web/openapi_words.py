@@ -31,6 +31,7 @@ _MEASUREMENT: Json = {
         "table": TEXT,
         "version": {"type": "integer", "description": "How often it was corrected."},
         "pieces": {"type": "integer", "description": "How many bases were found, once done."},
+        "by_markers": {"type": "boolean", "description": "Whether its markers tell its table."},
         "unmeasurable": {"type": "boolean", "description": "Whether the photo is why it failed."},
     },
 }

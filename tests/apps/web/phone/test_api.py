@@ -1,5 +1,6 @@
 """The HTTP API: photos in, scenes, rulings, pictures and bundles out; bad requests are one line, and keep nothing."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,17 @@ from overruler.apps.web.phone.worker_tasks import FIXES_FILE
 from overruler.lens import Lens, default_sigmas
 from overruler.rules import ask
 from overruler.scene import Scene
-from tests.apps.web.desk import UNREADABLE, Ready, client, ended, jpeg, measured, scene
+from tests.apps.web.desk import (
+    OTHER_BOARD,
+    OTHER_BOARD_PX,
+    UNREADABLE,
+    Ready,
+    client,
+    ended,
+    jpeg,
+    measured,
+    scene,
+)
 
 RANGE = {"question": "range", "from": "p01", "to": "p02"}
 
@@ -178,6 +189,42 @@ def test_a_socket_tells_how_it_ended(api: TestClient) -> None:
         assert socket.receive_json()["state"] == "done"
     with api.websocket_connect("/api/measurements/nothing/watch", headers=headers) as socket:
         assert socket.receive_json()["state"] == "failed"
+
+
+def test_who_watches_a_photo_is_told_that_it_was_removed(
+    api: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def slow(*_: Any) -> None:
+        await asyncio.sleep(4)
+        raise TaskFailed("too late")
+
+    monkeypatch.setattr(Ready, "run_task", slow)
+    sent = api.post("/api/measurements", params={"marker_mm": "60"}, content=jpeg())
+    path = f"/api/measurements/{sent.json()['id']}"
+    with api.websocket_connect(f"{path}/watch", headers={"host": "localhost"}) as socket:
+        assert socket.receive_json()["state"] == "queued"
+        api.delete(path)
+        told = socket.receive_json()
+    assert (told["state"], told["step"]) == ("failed", "the measurement was removed meanwhile")
+
+
+@pytest.mark.parametrize(("wide", "table"), [(OTHER_BOARD_PX, OTHER_BOARD), (320, "")])
+def test_a_photo_s_markers_tell_its_table_in_one_measurement(
+    api: TestClient, wide: int, table: str
+) -> None:
+    sent = api.post(
+        "/api/measurements", params={"markers": "known"}, content=jpeg((wide, 240))
+    ).json()
+    found = ended(api, sent["id"])
+    assert found["state"] == "done"
+    assert found["table"] == (table or sent["table"])
+    assert len(api.get("/api/measurements").json()) == 1
+
+
+def test_only_known_markers_can_tell_a_table(api: TestClient) -> None:
+    answer = api.post("/api/measurements", params={"markers": "some"}, content=jpeg())
+    assert answer.status_code == 422
+    assert "markers" in answer.json()["error"]
 
 
 def test_a_photo_measured_again_keeps_its_lens(

@@ -20,7 +20,7 @@ from overruler.apps.web.openapi_words import (
 )
 from overruler.apps.web.phone import api, products
 from overruler.apps.web.phone.api import MEASUREMENT_PATH, get_service
-from overruler.apps.web.phone.request_options import Choices
+from overruler.apps.web.phone.request_options import BY_KNOWN_MARKERS, Choices
 from overruler.apps.web.phone.several import handlers
 from overruler.board import DICTIONARIES
 from overruler.games import GAMES
@@ -52,6 +52,13 @@ _MARKER_MM = Parameter(
 )
 _FAMILY = "Family of the markers, with marker_mm."
 _DICTIONARY = Parameter("dictionary", {"enum": ["auto", *DICTIONARIES], "description": _FAMILY})
+_MARKERS = Parameter(
+    "markers",
+    {
+        "enum": [BY_KNOWN_MARKERS],
+        "description": "The photo's markers tell which of the tables it is.",
+    },
+)
 _BASES = _text_parameter("bases", r"[1-9]\d?(,[1-9]\d?)*", "The bases to look for: 27,50 say.")
 _PIECE = Parameter("piece", TEXT, required=True)
 _LINES_MM = _text_parameter(
@@ -81,11 +88,11 @@ _IF_MATCH = Parameter(
 
 
 def _photo_parameters(choices: Choices) -> tuple[Parameter, ...]:
-    """How to measure a photo. Exactly one of table, marker_mm and points is needed, which no schema can say."""
+    """How to measure a photo. One of table, marker_mm, points and markers is needed, which no schema can say."""
     table = _choice_parameter("table", "A board by its name", "tables", choices.boards)
     lens = _choice_parameter("lens", "A lens by its name", "lenses", choices.lenses)
     game = Parameter("game", {"enum": list(GAMES)})
-    return game, table, _MARKER_MM, _DICTIONARY, _POINTS, _BASES, lens
+    return game, table, _MARKER_MM, _DICTIONARY, _POINTS, _MARKERS, _BASES, lens
 
 
 def _choice_parameter(name: str, what: str, key: str, known: Iterable[str]) -> Parameter:

@@ -24,10 +24,16 @@ from overruler.apps.web.phone.current_states import WAITING_STEP, CurrentStates
 from overruler.apps.web.phone.disk_room import run_until_stored
 from overruler.apps.web.phone.news import NewsChannel
 from overruler.apps.web.phone.receiving import UploadGate, save_photo
-from overruler.apps.web.phone.request_options import Choices, PhotoOptions, name_parameters
+from overruler.apps.web.phone.request_options import (
+    BOARD_FILE,
+    Choices,
+    PhotoOptions,
+    name_parameters,
+)
 from overruler.apps.web.phone.scene_cache import SceneCache
 from overruler.apps.web.phone.store import (
     AFTER_KEY,
+    BY_MARKERS_KEY,
     DONE,
     FAILED,
     MEASURING,
@@ -36,7 +42,7 @@ from overruler.apps.web.phone.store import (
     Store,
 )
 from overruler.apps.web.phone.worker_pool import BUSY_TEXT, WorkerPool
-from overruler.apps.web.phone.worker_tasks import FIXES_FILE, SCENE_FILE
+from overruler.apps.web.phone.worker_tasks import FIXES_FILE, REMOVED_TEXT, SCENE_FILE
 from overruler.errors import BadInput
 from overruler.scene import Scene
 from overruler.writing import write_atomically
@@ -125,7 +131,7 @@ class MeasurementService:
         await asyncio.to_thread(_write_options, folder, request, options.files)
         measurement = Measurement(
             name, self.store.now_s(), QUEUED, WAITING_STEP, options.game, options.table, request,
-            known or {},
+            known or ({BY_MARKERS_KEY: True} if options.by_markers else {}),
         )  # fmt: skip
         await self._states.add_row(measurement)
         self._start_measuring(measurement)
@@ -148,8 +154,17 @@ class MeasurementService:
         def on_progress(step: str) -> None:
             self.update_measurement(measurement.in_state(MEASURING, step, measurement.found))
 
-        def run() -> Awaitable[Any]:
-            return self.workers.run_task("measure", folder, [measurement.request], on_progress)
+        async def run() -> Any:
+            nonlocal measurement
+            arguments = [measurement.request]
+            try:
+                return await self.workers.run_task("measure", folder, arguments, on_progress)
+            except TaskFailed as error:
+                by_markers = BY_MARKERS_KEY in measurement.found
+                if not by_markers or error.board not in self.choices.boards:
+                    raise
+                measurement = await self._with_board(measurement, error.board)
+            return await self.workers.run_task("measure", folder, arguments, on_progress)
 
         folder = self.store.path_of(measurement.id)
         try:
@@ -163,6 +178,12 @@ class MeasurementService:
             done = measurement.in_state(DONE, "measured", found)
             self.update_measurement(done)
             self.link_after(done)
+
+    async def _with_board(self, measurement: Measurement, board: str) -> Measurement:
+        """The same measurement by the board that the photo's markers told."""
+        path = self.store.path_of(measurement.id, BOARD_FILE)
+        await asyncio.to_thread(write_atomically, path, self.choices.boards[board])
+        return replace(measurement, table=board)
 
     def update_measurement(self, measurement: Measurement) -> None:
         logger.info("%s: %s", measurement.id, measurement.step)
@@ -273,6 +294,7 @@ class MeasurementService:
         self._scenes.forget(self.find(name).id)
         self.store.remove(name)
         self._states.forget(name)
+        self.news.publish(name, {"id": name, "state": FAILED, "step": REMOVED_TEXT})
 
     def read_file(self, name: str, file: str) -> bytes:
         return self.existing_file(name, file).read_bytes()

@@ -134,9 +134,8 @@ async def save_photo(
 
 
 def photo_too_large(most_bytes: int) -> UploadRefused:
-    return UploadRefused(
-        f"the photo is larger than {most_bytes / 1e6:g} MB: send it as the camera saved it", 413
-    )
+    remedy = "save it as JPEG of 12 megapixels, or set the camera to that"
+    return UploadRefused(f"the photo is larger than {most_bytes / 1e6:g} MB: {remedy}", 413)
 
 
 def _now_s() -> float:

@@ -28,9 +28,9 @@ LENS_FILE = "lens.toml"
 """Name of the lens file beside a photo."""
 TAUGHT_FILE = "taught.json"
 """Name of the file of what corrections taught, beside a photo."""
-SCALE_KEYS = ("table", "marker_mm", "points")
+SCALE_KEYS = ("table", "marker_mm", "points", "markers")
 """Keys of the query of which exactly one says what is known of the table."""
-QUERY_KEYS = ("game", "table", "marker_mm", "dictionary", "points", "bases", "lens")
+QUERY_KEYS = ("game", "table", "marker_mm", "dictionary", "points", "markers", "bases", "lens")
 """Every key that a query may have."""
 _PARAMETERS = {
     "--point": "points",
@@ -39,6 +39,8 @@ _PARAMETERS = {
     "--marker-mm": "marker_mm",
 }
 """What the query calls an option of the command line."""
+BY_KNOWN_MARKERS = "known"
+"""Value of `markers`: the photo's markers tell which of the boards it shows."""
 MAX_VALUE_CHARS = 4000
 """Longest value of a key, in characters."""
 
@@ -77,6 +79,8 @@ class PhotoOptions:
     """The measurement; its photo is still to be named."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Texts of the files that must lie beside the photo, by name."""
+    by_markers: bool = False
+    """Whether nobody chose the table: the photo is tried by it, and its markers may tell another."""
 
     def with_lens(self, text: str) -> "PhotoOptions":
         """The same by a lens file, given as its text."""
@@ -133,10 +137,15 @@ def _read_scale(query: Mapping[str, str], options: PhotoOptions, choices: Choice
     """Add what is known of the table to the options."""
     given = [key for key in SCALE_KEYS if query.get(key)]
     if not given:
-        raise UploadRefused("say what is known of the table: one of table, marker_mm, points", 422)
+        keys = ", ".join(SCALE_KEYS)
+        raise UploadRefused(f"say what is known of the table: one of {keys}", 422)
     if len(given) > 1:
         raise UploadRefused(f"{' and '.join(given)} exclude each other: give one of them", 422)
     value = query[given[0]]
+    if given == ["markers"]:
+        Node(value, "markers").choice((BY_KNOWN_MARKERS,))
+        first = {"table": next(iter(choices.boards), "")}
+        return replace(_read_scale(first, options, choices), by_markers=True)
     if given == ["table"]:
         text = _find_choice("table", value, choices.boards)
         request = replace(options.request, board=Path(BOARD_FILE))

@@ -53,6 +53,8 @@ BEFORE_KEY = "before"
 """Key of `found`: the measurement to which a photo was added."""
 AFTER_KEY = "after"
 """Key of `found`: the measurement with one photo more."""
+BY_MARKERS_KEY = "by_markers"
+"""Key of `found`: whether the photo's markers tell which board it shows."""
 PUBLIC_FIELDS = ("id", "created_s", "state", "step", "game", "table", "version")
 """Attributes of a measurement that clients see."""
 

@@ -104,9 +104,9 @@ def _check_size(image: Any, length: int) -> None:
 
 
 def _too_large() -> UploadRefused:
-    return UploadRefused(
-        f"the picture has more than {MAX_PIXELS // 1_000_000} megapixels: 12 are plenty", 413
-    )
+    most = MAX_PIXELS // 1_000_000
+    remedy = "set the camera to 12, which are plenty, or save the photo smaller"
+    return UploadRefused(f"the picture has more than {most} megapixels: {remedy}", 413)
 
 
 # --- metadata ---
