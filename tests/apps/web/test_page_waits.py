@@ -250,7 +250,7 @@ def test_an_undo_that_does_not_get_through_loses_no_step(
     assert len(fixes_of(page)) == 2
     page.route(CORRECTED, lambda route: route.abort())
     page.click("#undo")
-    page.wait_for_selector("#ruling >> text=does not answer", state="attached")
+    page.wait_for_selector("#editing .said >> text=does not answer")
     page.unroute(CORRECTED)
     with page.expect_response(CORRECTED):
         page.click("#undo")
@@ -351,3 +351,72 @@ def test_advice_is_told_in_the_table_s_unit_with_digits_that_differ(
     send(page, home, "6x3 ft", tmp_path / "a.jpg", game="inches")
     rule(page)
     page.wait_for_selector("#advice >> text=± 0.008 in becomes ± 0.004 in.")
+
+
+def test_outlines_lie_over_no_other_photo_than_their_own(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg")
+    photo = tmp_path / "b.jpg"
+    photo.write_bytes(jpeg((320, 240), quality=80))
+    page.set_input_files("#add", photo)
+    page.wait_for_selector("#photos:not([hidden])")
+    held: list[Route] = []
+    page.route("**/photo?number=2", lambda route: held.append(route))
+    outline = "document.querySelector('#drawing .base path').getAttribute('d')"
+    before = page.evaluate(outline)
+    page.click("[aria-label='Photo 2']")
+    page.wait_for_selector("#step >> text=Loading the photo")
+    assert page.evaluate(outline) == before
+    held[0].continue_()
+    page.wait_for_selector("#picture[src*='number=2']")
+    page.wait_for_selector("#progress", state="hidden")
+    assert page.evaluate(outline) != before
+
+
+def test_of_a_photo_that_is_being_measured_the_menu_offers_what_there_is(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    page.route_web_socket("**/watch", lambda socket: None)
+    start(page, home, tmp_path / "a.jpg")
+    page.set_input_files("#choose", tmp_path / "a.jpg")
+    page.wait_for_selector("#step >> text=Waiting for its turn")
+    page.click("#more")
+    shown = page.locator("#menu li:visible").all_inner_texts()
+    assert [line.split("\n")[0] for line in shown] == [
+        "Show the link as a code",
+        "Lengths",
+        "Delete this photo and all of it",
+    ]
+
+
+def test_a_refusal_in_the_panel_is_in_sight(page: "Page", home: str, tmp_path: Path) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg", game="xwing")
+    page.click("#mode-correct")
+    tap(page, pieces(page)[0])
+    page.route(CORRECTED, lambda route: route.abort())
+    page.click("#editing >> text=Remove")
+    page.wait_for_selector("#editing .said >> text=does not answer")
+    said, bar = boxes(page, "#editing .said")[0], boxes(page, "#modes")[0]
+    assert said[3] <= bar[1] + 1
+
+
+def test_going_back_from_the_corners_leads_to_the_start(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "(no markers: I show the corners)", tmp_path / "a.jpg")
+    page.wait_for_selector("text=Show the mat's corners")
+    page.go_back()
+    page.wait_for_selector("#start:not([hidden])")
+    assert page.url == home
+
+
+def test_a_title_names_no_game_by_which_the_table_is_no_longer_measured(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    page.route_web_socket("**/watch", lambda socket: None)  # it takes its time
+    page.click("#more")
+    page.select_option("#other-game", "positioning")
+    page.wait_for_selector("#step >> text=Waiting for its turn")
+    page.wait_for_selector("#title:has-text('Positioning')")

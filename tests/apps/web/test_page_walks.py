@@ -294,13 +294,24 @@ def test_a_page_loaded_again_meanwhile_still_goes_by_the_markers(
     photo = tmp_path / "a.jpg"
     start(page, home, photo, OTHER_BOARD_PX)
     page.select_option("#table", "(known markers)")
-    again = "**/api/measurements/*/again*"
-    page.route(again, lambda route: None, times=1)  # a slow server
-    with page.expect_request(again):
+    page.route("**/api/measurements/*/again*", lambda route: None)  # nobody is left to ask for it
+    with page.expect_response("**/api/measurements?*"):
         page.set_input_files("#choose", photo)
-    page.reload()
+    page.goto(home)
+    entry = page.locator("#list li:first-child a")
+    until(lambda: page.reload() and OTHER_BOARD in entry.inner_text())
+    assert "5 bases" in entry.inner_text()
+    entry.click()
     page.wait_for_selector("#modes:not([hidden])")
     assert OTHER_BOARD in page.inner_text("#title")
+
+
+def test_a_failed_photo_is_listed_in_a_few_words(page: "Page", home: str, tmp_path: Path) -> None:
+    send(page, home, "6x3 ft", tmp_path / "a.jpg", wide=MISFIT_PX)
+    page.click(".bar a")
+    entry = page.locator("#list li:first-child small")
+    entry.wait_for()
+    assert entry.inner_text().endswith(" · not measured")
 
 
 def test_markers_of_a_board_that_nobody_knows_are_told_without_figures(
@@ -349,6 +360,49 @@ def test_ground_is_told_in_the_chosen_unit_and_bases_by_the_names_of_their_sizes
     assert page.locator("button[data-piece]").count() > 3
     assert not page.locator(".undefined").count()
     page.evaluate("localStorage.clear()")
+
+
+def test_of_ground_that_is_unsure_only_the_unsure_bases_are_listed_with_their_chances(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    headline = "100 cm², p01, p02, p03 in it"
+    chances = {'["p01", "p02", "p03"]': 0.75, '["p01", "p02"]': 0.24, '["p01", "p02", "p04"]': 0.01}
+    answer = {
+        "pieces": ["p01", "p02", "p03"],
+        "probability": chances,
+        "call": "too close to call",
+    }
+    told = {
+        "answer": answer,
+        "headline": headline,
+        "sentence": f"{headline}, too close to call",
+    }
+    script = """told => import('/static/ruling.js').then(({ ruled }) =>
+        ruled(document.getElementById('ruling'), told, {}, (text) => text.replace("p03", "Luke")))"""
+    page.evaluate(script, told)
+    assert page.inner_text("#ruling .headline") == "100 cm², 3 bases in it"
+    assert page.inner_text("#ruling .detail") == "2 of them sure, too close to call"
+    rows = page.locator("#ruling .odds > div").all_inner_texts()
+    assert [" ".join(row.split()) for row in rows] == ["Luke 75 %", "p04 1 %"]
+
+
+@pytest.mark.parametrize("inches", ["-3", "", "500"])
+def test_inches_that_cannot_be_are_asked_for_in_words(
+    page: "Page", home: str, tmp_path: Path, inches: str
+) -> None:
+    complained = complaints(page)
+    send(page, home, "3x3 ft", tmp_path / "a.jpg")
+    page.click("#questions >> text=Ground")
+    rule(page, count=1)
+    page.wait_for_selector("#ruling .headline")
+    page.fill("#reach", inches)
+    page.dispatch_event("#reach", "change")
+    page.wait_for_selector("#ruling .said >> text=from 0 to 200")
+    page.fill("#reach", "6.25")
+    page.dispatch_event("#reach", "change")
+    page.wait_for_selector("#ruling .headline")
+    assert complained == []
 
 
 def test_a_table_without_terrain_hides_nothing_and_says_so(

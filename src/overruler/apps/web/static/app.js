@@ -55,13 +55,17 @@ function entry(one) {
   const small = document.createElement("small");
   const when = new Date(one.created_s * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   words.textContent = title(one);
-  small.textContent = `${when} · ${one.state === "done" ? `${one.pieces} bases${one.photos > 1 ? `, ${one.photos} photos` : ""}` : one.step}`;
+  small.textContent = `${when} · ${outcome(one)}`;
   words.append(small);
   link.append(picture, words);
   const item = document.createElement("li");
   item.append(link);
   return item;
 }
+
+// What came of a photo, in short: why it was not measured is told where it is opened.
+const outcome = ({ state, step, pieces, photos }) =>
+  state === "done" ? `${pieces} bases${photos > 1 ? `, ${photos} photos` : ""}` : state === "failed" ? "not measured" : step;
 
 // The table is named once it was measured: a photo whose markers are to tell the table is tried by the first board known.
 const title = (one) => {
@@ -81,7 +85,7 @@ function wish() {
   if (mat(choice)) remembered("board", choice);
   if (choice === CORNERS) return said;
   if (choice === ANYWHERE) return { ...said, marker_mm: find("marker").value };
-  return { ...said, table: choice === RECOGNISED ? known.tables[0] : choice };
+  return { ...said, ...(choice === RECOGNISED ? { markers: "known" } : { table: choice }) };
 }
 
 async function taken(input) {
@@ -92,7 +96,7 @@ async function taken(input) {
 
 async function received(file) {
   if (file.size > known.most_bytes)
-    return void (find("start-said").textContent = `The photo is larger than ${known.most_bytes / 1e6} MB: choose it as the camera saved it.`);
+    return void (find("start-said").textContent = `The photo is larger than ${known.most_bytes / 1e6} MB: save it as JPEG of 12 megapixels, or set the camera to that.`);
   const side = find("marker");
   if (find("table").value === ANYWHERE && !side.checkValidity()) {
     side.focus();
@@ -100,11 +104,10 @@ async function received(file) {
   }
   find("start-said").textContent = "";
   const asked = wish();
-  const recognised = find("table").value === RECOGNISED;
   show("photo");
   titled({ game: asked.game, state: "sent" });
   table = new Table(stage, known, asked, mat(asked.table || remembered("board")));
-  Object.assign(table, { recognised, titled });
+  table.titled = titled;
   await (find("table").value === CORNERS ? table.shown(file) : table.sent(file)).catch(refused);
 }
 
@@ -141,7 +144,7 @@ async function open() {
     const one = await api.newestOf(id); // a photo may have been added since
     history.replaceState(null, "", `/m/${one.id}`);
     titled(one);
-    table = new Table(stage, known, { game: one.game, points: one.table === SHOWN }, mat(one.table));
+    table = new Table(stage, known, { game: one.game, points: one.table === SHOWN }, mat(one.by_markers && one.state !== "done" ? remembered("board") : one.table));
     table.titled = titled;
     await table.opened(one);
     if (table.found) await table.photos.resume();

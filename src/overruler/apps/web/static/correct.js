@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { doubted } from "./list.js";
-import { button, choice, hint, labelled, refill, row, said, text, title } from "./forms.js";
+import { button, choice, complain, hint, labelled, refill, row, said, text, title } from "./forms.js";
 import { Loupe, handle } from "./loupe.js";
 import { cased } from "./svg.js";
 
@@ -199,8 +199,11 @@ export class Correct {
       this.name.value = typed;
       this.name.focus();
     }
-    this.complaint.hidden = !complaint;
-    this.complaint.textContent = complaint;
+    if (complaint) this.complain(complaint);
+  }
+
+  complain(words) {
+    complain(this.complaint, words);
   }
 
   // The piece that a correction is about, once its turn has come.

@@ -27,6 +27,13 @@ export const hint = (textContent) => element("p", { className: "hint", textConte
 export const title = (textContent) => element("p", { className: "next", textContent, tabIndex: -1 });
 export const said = (textContent) => element("p", { className: "said", textContent, role: "alert" });
 
+// Say what went wrong in a panel, in sight.
+export function complain(into, words) {
+  into.hidden = false;
+  into.textContent = words;
+  into.scrollIntoView({ block: "nearest" });
+}
+
 // Other parts in a panel. Whoever stood in it stays in it: at what is called as before, or else at its title.
 export function refill(panel, ...parts) {
   const held = panel.contains(document.activeElement) && document.activeElement;

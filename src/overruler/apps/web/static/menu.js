@@ -40,6 +40,8 @@ export class Menu {
     find("send-said").textContent = "";
     find("send").parentElement.hidden = !navigator.share || !this.table.found;
     for (const name of ["save-picture", "save-scene", "add-photo"]) find(name).parentElement.hidden = !this.table.found;
+    find("save-bundle").parentElement.hidden = !this.table.found || !this.question;
+    find("take-out").parentElement.hidden = !(this.table.found?.photos.length > 1);
     find("add-photo").parentElement.hidden ||= Boolean(this.table.asked.points);
     find("menu").showModal();
   }
@@ -52,7 +54,6 @@ export class Menu {
     find("save-bundle").href = api.bundle(id, question);
     find("save-scene").href = api.scene(id);
     find("save-scene").download = `overruler-${id}.json`;
-    find("save-bundle").parentElement.hidden = !question;
   }
 
   // The system's own sheet: the picture with the ruling where it takes files, else the link.

@@ -8,6 +8,7 @@ import { change, parts } from "./lengths.js";
 const find = (name) => document.getElementById(name);
 const notAdded = (why) => `The photo was not added: ${why}`;
 const SENT_AGAIN_MS = 2000; // until a photo is sent again that came while another was on its way
+const SLOW_MS = 400; // until it is said that a photo is loaded
 const SAME_MM = 12; // a base is the same one within so much, whatever it is called after another photo
 
 export class Photos {
@@ -126,14 +127,26 @@ export class Photos {
 
   async look(index) {
     const { table } = this;
+    const { id, found } = table;
+    const turn = (this.looks = (this.looks || 0) + 1);
     if (index === this.shown) return;
+    await this.#loaded(api.photo(id, "", found.photos[index].number));
+    if (turn !== this.looks || id !== table.id) return; // something else was asked for meanwhile
     this.shown = index;
     table.local = null;
     const mode = table.modes[table.mode];
     mode?.leave();
     await table.refresh();
-    table.show();
     mode?.enter();
+  }
+
+  // Outlines lie over no other photo than their own: it comes first.
+  async #loaded(source) {
+    const { table } = this;
+    const slow = setTimeout(() => table.busy("Loading the photo"), SLOW_MS);
+    await table.stage.load(source);
+    clearTimeout(slow);
+    if (find("step").textContent === "Loading the photo") table.idle();
   }
 
   // Buttons for the photos, and what stands elsewhere in one of them.
@@ -141,7 +154,6 @@ export class Photos {
     const { photos, moved } = this.table.found;
     const several = photos.length > 1;
     find("photos").hidden = !several;
-    find("take-out").parentElement.hidden = !several;
     const buttons = photos.map((_, index) => {
       const one = button(String(index + 1), () => this.look(index), "round");
       one.setAttribute("aria-label", `Photo ${index + 1}`);

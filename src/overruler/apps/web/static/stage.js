@@ -36,6 +36,13 @@ export class Stage {
     this.fit();
   }
 
+  // Have a picture ready, so that it is seen as soon as it is shown.
+  async load(source) {
+    this.ready = new Image(); // held, else the browser may let it go before it is shown
+    this.ready.src = source;
+    await this.ready.decode().catch(() => {});
+  }
+
   // A sharper picture in place of the one shown, once it has come.
   sharpen(source) {
     if (this.sharp === source) return;

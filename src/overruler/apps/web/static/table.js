@@ -9,7 +9,6 @@ import { fill as listed } from "./list.js";
 import { CloseUp } from "./closeup.js";
 import { Labels } from "./labels.js";
 import { inUnit, parts } from "./lengths.js";
-import { remembered } from "./kept.js";
 import { Menu } from "./menu.js";
 import { Photos, samePlace } from "./photos.js";
 import { cased, shaded } from "./svg.js";
@@ -20,8 +19,11 @@ import { Units } from "./units.js";
 const find = (name) => document.getElementById(name);
 const MISFIT = "do not fit a flat board"; // what is said where the markers lie otherwise than on the board
 const UNSEEN = "no marker"; // how it begins where none of the board's markers was found
-const TOO_SMALL = "is only "; // how it begins where the photo has too few pixels
+const TOO_SMALL = /^(the photo )?is only \d/; // how it begins where the photo has too few pixels
 const SLOW_MS = 400; // so long an earlier answer may stand while the next is asked for
+const UNDONE = "Your last correction was undone already, on another page";
+const ADDED_SINCE = "Somebody has added a base since you did: remove yours under Correct";
+const INCHES = ({ min, max }) => `The field above takes inches, from ${min} to ${max}: type them there`;
 const NO_GRID = "No hex grid was seen in this photo: this counts hexes.";
 const NO_MARKERS = "The markers of no known table were found. Take the photo with all of them whole, flat and in focus, or show the corners";
 const UNKNOWN_BOARD = "No table that this page knows has its markers where they lie here. Go back and choose “Markers anywhere”, or show the corners";
@@ -29,7 +31,7 @@ const UNKNOWN_BOARD = "No table that this page knows has its markers where they 
 export class Table {
   // `mat` is the size of the table in mm, where it is known.
   constructor(stage, known, asked, mat) {
-    // `past` holds the corrections as they were before each of those made here, for an undo
+    // `past` holds the corrections that each step made here has added, for an undo
     Object.assign(this, { stage, known, asked, mat, a: null, b: null, tap: null, mode: "rule", past: [] });
     this.modes = { correct: new Correct(this), units: new Units(this) };
     this.fronts = new Fronts(this);
@@ -57,14 +59,14 @@ export class Table {
     this.local = await this.#preview(URL.createObjectURL(file));
     const taken = await api.send(file, wish, (share) => this.busy("Sending the photo", share));
     this.id = taken.id;
-    if (this.recognised) remembered("recognised", this.id);
-    history.pushState(null, "", `/m/${this.id}`);
+    history[wish.points ? "replaceState" : "pushState"](null, "", `/m/${this.id}`);
     await this.followed();
   }
 
   // A photo without markers: somebody shows the mat's corners in it before it is sent.
   async shown(file) {
     const local = URL.createObjectURL(file);
+    history.pushState(null, "", "/"); // who goes back is at the start again
     await this.#preview(local);
     this.stage.root.classList.remove("busy");
     const measure = (points) => this.sent(file, (this.asked = { ...this.asked, points }));
@@ -73,7 +75,6 @@ export class Table {
 
   async opened(one) {
     this.id = one.id;
-    this.recognised = remembered("recognised") === one.id; // the page was loaded again while its markers were looked for
     if (one.state !== "done") await this.#preview(api.photo(this.id));
     await this.followed();
   }
@@ -84,16 +85,15 @@ export class Table {
     const ended = await api.watch(this.id, (news) => this.busy(news.step));
     this.idle();
     this.record = ended;
-    if (ended.state === "done" || !this.recognised) this.titled?.(ended); // else it is none of the tables known here
+    this.titled?.(ended);
     if (ended.state === "done") return this.refresh(pair);
     if (!ended.unmeasurable) throw new Error(ended.step);
-    if (ended.step.startsWith(TOO_SMALL)) throw new Error(`The photo ${ended.step}`); // corners would not help
+    if (TOO_SMALL.test(ended.step)) throw new Error(`The photo ${ended.step.replace(/^the photo /, "")}`); // corners would not help
     this.#hideAll();
     const known = this.known.tables.includes(ended.fits);
-    if (known && this.recognised) return this.#measureBy(ended.fits);
     if (known) return this.#otherBoard(ended);
     const again = (points) => this.again({ points });
-    const why = (this.recognised && recognisedNone(ended.step)) || ended.step;
+    const why = (ended.by_markers && recognisedNone(ended.step)) || ended.step;
     await new Corners(this.stage, api.photo(this.id, "full"), why, again, this.mat).open();
   }
 
@@ -107,7 +107,7 @@ export class Table {
   // Measure by another board, in place of the one that did not fit.
   async #measureBy(board) {
     const failed = this.id;
-    Object.assign(this, { mat: this.known.table_sizes_mm[board] || this.mat, recognised: false });
+    this.mat = this.known.table_sizes_mm[board] || this.mat;
     await this.again({ table: board });
     await api.forget(failed).catch(() => {});
   }
@@ -123,6 +123,7 @@ export class Table {
 
   // Measure by another game; the pair stays. Where that fails the table is as it was.
   async otherGame(game) {
+    if (this.mode !== "rule") this.enter("rule");
     const { id, tap, asked, record, a, b } = this;
     this.tap = null;
     try {
@@ -138,9 +139,10 @@ export class Table {
 
   async again(wish, pair) {
     find("ruling").replaceChildren();
-    this.asked = { ...this.asked, ...wish };
+    Object.assign(this, { asked: { ...this.asked, ...wish }, past: [] });
     const taken = await api.again(this.id, { game: this.asked.game, ...wish });
     this.id = taken.id;
+    this.titled?.(taken);
     history.replaceState(null, "", `/m/${this.id}`);
     this.#hideAll(); // nothing is asked of a table before it is measured
     this.stage.root.classList.add("busy");
@@ -168,21 +170,22 @@ export class Table {
     find("progress").hidden = true;
   }
 
-  // Say what went wrong where the ruling is.
+  // Say what went wrong where it is read: at the ruling, or in the panel in its place.
   complain(words) {
-    ruled(find("ruling"), { error: words });
+    if (this.mode === "rule") ruled(find("ruling"), { error: words });
+    else this.modes[this.mode].complain(words);
   }
 
   // Draw the table as the server has it now; `pair` was chosen on another measurement of it.
   async refresh(pair) {
-    const first = !this.found;
+    const before = this.found?.photo;
     this.found = await api.table(this.id, this.photos.shown);
     this.photos.shown = this.found.photo;
     const kept = pair || [this.a, this.b];
     const again = (piece) => piece && (pair ? samePlace(this.found.pieces, piece.place_mm) : this.found.pieces.find(({ id }) => id === piece.id));
     [this.a, this.b] = kept.map((piece) => again(piece) || null);
     this.stood = this.photos.draw();
-    if (first) this.show();
+    if (this.found.photo !== before) this.show();
     find("undo").hidden = !this.found.fixes.length;
     this.#choose();
     find("modes").hidden = false;
@@ -265,8 +268,9 @@ export class Table {
     this.busy("Looking again"); // the photo, where somebody pointed
     const before = this.found.fixes;
     try {
-      await api.correct(this.id, change(before), this.found.version);
-      if (step) this.past.push(before);
+      const after = change(before);
+      await api.correct(this.id, after, this.found.version);
+      if (step) this.past.push(after.slice(before.length));
       else this.past.pop(); // not before: what could not be undone can be tried again
       await this.refresh();
     } catch (error) {
@@ -278,14 +282,23 @@ export class Table {
     }
   }
 
-  // Go back by one step: what was changed together here, or the last correction of all.
+  // Go back by one step: what was changed together here, or the last correction of all. What others corrected since stays.
   async undo() {
     if (!this.found?.fixes.length) return;
+    const complaint = await this.corrected((fixes) => this.#undone(fixes), false).catch((error) => error.message);
+    if (this.mode !== "rule") this.modes[this.mode].enter();
+    if (complaint) this.complain(complaint);
+  }
+
+  // The corrections without those of the last step made here.
+  #undone(fixes) {
+    const step = this.past.at(-1);
+    if (!step) return fixes.slice(0, -1);
     try {
-      await this.corrected((fixes) => this.past.at(-1) ?? fixes.slice(0, -1), false); // no step to go back to
-      if (this.mode !== "rule") this.modes[this.mode].enter();
+      return without(fixes, step);
     } catch (error) {
-      this.complain(error.message);
+      this.past.pop(); // another press takes back the step before
+      throw error;
     }
   }
 
@@ -300,8 +313,13 @@ export class Table {
   question() {
     if (!this.a || !(this.b || this.#alone)) return null;
     const unit = (piece) => (this.tap.by_unit && piece.unit) || piece.id;
-    const values = { A: unit(this.a), B: this.b && unit(this.b), ARC: find("arc").value, REACH: Number(find("reach").value) || 0 };
+    const values = { A: unit(this.a), B: this.b && unit(this.b), ARC: find("arc").value, REACH: this.#inches };
     return Object.fromEntries(Object.entries(this.tap.ask).map(([key, value]) => [key, values[value] ?? value]));
+  }
+
+  // The inches that were typed; null where they can be none.
+  get #inches() {
+    return find("reach").checkValidity() ? Number(find("reach").value) : null;
   }
 
   // Whether the question is about one base: the ground round it, say.
@@ -412,6 +430,7 @@ export class Table {
   // The same, where it is known before the question is asked.
   #unasked() {
     if (this.tap.on_grid && !this.found.grid) return { error: NO_GRID };
+    if (this.tap.reach_in && this.#inches === null) return { error: INCHES(find("reach")) };
     const needs = Object.entries(this.tap.needs || {}).map(([side, key]) => [side === "A" ? this.a : this.b, key]);
     const [piece, key] = needs.find(([one, name]) => one && one.stats?.[name] == null) || [];
     return piece && lacks(piece, key);
@@ -447,8 +466,8 @@ export class Table {
     const [banded, aimed] = [find("bands").getAttribute("aria-pressed") === "true", this.tap.arcs];
     this.rings = [];
     if (!this.a || !(banded || aimed)) return group.replaceChildren();
-    const reach = find("reach-row").hidden ? 0 : Number(find("reach").value);
-    const rings = banded ? await api.bands(this.id, this.a.id, reach, this.photos.shown).catch(() => []) : [];
+    const reach = find("reach-row").hidden ? 0 : this.#inches;
+    const rings = banded && reach !== null ? await api.bands(this.id, this.a.id, reach, this.photos.shown).catch(() => []) : [];
     const arcs = aimed && !this.#frontless ? await api.arcs(this.id, this.a.id, this.photos.shown).catch(() => []) : [];
     if (turn !== this.turn) return;
     this.rings = rings.map(({ name, marks_px: marks }) => ({ name, marks: this.#outermost(marks || []) }));
@@ -557,4 +576,17 @@ export class Table {
 
 // Why the photo is of none of the tables that are known here, where it is so.
 const recognisedNone = (step) => (step.includes(MISFIT) ? UNKNOWN_BOARD : step.startsWith(UNSEEN) ? NO_MARKERS : "");
+
+// Corrections without some of them. Later pieces would go by other names if one that was added before them went.
+function without(fixes, step) {
+  const [left, gone] = [[...fixes], step.map((fix) => JSON.stringify(fix))];
+  for (const fix of gone.reverse()) {
+    const at = left.findLastIndex((one) => JSON.stringify(one) === fix);
+    if (at < 0) throw new Error(UNDONE);
+    if (left[at].do === "add" && left.slice(at + 1).some((one) => one.do === "add")) throw new Error(ADDED_SINCE);
+    left.splice(at, 1);
+  }
+  return left;
+}
+
 const lacks = (piece, key) => ({ error: `${piece.name} lacks its ${key.replace("_", " ") || "profile"}: tap it under Units, then Profile.` });

@@ -1,6 +1,6 @@
 // Units: a loop drawn round some bases makes them one.
 
-import { button, choice, hint, labelled, refill, row, said, text, title } from "./forms.js";
+import { button, choice, complain, hint, labelled, refill, row, said, text, title } from "./forms.js";
 import { profile } from "./profile.js";
 import { make } from "./svg.js";
 
@@ -99,7 +99,8 @@ export class Units {
     const leader = choice([["", "nobody"], ...ids.map((id) => [id, this.#of(id).name])], ids.find((id) => this.#of(id).leader) || ids[0]);
     return [
       title(ids.length === 1 ? "1 base" : `${ids.length} bases`),
-      row(labelled("Unit", name), labelled("Player", player), labelled("Leader", leader)),
+      row(labelled("Unit", name), labelled("Player", player)),
+      row(labelled("Leader", leader)), // a name is longer than a third of a line
       row(button("Save", () => this.#save(name.value.trim(), player.value.trim(), leader.value), "main"), ...this.#more(ids), button("Let go", () => this.enter())),
     ];
   }
@@ -121,7 +122,7 @@ export class Units {
   }
 
   async #save(unit, player, leader) {
-    if (!unit && !player) return this.#complain("Give the unit a name, or say whose it is.");
+    if (!unit && !player) return this.complain("Give the unit a name, or say whose it is.");
     await this.#put((id) => ({ do: "name", id, ...(unit ? { unit, leader: id === leader } : {}), ...(player ? { player } : {}) }));
   }
 
@@ -131,13 +132,12 @@ export class Units {
       await this.table.corrected((fixes) => [...fixes, ...chosen.map(named)]);
       this.enter();
     } catch (error) {
-      this.#complain(error.message);
+      this.complain(error.message);
     }
   }
 
-  #complain(words) {
-    this.complaint.hidden = false;
-    this.complaint.textContent = words;
+  complain(words) {
+    complain(this.complaint, words);
   }
 }
 
