@@ -10,14 +10,11 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-from overruler.apps.measure import load_options
-from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.faults import (
     MeasurementNotFound,
     ServerBusy,
     StoreUnavailable,
     TaskFailed,
-    UploadRefused,
 )
 from overruler.apps.web.phone import uploads
 from overruler.apps.web.phone.current_states import WAITING_STEP, CurrentStates
@@ -28,7 +25,7 @@ from overruler.apps.web.phone.request_options import (
     BOARD_FILE,
     Choices,
     PhotoOptions,
-    name_parameters,
+    write_options,
 )
 from overruler.apps.web.phone.scene_cache import SceneCache
 from overruler.apps.web.phone.store import (
@@ -43,7 +40,6 @@ from overruler.apps.web.phone.store import (
 )
 from overruler.apps.web.phone.worker_pool import BUSY_TEXT, WorkerPool
 from overruler.apps.web.phone.worker_tasks import FIXES_FILE, REMOVED_TEXT, SCENE_FILE
-from overruler.errors import BadInput
 from overruler.scene import Scene
 from overruler.writing import write_atomically
 
@@ -128,7 +124,7 @@ class MeasurementService:
         """Store a new measurement whose photos lie in its folder, and have it done."""
         request = replace(options.request, photo=Path(photo))
         folder = self.store.path_of(name)
-        await asyncio.to_thread(_write_options, folder, request, options.files)
+        await asyncio.to_thread(write_options, folder, request, options.files)
         measurement = Measurement(
             name, self.store.now_s(), QUEUED, WAITING_STEP, options.game, options.table, request,
             known or ({BY_MARKERS_KEY: True} if options.by_markers else {}),
@@ -298,13 +294,3 @@ class MeasurementService:
 
     def read_file(self, name: str, file: str) -> bytes:
         return self.existing_file(name, file).read_bytes()
-
-
-def _write_options(folder: Path, request: MeasureRequest, files: Mapping[str, str]) -> None:
-    """Write the files that a measurement needs; refuse now what no worker could measure."""
-    for file, text in files.items():
-        write_atomically(folder / file, text)
-    try:
-        load_options(request.in_folder(folder))
-    except BadInput as error:
-        raise UploadRefused(name_parameters(str(error)), 422) from None

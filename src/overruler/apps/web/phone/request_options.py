@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from overruler.apps.markers import board_file
+from overruler.apps.measure import load_options
 from overruler.apps.settings.game_choice import known_games, recorded_game
 from overruler.apps.settings.known_boards import USUAL_TABLES_FT, mm_from_feet
 from overruler.apps.settings.measure_request import MeasureRequest
@@ -21,6 +22,7 @@ from overruler.errors import BadInput, UnknownName
 from overruler.games import GAMES
 from overruler.picture.sheets.marker_cards import CardSet
 from overruler.reading import Node, read_length
+from overruler.writing import write_atomically
 
 BOARD_FILE = "board.toml"
 """Name of the board file beside a photo."""
@@ -183,3 +185,13 @@ def _find_choice(what: str, name: str, known: Mapping[str, str]) -> str:
     if name not in known:
         raise UnknownName(what, name, known)
     return known[name]
+
+
+def write_options(folder: Path, request: MeasureRequest, files: Mapping[str, str]) -> None:
+    """Write the files that a measurement needs; refuse now what no worker could measure."""
+    for file, text in files.items():
+        write_atomically(folder / file, text)
+    try:
+        load_options(request.in_folder(folder))
+    except BadInput as error:
+        raise UploadRefused(name_parameters(str(error)), 422) from None
