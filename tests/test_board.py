@@ -39,6 +39,15 @@ def test_a_board_without_places_is_read_back_too(tmp_path: Path) -> None:
     assert not Board.load(tmp_path / "b.toml").layout_known
 
 
+def test_a_board_file_may_name_its_dictionary_in_any_case(tmp_path: Path) -> None:
+    BOARD.save(tmp_path / "b.toml")
+    text = (tmp_path / "b.toml").read_text(encoding="utf-8")
+    lower = text.replace("DICT_4X4_50", "dict_4x4_50")
+    assert lower != text
+    (tmp_path / "b.toml").write_text(lower, encoding="utf-8")
+    assert Board.load(tmp_path / "b.toml").dictionary == "DICT_4X4_50"
+
+
 def test_a_board_of_unknown_size_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="width and height"):
         Board.free(60).save(tmp_path / "b.toml")

@@ -224,8 +224,10 @@ class Board:
 
 
 def read_dictionary(node: Node) -> str:
-    """Read the name of a marker dictionary, or `auto`."""
-    return node.choice((AUTO_DICTIONARY, *DICTIONARIES))
+    """Read the name of a marker dictionary in any case, or `auto`."""
+    names = (AUTO_DICTIONARY, *DICTIONARIES)
+    known = {name.casefold(): name for name in names}.get(node.text().casefold())
+    return known or node.choice(names)
 
 
 def _edge_contact_mm(center_mm: float, size_mm: float) -> float:

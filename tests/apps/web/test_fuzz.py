@@ -18,12 +18,12 @@ pytest.importorskip("schemathesis")
 
 KEY = "the key"
 ABOUT_SOME_TABLE = "/(ask|advice|photos|fixes|bands|arcs|bundle|picture|do/.*|fix|overlay.webm)$"
-"""What can be asked there depends on what stands on the table: no document can say so, and 422 is then the answer."""
+"""What can be asked there depends on the table: no document can say so, and 409 or 422 is then the answer."""
 CONFIG = f"""
 [[operations]]
 include-path-regex = "{ABOUT_SOME_TABLE}"
 [operations.checks.positive_data_acceptance]
-expected-statuses = ["2xx", 404, 412, 422, 503]
+expected-statuses = ["2xx", 404, 409, 412, 422, 503]
 """
 
 

@@ -120,7 +120,7 @@ def test_arcs_start_at_the_ship_and_reach_as_far_as_the_ruler() -> None:
         places = places_mm(line)
         assert places[0] == pytest.approx((ship.x_mm, ship.y_mm), abs=0.1)
     unsure = replace(ship, extra={"heading_modulo_deg": 90})
-    with pytest.raises(BadInput, match="turns of 90"):
+    with pytest.raises(BadInput, match="turned by 90"):
         arc_outlines(replace(table, pieces=(*table.pieces[:4], unsure)), unsure)
 
 

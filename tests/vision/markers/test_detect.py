@@ -8,7 +8,7 @@ import pytest
 
 from evaluate.drawn.markers import EIGHT, FOUR, camera_over, known_board, marker_mm
 from overruler.board import Board
-from overruler.errors import UnknownName
+from overruler.errors import BadInput
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.markers.detect import _reject_odd_sizes, find_markers, fit_expected_marker
@@ -156,8 +156,8 @@ def test_the_dictionary_is_found(dictionary: str) -> None:
 def test_names_of_dictionaries_may_be_written_in_any_case_and_must_exist() -> None:
     frame = shoot(camera_over(10), PLACES)
     assert len(find_markers(frame, Board.free(60, "dict_4x4_50"))) == 8
-    with pytest.raises(UnknownName, match="DICT_4X4_51"):
-        find_markers(frame, Board.free(60, "DICT_4X4_51"))
+    with pytest.raises(BadInput, match="unknown 'DICT_4X4_51'"):
+        Board.free(60, "DICT_4X4_51")
 
 
 def cut_off(share: float) -> tuple[Frame, Array]:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from overruler.board import DICTIONARIES, Board
-from overruler.errors import UnknownName
+from overruler.board import Board
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.markers.dictionaries import (
@@ -95,7 +94,7 @@ def _to_grey(frame: Frame) -> GreyPicture:
 def _read_markers(grey: GreyPicture, dictionary: str, wanted: set[int] | None) -> list[_Candidate]:
     """Read markers of a dictionary; "auto" takes the one that reads most squares."""
     if dictionary != "auto":
-        return _detect_candidates(grey, _resolve_dictionary_name(dictionary), wanted)
+        return _detect_candidates(grey, dictionary, wanted)
     name = _identify_dictionary(grey)
     return [] if name is None else _detect_candidates(grey, name, wanted)
 
@@ -128,13 +127,6 @@ def _count_by_dictionary(look: Look, names: Sequence[str]) -> dict[str, int]:
     squares = [np.reshape(quad, (4, 2)) for quad in (*quads, *rejected)]
     squares.sort(key=side_px, reverse=True)
     return count_markers_by_dictionary(small, squares[:MAX_SQUARES_READ], names, ERROR_CORRECTION)
-
-
-def _resolve_dictionary_name(name: str) -> str:
-    for known in DICTIONARIES:
-        if known.lower() == name.lower():
-            return known
-    raise UnknownName("dictionary", name, DICTIONARIES)
 
 
 def _detect_candidates(grey: GreyPicture, name: str, wanted: set[int] | None) -> list[_Candidate]:
