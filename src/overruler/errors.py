@@ -11,9 +11,10 @@ Every message is one line: what is wrong, where, and what to do.
 
 import sys
 from collections.abc import Callable, Iterable
+from copy import copy
 from json import JSONDecodeError
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 
 class OverrulerError(Exception):
@@ -34,6 +35,12 @@ class OverrulerError(Exception):
         """Tell the end of the message by `tell`, which knows the unit that its reader wants."""
         self.args = (str(self).removesuffix(self.in_mm) + tell(self.in_mm),)
         self.in_mm = ""
+
+    def about(self, what: str) -> Self:
+        """The same error of something that it does not name, such as one of several photos."""
+        error = copy(self)
+        error.args = (f"{printable(what)}: {self}",)
+        return error
 
     def __reduce__(self) -> Any:
         """Another process gets it as it is: its arguments cannot be told from its message."""

@@ -18,6 +18,7 @@ from overruler.geometry.plane_doubt import MarkerContrast, TableDoubt
 from overruler.geometry.pose import Array
 from overruler.report import Report
 from overruler.scene import Scene
+from overruler.units import lengths_in_unit
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.fusion.look_at_all import look_at_all
 from overruler.vision.fusion.photos_to_measure import TableKnowledge
@@ -236,3 +237,14 @@ def _doubting(
     doubt = TableDoubt(strain_covariance=np.eye(3) * strain**2)
     calibration = replace(photo.calibration, contrast=contrast, doubt=doubt, problems=problems)
     return replace(photo, calibration=calibration)
+
+
+def test_an_error_of_all_photos_tells_its_lengths_in_any_unit() -> None:
+    def look(frame: Frame, index: int, board: Board | None, lens: object) -> Report:
+        raise CannotMeasure("it would hang", in_mm=" 50.8 mm over the table")
+
+    frames = [photo.frame for photo in table(2)]
+    with pytest.raises(CannotMeasure) as caught:
+        look_at_all(frames, look, KNOWN, lambda text: None)
+    caught.value.tell_lengths(lambda text: lengths_in_unit(text, "in"))
+    assert str(caught.value) == "photo0.jpg: it would hang 2.00 in over the table"

@@ -60,7 +60,7 @@ def photo_of(texture: Array, camera: Camera, name: str, seed: int = 0) -> Frame:
 def reference(texture: Array, camera: Camera) -> Reference:
     covariances = Covariances.same(np.diag(CAMERA_SIGMA**2))
     known = Calibration(camera, covariances, SIZE, 0.2, tuple(EIGHT), (SIDE_MM, SIDE_MM))
-    return Reference(photo_of(texture, camera, "known.jpg"), known)
+    return Reference.of(photo_of(texture, camera, "known.jpg"), known)
 
 
 def hang(

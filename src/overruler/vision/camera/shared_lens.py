@@ -110,8 +110,7 @@ def _calibrate_one(
     try:
         found, used = calibrate_choosing_prior(frame, board, markers, (), prior, has_lens_file)
     except CannotMeasure as error:
-        text = str(error).removesuffix(error.in_mm)
-        raise CannotMeasure(f"{frame.name}: {text}", error.in_mm) from None
+        raise error.about(frame.name) from None
     return found, used is prior
 
 

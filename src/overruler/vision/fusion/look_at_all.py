@@ -116,7 +116,7 @@ def see_all(
     problems += [*_say_who_hangs(reports, hung), *_say_who_is_left_out(frames, results)]
     if not reports:
         failures = [one for one in results.values() if isinstance(one, CannotMeasure)]
-        raise CannotMeasure(f"{frames[different[0]].name}: {failures[0]}")
+        raise failures[0].about(frames[different[0]].name)
     seen = [
         replace(_seen_photo(k, report), leans=hung[k].leans if k in hung else ())
         for k, report in reports.items()

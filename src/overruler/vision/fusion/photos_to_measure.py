@@ -101,7 +101,6 @@ def hang_lost_photos(
         return {}
     every = [marker for one in photos for marker in one.told.markers or ()]
     dictionary = every[0].dictionary if every else lost[0].known_board.dictionary
-    references = {k: Reference(one.frame, one.calibration) for k, one in measured.items()}
 
     def hang(photo: PhotoToMeasure) -> Hung | None:
         lens = known.lenses[photo.index] if known.lenses else None
@@ -113,6 +112,12 @@ def hang_lost_photos(
         return hang_photo(photo.frame, prior, board, read, references, lens is not None)
 
     with ThreadPoolExecutor(PHOTOS_AT_A_TIME) as pool:
+        described = pool.map(_describe, measured.values())
+        references = dict(zip(measured, described, strict=True))
         hung = list(pool.map(hang, lost))
     pairs = zip(lost, hung, strict=True)
     return {photo.index: one for photo, one in pairs if one is not None}
+
+
+def _describe(report: Report) -> Reference:
+    return Reference.of(report.frame, report.calibration)

@@ -80,7 +80,7 @@ def check_same_table(fused: FusedTable, photos: Sequence[SeenPhoto]) -> None:
                 f"{photo.frame.name} shows the bases in other places than the other photos: "
                 "was a marker moved between them, or is a lens file another camera's?"
             )
-        if expected >= MIN_SHARED_BASES and shared < OTHER_TABLE_SHARE * expected:
+        if _shows_too_few(expected, shared, MIN_SHARED_BASES):
             raise CannotMeasure(
                 f"{photo.frame.name} shows another table than the other photos: of the "
                 f"{expected} bases that they show in its picture it shows {shared}; "
@@ -133,10 +133,14 @@ def _most_displaced(fused: FusedTable, photos: Sequence[SeenPhoto]) -> SeenPhoto
 def _of_another_table(fused: FusedTable, hanging: Sequence[SeenPhoto]) -> SeenPhoto | None:
     """The first hanging photo that lacks the bases that the others show in it."""
     for photo in hanging:
-        expected, shared = _count_shared(fused, photo)
-        if expected >= MIN_SHARED_BASES_OF_HANGING and shared < OTHER_TABLE_SHARE * expected:
+        if _shows_too_few(*_count_shared(fused, photo), MIN_SHARED_BASES_OF_HANGING):
             return photo
     return None
+
+
+def _shows_too_few(expected: int, shared: int, least: int) -> bool:
+    """Whether a photo shows too few of the bases expected in it, of which `least` allow a verdict."""
+    return expected >= least and shared < OTHER_TABLE_SHARE * expected
 
 
 def _farthest_off(

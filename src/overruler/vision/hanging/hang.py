@@ -67,15 +67,16 @@ class Reference:
 
     frame: Frame
     calibration: Calibration
+    features: GroundFeatures
+    """What another photo of the table may show."""
 
-    @cached_property
-    def features(self) -> GroundFeatures:
-        """What another photo of the table may show."""
-        return describe_board(self.frame, self.calibration)
+    @classmethod
+    def of(cls, frame: Frame, calibration: Calibration) -> "Reference":
+        return cls(frame, calibration, describe_board(frame, calibration))
 
     @cached_property
     def fine_features(self) -> GroundFeatures:
-        """What a photo of a part of the table may show."""
+        """What a photo of a part of the table may show; it takes seconds, and most photos need none."""
         return describe_board(self.frame, self.calibration, for_close_up=True)
 
     @property
