@@ -260,3 +260,58 @@ def test_how_high_ground_is_counts_where_a_piece_rather_stands_beside_it(table: 
         for one, c in zip((sharp, wide), chances, strict=True)
     ]
     assert rarely[1] / rarely[0] == pytest.approx(2.0)  # as high as by two σ more
+
+
+FACING = np.array([[363.0, 200.0], [690.0, 200.0], [690.0, 600.0], [363.0, 600.0]])
+"""Ground whose left edge lies on the way from the point below the camera: nothing leans across it."""
+STOREYS = (
+    RaisedArea("ground floor", FACING, 75.0, 1.0),
+    RaisedArea("upper floor", FACING, 150.0, 1.0, base_z_mm=75.0),
+)
+
+
+def seems_to_stand(x: float, y: float, z: float = 0.0) -> Detection:
+    return Detection(
+        Base.rectangle(40, 40), np.array([x, y]), z, 0, np.eye(2), np.zeros((2, 15)), 1, 1
+    )
+
+
+@pytest.mark.parametrize("x", [357.0, 359.0, 361.0, 362.5])
+def test_a_piece_beside_a_building_of_two_storeys_stands_on_the_board(
+    table: Table, x: float
+) -> None:
+    """Not in the air, at the height of the upper storey's foot."""
+    camera, frame, _ = table
+    (one,) = raise_pieces(frame, exact(camera), [seems_to_stand(x, 500.0)], STOREYS)
+    assert (one.z_mm, one.standing_on) == (0.0, None)
+    assert np.allclose(one.xy_mm, [x, 500.0])
+    for storey in STOREYS:
+        other = reproject_to_height(camera, one.xy_mm, 0.0, storey.top_z_mm) - one.xy_mm
+        doubt = one.covariance_mm2 + one.rare_excess_mm2
+        assert other @ np.linalg.solve(doubt, other) < 3.05**2
+
+
+def test_what_is_seen_on_the_upper_storey_is_not_below(table: Table) -> None:
+    camera, frame, _ = table
+    on_edge = seems_to_stand(363.5, 500.0)
+    lower, upper = (probability_on(camera, on_edge, storey) for storey in STOREYS)
+    assert 0.5 < upper < lower  # what it is about
+    (one,) = raise_pieces(frame, exact(camera), [on_edge], STOREYS)
+    assert (one.z_mm, one.standing_on) == (150.0, "upper floor")
+
+
+def test_the_doubt_of_a_height_is_that_from_the_ground_beside(table: Table) -> None:
+    """0.3 for 150 mm and 0.7 for 100 mm: 1 σ about the latter is 50 mm times the root of 0.3."""
+    camera, frame, _ = table
+    tower = hill(top_z_mm=150.0, base_z_mm=100.0, probability=0.3, sigma_mm=0.1)
+    (one,) = raise_pieces(frame, exact(camera), [seems_to_stand(600.0, 400.0, 100.0)], [tower])
+    assert one.z_mm == 100.0
+    assert one.sigma_z_mm == pytest.approx(50 * np.sqrt(0.3), rel=1e-3)
+
+
+def test_ground_that_a_marker_shows_to_be_no_higher_than_its_foot_is_ground(table: Table) -> None:
+    camera, frame, _ = table
+    flat = hill(top_z_mm=0.0, footprint_mm=FACING)
+    (one,) = raise_pieces(frame, exact(camera), [seems_to_stand(362.0, 500.0)], [flat])
+    assert (one.z_mm, one.standing_on) == (0.0, None)
+    assert np.isfinite(one.covariance_mm2).all()

@@ -54,9 +54,14 @@ def area_under(
 def _likeliest_area(
     camera: Camera, detection: Detection, areas: Sequence[RaisedArea]
 ) -> tuple[float, RaisedArea | None]:
-    """Return the likeliest area, the highest of equally likely ones, after its probability."""
+    """Return the likeliest area, the highest of equally likely ones, after its probability.
+
+    Of a building's storeys the upper one hides the lower, so what is likely on the upper is not below.
+    """
     chances = [(probability_on(camera, detection, area), area) for area in areas]
-    return max(chances, key=lambda pair: (pair[0], pair[1].top_z_mm), default=(0.0, None))
+    likely = [area for chance, area in chances if chance > 0.5]
+    seen = [pair for pair in chances if not any(_bears(pair[1], upper) for upper in likely)]
+    return max(seen, key=lambda pair: (pair[0], pair[1].top_z_mm), default=(0.0, None))
 
 
 def probability_on(camera: Camera, detection: Detection, area: RaisedArea) -> float:
@@ -76,23 +81,43 @@ def _raise_piece(
     chance, area = _likeliest_area(camera, detection, areas)
     if area is None or chance < NEGLIGIBLE_PROBABILITY:
         return detection
-    flat = detection_at_height(camera, detection, area.base_z_mm)
+    beside = _place_beside(frame, camera, detection, area, areas)
     if chance < 0.5:
-        flat = detection if detection.z_mm == area.base_z_mm else flat
-        return _stay_beside(camera, flat, area, chance)
+        return _stay_beside(camera, beside, area, chance)
     raised = _stand_on(frame, camera, detection, area)
-    offset = flat.xy_mm - raised.xy_mm
-    return _add_alternative(raised, area, 1 - chance, offset, offset)
+    offset = beside.xy_mm - raised.xy_mm
+    return _add_alternative(raised, area, 1 - chance, offset, offset, beside.z_mm)
 
 
-def _stay_beside(camera: Camera, flat: Detection, area: RaisedArea, chance: float) -> Detection:
+def _place_beside(
+    frame: Frame,
+    camera: Camera,
+    detection: Detection,
+    area: RaisedArea,
+    areas: Sequence[RaisedArea],
+) -> Detection:
+    """Return a piece where it stands if not on an area: on what bears the area, or beside that, too."""
+    others = [other for other in areas if other is not area]
+    if any(_bears(other, area) for other in others):
+        return _raise_piece(frame, camera, detection, others)
+    if detection.z_mm == area.base_z_mm:
+        return detection
+    return detection_at_height(camera, detection, area.base_z_mm)
+
+
+def _bears(lower: RaisedArea, upper: RaisedArea) -> bool:
+    """Tell whether raised ground stands on other ground, as the upper storey of a building does."""
+    is_lower = lower.top_z_mm < upper.top_z_mm and upper.base_z_mm != 0
+    return is_lower and depth_inside_mm(lower.footprint_mm, upper.footprint_mm.mean(0)) > 0
+
+
+def _stay_beside(camera: Camera, beside: Detection, area: RaisedArea, chance: float) -> Detection:
     """Return a piece beside an area, with the chance that it stands on it in its covariance."""
-    top = reproject_to_height(camera, flat.xy_mm, flat.z_mm, area.top_z_mm)
-    offset = top - flat.xy_mm
-    relative_sigma = area.sigma_mm / (area.top_z_mm - area.base_z_mm)
-    usual = offset * float(np.hypot(1.0, relative_sigma))
-    at_most = offset * (1 + EXTRA_HEIGHT_SIGMAS * relative_sigma)
-    return _add_alternative(flat, area, chance, usual, at_most)
+    by_height = relief_displacement_per_mm(camera, beside.xy_mm, beside.z_mm)
+    rise_mm = area.top_z_mm - beside.z_mm
+    usual = by_height * np.hypot(rise_mm, area.sigma_mm)
+    at_most = by_height * (rise_mm + np.copysign(EXTRA_HEIGHT_SIGMAS * area.sigma_mm, rise_mm))
+    return _add_alternative(beside, area, chance, usual, at_most, area.top_z_mm)
 
 
 def _stand_on(frame: Frame, camera: Camera, detection: Detection, area: RaisedArea) -> Detection:
@@ -110,14 +135,19 @@ def _stand_on(frame: Frame, camera: Camera, detection: Detection, area: RaisedAr
 
 
 def _add_alternative(
-    detection: Detection, area: RaisedArea, chance: float, apart_mm: Array, at_most_mm: Array
+    detection: Detection,
+    area: RaisedArea,
+    chance: float,
+    apart_mm: Array,
+    at_most_mm: Array,
+    z_mm: float,
 ) -> Detection:
-    """Add the chance that a piece lies `apart_mm` (2,) away, or up to `at_most_mm`."""
+    """Add the chance that a piece lies `apart_mm` (2,) away at `z_mm`, or up to `at_most_mm`."""
     if chance < NEGLIGIBLE_PROBABILITY:
         return detection
     usual = sqrt(chance)
     rare = max(usual, 1 / RARE_WITHIN_SIGMAS)
-    sigma_z = float(np.hypot(detection.sigma_z_mm, area.top_z_mm * rare))
+    sigma_z = float(np.hypot(detection.sigma_z_mm, (z_mm - detection.z_mm) * rare))
     is_at_edge = 1 - area.probability < chance * 0.5
     if is_at_edge:  # no other piece shares the error
         usual_mm2 = usual**2 * np.outer(apart_mm, apart_mm)
