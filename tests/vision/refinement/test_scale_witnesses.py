@@ -13,6 +13,7 @@ from overruler.vision.refinement.scale_doubt import scale_problems
 from overruler.vision.refinement.scale_estimate import COVERED_SIGMAS, Hypothesis, ScaleEstimate
 from overruler.vision.refinement.scale_witnesses import (
     PRINT_SIGMA,
+    _strain_prior,
     estimate_scale,
 )
 
@@ -97,7 +98,7 @@ def test_a_table_in_other_units_and_its_ruler_are_named() -> None:
 
 def test_a_print_that_was_made_to_fit_is_named_with_its_size() -> None:
     found = estimate_scale(FREE, None, [ruler(0.02)], rims(0.02))
-    assert "the cards look printed at 98.0 ± 0.5 %" in words(found)
+    assert "the cards look printed at 98.0 ± 0.4 %" in words(found)
     assert found.second_moment[0, 0] ** 0.5 > 0.02 / COVERED_SIGMAS
 
 
@@ -144,3 +145,9 @@ def test_weights_are_probabilities() -> None:
     assert sum(weights) == pytest.approx(1.0)
     assert weights == sorted(weights, reverse=True)
     assert len(weights) == 2 ** len(found.witnesses)
+
+
+def test_the_sigmas_of_a_strain_are_those_of_its_mean_and_of_its_two_sides_difference() -> None:
+    covariance = _strain_prior(3e-3, 2e-3, 1e-3)
+    for weights, sigma in (((0.5, 0.5, 0), 3e-3), ((1, -1, 0), 2e-3), ((0, 0, 1), 1e-3)):
+        assert np.sqrt(np.array(weights) @ covariance @ weights) == pytest.approx(sigma)

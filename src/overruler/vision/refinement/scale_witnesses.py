@@ -107,7 +107,7 @@ def _usual_strain(sigma: float) -> Array:
 
 def _strain_prior(sigma: float, aspect: float, shear: float) -> Array:
     """(3, 3): covariance of a strain, by the σ of its scale, of its two sides' difference and of its shear."""
-    common = np.full((2, 2), sigma**2) + aspect**2 / 2 * np.array([[1, -1], [-1, 1]])
+    common = np.full((2, 2), sigma**2) + aspect**2 / 4 * np.array([[1, -1], [-1, 1]])
     covariance = np.zeros((STRAIN_SIZE, STRAIN_SIZE))
     covariance[:2, :2] = common
     covariance[2, 2] = shear**2
