@@ -9,6 +9,7 @@ import pytest
 from overruler.bases import Base
 from overruler.vision.hexagons.find import with_hexagons, with_named_hexagons
 from overruler.vision.hexagons.rim_evidence import see_rim
+from overruler.vision.rounds.uncertainty import misfit_covariances
 from tests.vision.hexagons.table import as_round, over, painted, row_of
 
 HEXAGON, DISC = Base.hexagon(30.0), Base.circle(32.0)
@@ -118,3 +119,17 @@ def test_few_looks_are_enough_for_a_table_of_round_bases(monkeypatch: pytest.Mon
     monkeypatch.setattr("overruler.vision.hexagons.find.see_rim", look)
     with_hexagons(painted(camera, placed).pixels, camera, as_round(placed))
     assert look.call_count == 10
+
+
+def test_a_hexagon_that_hardly_looks_like_a_base_may_be_as_far_off_as_a_round_one() -> None:
+    camera, placed = over(), row_of([HEXAGON] * 6)
+    pixels, near = painted(camera, placed).pixels, as_round(placed)
+    hardly = replace(near[0], score=0.7)
+    sure, unsure = (
+        with_hexagons(pixels, camera, [first, *near[1:]])[0] for first in (near[0], hardly)
+    )
+    assert unsure.base == sure.base == HEXAGON
+    usual, rare = misfit_covariances(camera, unsure)
+    assert np.linalg.eigvalsh(unsure.unmodelled_mm2 - 0.999 * usual).min() > 0
+    assert np.linalg.eigvalsh(unsure.rare_excess_mm2 - 0.999 * (rare - usual)).min() > 0
+    assert unsure.rare_excess_mm2[0, 0] > sure.rare_excess_mm2[0, 0] + 1.0

@@ -34,7 +34,7 @@ from overruler.vision.hexagons.widths import (
 )
 from overruler.vision.rounds.oval_edge_fit import WHOLE_OUTLINE_NATS, OvalFit, PosePrior
 from overruler.vision.rounds.size_mixture import size_probabilities
-from overruler.vision.rounds.uncertainty import MIN_REPORTED_PROBABILITY
+from overruler.vision.rounds.uncertainty import MIN_REPORTED_PROBABILITY, add_misfit_covariance
 
 LEAST_RADIUS_PX = 15.0
 """Radius in the photo from which a rim's sides can be told.
@@ -206,9 +206,9 @@ def _make_detection(
         camera, fit, fit.covariance_mm2, fit.d_xy_d_camera, one.found.score, seen, tuple(also)
     )
     doubt_mm2 = _doubt_mm2(one, fit, fits, share)
-    return replace(made, clutter_score=one.found.clutter_score).with_added_covariance(
-        doubt_mm2, doubt_mm2
-    )
+    doubted = made.with_added_covariance(doubt_mm2, doubt_mm2)
+    told = add_misfit_covariance(camera, doubted)
+    return replace(told, clutter_score=one.found.clutter_score)
 
 
 def _doubt_mm2(one: _Judged, fit: OvalFit, fits: Mapping[int, OvalFit], share: Array) -> Array:
