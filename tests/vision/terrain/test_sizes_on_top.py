@@ -172,3 +172,14 @@ def test_the_doubt_of_a_new_size_takes_the_place_of_that_of_the_old_one() -> Non
     )
     assert np.trace(one.unmodelled_mm2) < 1.0
     assert np.trace(one.rare_excess_mm2) < 1.0
+
+
+def test_on_tables_in_play_a_radius_counts_as_it_is_read() -> None:
+    """What pulls radii to those of 27 mm is a fault of the other networks."""
+    table = [*board(28.5, 3), *(seen((x, 400.0), 28.5, 27.0, 36.0) for x in (600.0, 650.0))]
+    unsure = [
+        replace(one, learned_radius_mm=(one.learned_radius_mm[0], 0.5), in_play_probability=0.9)
+        for one in table
+        if one.learned_radius_mm is not None
+    ]
+    assert by(reassess_sizes(BARE, CAMERA, unsure, [HILL], RADII))[3:] == [28.5, 28.5]

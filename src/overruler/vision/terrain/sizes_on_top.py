@@ -80,12 +80,19 @@ def _area_of_base(
 def _likelihoods_at_height(
     camera: Camera, rounds: Sequence[Detection], heights: Array, radii: Array
 ) -> Array:
-    """Return the log-likelihoods (N, C, 2) by the network's radii, scaled to the heights (N,)."""
+    """Return the log-likelihoods (N, C, 2) by the network's radii, scaled to the heights (N,).
+
+    The networks for tables in play, which are not pulled, read those that have a probability in play.
+    """
     eye = camera.center_mm[2]
     learned = np.array([detection.learned_radius_mm for detection in rounds]).T
     radius, sigma = learned * (eye - heights) / eye
     level = eye - heights - np.array([detection.z_mm for detection in rounds])
-    return radius_log_likelihood(radius, sigma, radii, level)
+    pulled, free = (
+        radius_log_likelihood(radius, sigma, radii, level, is_pulled) for is_pulled in (True, False)
+    )
+    in_play = np.array([detection.in_play_probability is not None for detection in rounds])
+    return np.where(in_play[:, None, None], free, pulled)
 
 
 def _prior_counts(below: Array) -> Array:
