@@ -311,6 +311,14 @@ def test_the_accuracy_page_and_the_readme_have_the_same_table() -> None:
     )
 
 
+def test_the_readme_counts_as_many_certain_rulings_as_its_table() -> None:
+    readme = README.read_text("utf-8")
+    said = re.findall(r"Of the (\d+) rulings that it called certain", readme)
+    counted = re.findall(r"^(\d+) of \d+ rulings are certain", readme, re.M)
+    assert len(said) == 1
+    assert said == counted
+
+
 def anchors(page: Path) -> set[str]:
     """What can be linked to in a page."""
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The figures of README.md and docs/accuracy.md: measured anew, and written or checked.
 
-    uv run tools/documents/figures.py --write     # the table into both pages, the plots into docs/pictures
+    uv run tools/documents/figures.py --write     # the table into both pages, its sum into a sentence, the plots
     uv run tools/documents/figures.py             # status 1 where the pages say otherwise than what is measured
 
 The table is that of evaluate/accuracy.py over sample_images. One plot counts how often the truth lies within what is
@@ -20,11 +20,13 @@ from rich.console import Console
 
 from evaluate.accuracy import measured, table
 from evaluate.counting.tally import Tally, calls, tally
+from overruler.verdict import CERTAIN_PROBABILITY
 
 ROOT = Path(__file__).parents[2]
 SAMPLES, PICTURES = ROOT / "sample_images", ROOT / "docs" / "pictures"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "accuracy.md")
 TABLE = re.compile(r"(?<=```text\n)┏.*?(?=```)", re.S)
+SENTENCE = re.compile(r"(?<=Of the )\d+(?= rulings that it called certain on the sample photos, none\nwas wrong)")
 WIDE = 120
 
 
@@ -40,10 +42,13 @@ def main() -> int:
     }
     if args.write:
         plots(counted)
-    text = printed(counted)
-    wrong = [page for page in PAGES if TABLE.findall(page.read_text("utf-8")) != [text]]
+    everything = together(counted)
+    text = printed(counted, everything)
+    now = {page: page.read_text("utf-8") for page in PAGES}
+    measured_now = {page: with_figures(said, text, everything) for page, said in now.items()}
+    wrong = [page for page in PAGES if measured_now[page] != now[page]]
     for page in wrong if args.write else ():
-        page.write_text(TABLE.sub(lambda _: text, page.read_text("utf-8")), "utf-8")
+        page.write_text(measured_now[page], "utf-8")
     print(text, end="")
     for page in wrong:
         print(
@@ -53,11 +58,32 @@ def main() -> int:
     return int(bool(wrong) and not args.write)
 
 
-def printed(counted: Mapping[str, Tally]) -> str:
-    """The table as tools/evaluate/accuracy.py prints it."""
+def together(counted: Mapping[str, Tally]) -> Tally:
     everything = Tally()
     for one in counted.values():
         everything.add(one)
+    return everything
+
+
+def with_figures(page: str, text: str, everything: Tally) -> str:
+    """A page's text with the table and the number of certain rulings as they are now.
+
+    A page that has lost its table, or that says that none was wrong while one is, stops the program.
+    """
+    page, tables = TABLE.subn(lambda _: text, page)
+    page, sentences = SENTENCE.subn(str(certain(everything)), page)
+    if tables != 1 or (sentences and everything.wrong):
+        raise SystemExit("a page has no table, or it says that none was wrong: write it by hand")
+    return page
+
+
+def certain(counted: Tally) -> int:
+    """How many rulings are called certain."""
+    return sum(said >= CERTAIN_PROBABILITY for said in counted.said)
+
+
+def printed(counted: Mapping[str, Tally], everything: Tally) -> str:
+    """The table as tools/evaluate/accuracy.py prints it."""
     console = Console(width=WIDE, record=True, file=io.StringIO())
     console.print(table({**counted, "all": everything}), *calls(everything), sep="\n")
     lines = console.export_text().splitlines()
