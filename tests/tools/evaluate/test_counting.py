@@ -12,13 +12,14 @@ import pytest
 from evaluate.accuracy import board_of
 from evaluate.counting import peers, tags, verifier
 from evaluate.counting.rulers import Rulers, rulers
-from evaluate.counting.tally import Tally, calls, matches, pairing_of, tally
+from evaluate.counting.tally import Tally, calls, matches, pairing_of, right_size, tally
+from overruler.bases import Base
 from overruler.board import Board
 from overruler.calibration import Calibration, Covariances
 from overruler.detections import DetectedRuler
 from overruler.frame import Frame
 from overruler.report import Report
-from overruler.scene import Scene
+from overruler.scene import Piece, Scene
 from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, camera_over, exact, photo
 
@@ -243,3 +244,28 @@ def test_rulers_are_held_against_the_truth() -> None:
     assert str(counted) == (
         "of 3 rulers 2 are read, 1 false: 1 to 0.1%, half of them to 0.51%, the worst to 1.00%, in95 0.50"
     )
+
+
+@pytest.mark.parametrize(
+    ("shape", "right", "wrong"),
+    [
+        ({"type": "circle", "diameter_mm": 32.0}, Base.circle(32.0), Base.circle(30.0)),
+        ({"type": "hexagon", "width_mm": 30.0}, Base.hexagon(30.0), Base.circle(30.0)),
+        (
+            {"type": "stadium", "width_mm": 25.0, "length_mm": 70.0},
+            Base.stadium(25.0, 70.0),
+            Base.oval(25.0, 70.0),
+        ),
+        (
+            {"type": "rectangle", "width_mm": 50.0, "length_mm": 25.0, "corner_radius_mm": 1.5},
+            Base.rectangle(25.0, 50.0),
+            Base.rectangle(25.0, 25.0),
+        ),
+    ],
+)
+def test_a_size_is_right_if_the_shape_is(shape: Any, right: Base, wrong: Base) -> None:
+    def piece(base: Base) -> Piece:
+        return Piece("p", base, 0.0, 0.0)
+
+    assert right_size(piece(right), {"shape": shape})
+    assert not right_size(piece(wrong), {"shape": shape})

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from overruler.bases import Base, read_base
 from overruler.geometry.pose import wrapped_turn
+from overruler.reading import Node
 from overruler.rules import ask
 from overruler.scene import Piece, Scene
 from overruler.verdict import CALL_THRESHOLDS, TOO_CLOSE
@@ -142,15 +144,17 @@ def right_size(piece: Piece | None, truth: Truth | None) -> bool:
     """Whether a finding has the shape and the size of a piece."""
     if piece is None or truth is None:
         return False
+    found, there = piece.base, base_of(truth)
+    off_mm = np.subtract(
+        sorted([found.width_mm, found.length_mm]), sorted([there.width_mm, there.length_mm])
+    )
+    return found.shape == there.shape and bool(np.abs(off_mm).max() < SAME_MM)
+
+
+def base_of(truth: Truth) -> Base:
+    """The base of a piece."""
     shape = truth["shape"]
-    width_mm, length_mm = (
-        shape.get("diameter_mm") or shape[key] for key in ("width_mm", "length_mm")
-    )
-    right = (
-        abs(width_mm - piece.base.width_mm) < SAME_MM
-        and abs(length_mm - piece.base.length_mm) < SAME_MM
-    )
-    return bool(piece.base.shape == shape["type"] and right)
+    return read_base(Node({**shape, "shape": shape["type"]}, "truth"))
 
 
 def _radius_px(piece: Piece) -> float:

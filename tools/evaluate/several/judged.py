@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from evaluate.counting.tally import LEAST_RIM, Sum, Truth, same_size
+from evaluate.counting.tally import LEAST_RIM, Sum, Truth, base_of, right_size
 from evaluate.several.tables import PhotoTable
 from overruler.calibration import Calibration
 from overruler.report import Report
@@ -75,7 +75,7 @@ def judge(table: PhotoTable, report: Report) -> Judged:
             counted.raised + is_raised, counted.raised_found + (is_raised and hit),
         )  # fmt: skip
     counted.pieces, counted.true = len(scene.pieces), len(pairs)
-    sized = [(i, j) for i, j in pairs if _is_sized(pieces[i], scene.pieces[j])]
+    sized = [(i, j) for i, j in pairs if right_size(scene.pieces[j], pieces[i])]
     counted.sized = len(sized)
     _count_heights(counted, [(pieces[i], scene.pieces[j]) for i, j in pairs])
     moved = {move["piece"] for move in table.whole["moved"]}
@@ -84,14 +84,6 @@ def judge(table: PhotoTable, report: Report) -> Judged:
     by_truth = {pieces[i]["id"]: scene.pieces[j].id for i, j in pairs}
     _count_moves(counted, table, scene, by_truth, (turn, shift))
     return counted
-
-
-def _is_sized(truth: Truth, piece: Piece) -> bool:
-    shape = truth["shape"]
-    if shape["type"] == "circle":
-        return piece.base.shape == "circle" and same_size(piece.base.width_mm, shape)
-    sides = sorted([shape["width_mm"], shape["length_mm"]])
-    return bool(np.allclose(sorted([piece.base.width_mm, piece.base.length_mm]), sides, atol=0.6))
 
 
 def _pair(table: PhotoTable, report: Report) -> tuple[list[tuple[int, int]], Places, Places]:
@@ -116,8 +108,8 @@ def _pair(table: PhotoTable, report: Report) -> tuple[list[tuple[int, int]], Pla
 
 
 def _length_mm(piece: Truth) -> float:
-    shape = piece["shape"]
-    return float(shape.get("diameter_mm") or max(shape["width_mm"], shape["length_mm"]))
+    base = base_of(piece)
+    return max(base.width_mm, base.length_mm)
 
 
 def _assign(there: Places, here: Places, reach: Places) -> list[tuple[int, int]]:
