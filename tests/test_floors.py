@@ -234,6 +234,21 @@ def test_files_are_short() -> None:
     assert not [(str(path), count) for path, count in lines.items() if count > MAX_LINES]
 
 
+def test_applications_define_no_constant_that_nothing_uses() -> None:
+    """One that only a test reads tells of something that the program no longer does."""
+    words = Counter(re.findall(r"\w+", "\n".join(path.read_text("utf-8") for path in FILES)))
+    apps = [path for path in FILES if path.is_relative_to(PACKAGE / "apps")]
+    names = [
+        name
+        for path in apps
+        for name in re.findall(
+            r"^(_?[A-Z][A-Z0-9_]+)\b.* = ", path.read_text("utf-8"), re.MULTILINE
+        )
+    ]
+    assert len(names) > 100
+    assert not [name for name in names if words[name] < 2]
+
+
 def heavy_after(code: str) -> set[str]:
     """The heavy libraries that are loaded once `code` has run in a fresh interpreter."""
     script = f"import sys\n{code}\nprint('\\nLOADED', *sorted(set(sys.modules) & set({HEAVY!r})))"

@@ -19,7 +19,7 @@ from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.phone import app as application
 from overruler.apps.web.phone.app import Settings, make_app
 from overruler.apps.web.phone.request_options import BOARD_FILE
-from overruler.apps.web.phone.worker_tasks import SCENE_FILE, SCREEN_PHOTO_FILE, scene_text
+from overruler.apps.web.phone.worker_tasks import SCENE_FILE, scene_text, screen_photo_file
 from overruler.errors import CannotMeasure
 from overruler.geometry.covariance import Covariance
 from overruler.scene import Scene
@@ -142,7 +142,7 @@ class Ready:
                 raise TaskFailed("it is another board", unmeasurable=True, board=OTHER_BOARD)
         several = seen_twice if arguments[0].more else scene
         (folder / SCENE_FILE).write_text(scene_text(several().to_json()))
-        (folder / SCREEN_PHOTO_FILE).write_bytes(jpeg())
+        (folder / screen_photo_file(arguments[0].photo)).write_bytes(jpeg())
         return {"pieces": 5, "size_px": list(SIZE_PX)}
 
 

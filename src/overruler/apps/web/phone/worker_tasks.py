@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 SCENE_FILE = "scene.json"
 """Name of the scene file in a measurement's folder."""
-SCREEN_PHOTO_FILE = "shown.jpg"
-"""Name of the photo's copy for screens."""
 FIXES_FILE = "fix.json"
 """Name of the file with the corrections."""
 FOUND_FILE = "found.json"
