@@ -20,3 +20,11 @@ def browser() -> Iterator["Browser"]:
     pytest.importorskip("playwright.sync_api", reason="the page is tried with playwright")
     with chromium() as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def large() -> Iterator["Browser"]:
+    """A browser of somebody who has set its letters to 24 px; 16 px are usual."""
+    pytest.importorskip("playwright.sync_api", reason="the page is tried with playwright")
+    with chromium("--blink-settings=defaultFontSize=24") as found:
+        yield found

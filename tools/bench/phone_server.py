@@ -47,11 +47,11 @@ def server(
 
 
 @contextmanager
-def chromium() -> Iterator["Browser"]:
+def chromium(*flags: str) -> Iterator["Browser"]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags])
         yield browser
         browser.close()
 

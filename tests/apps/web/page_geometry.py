@@ -7,6 +7,8 @@ if TYPE_CHECKING:
 
 MIN_TEXT_PX = 12
 """Least size of letters."""
+ENLARGED = 1.5
+"""How much larger letters are set in the browser of `tests.chromium.large`."""
 MIN_TARGET_PX = 44
 """Least width and height of what a finger taps."""
 
@@ -77,3 +79,45 @@ def faults_of(page: "Page") -> list[str]:
     """The faults of a page as it stands now, in words."""
     faults: list[str] = page.evaluate(SCRIPT, [MIN_TEXT_PX, MIN_TARGET_PX])
     return faults
+
+
+SMALL = """(least) => {
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), small = [];
+  while (walk.nextNode()) {
+    const one = walk.currentNode.parentElement, words = walk.currentNode.textContent.trim();
+    if (!words || one.closest("script, style, option, .away, #preview") || !one.checkVisibility()) continue;
+    const size = parseFloat(getComputedStyle(one).fontSize) * (one.getScreenCTM?.()?.a ?? 1);
+    if (size < least - 0.3) small.push(`${words.slice(0, 30)}: ${size}`);
+  }
+  return small;
+}"""
+"""Words that are smaller than they should be, on the screen."""
+CUT = """() => {
+  const cut = [];
+  const wide = document.createElement("canvas").getContext("2d");
+  for (const one of document.querySelectorAll("button, .button, a, label, p, h1, h2, summary, li, select")) {
+    if (!one.checkVisibility() || one.matches(".away, .away *")) continue;
+    const style = getComputedStyle(one), box = one.getBoundingClientRect();
+    if (style.clipPath !== "none") continue;  // for screen readers alone
+    if (one.matches("select")) {
+      wide.font = style.font;
+      const room = one.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+      if (wide.measureText(one.selectedOptions[0]?.text ?? "").width > room - 16) cut.push(one.selectedOptions[0].text);
+      continue;
+    }
+    const words = document.createRange();
+    words.selectNodeContents(one);
+    const held = words.getBoundingClientRect();
+    const hidden = style.overflowX !== "visible" && one.scrollWidth > one.clientWidth + 1;
+    const aside = hidden || held.left < box.left - 1 || held.right > box.right + 1;
+    const out = aside || held.top < box.top - 3 || held.bottom > box.bottom + 3;
+    if (one.textContent.trim() && out) cut.push(`${one.outerHTML.slice(0, 70)} in ${box.width} x ${box.height}`);
+  }
+  return cut;
+}"""
+"""Controls and lines whose words run out of them."""
+
+
+def faults_of_letters(page: "Page") -> list[str]:
+    """The words that are too small where letters are set `ENLARGED`, and those that are cut off."""
+    return [*page.evaluate(SMALL, MIN_TEXT_PX * ENLARGED), *page.evaluate(CUT)]

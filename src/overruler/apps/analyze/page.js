@@ -54,7 +54,7 @@ for (const one of drawn) one.tag = svg("text", { class: "tag", "text-anchor": "m
 
 // Names stand where they hide no base and no other name; one without room is told by its tooltip.
 function placeTags() {
-  const scale = 1 / (table.getScreenCTM()?.a || 1), high = 12.5 * scale;
+  const scale = 1 / (table.getScreenCTM()?.a || 1), high = .78 * parseFloat(getComputedStyle(document.documentElement).fontSize) * scale;
   const half = ({ piece: { base } }) => (base.diameter_mm || Math.max(base.width_mm, base.length_mm)) / 2;
   const taken = drawn.filter(one => one.at).map(one => [one.at.x - half(one), H - one.at.y - half(one), one.at.x + half(one), H - one.at.y + half(one)]);
   for (const one of drawn) {

@@ -1,5 +1,7 @@
 // Labels beside the pieces: the server places them, so that none hides a base or another label.
 
+import { enlarged } from "/static/svg.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const RETRY_MS = 2000;
 
@@ -23,7 +25,8 @@ export class Labels {
 
   // Ask for the labels' places whenever the table, a name or the picture's size on the screen has changed.
   async #ask(state) {
-    const width = Math.min(Math.max(Math.round(this.svg.getBoundingClientRect().width), 16), 3840);
+    // As if the picture were shown so much smaller as the browser's letters are larger: then the labels' are, too.
+    const width = Math.min(Math.max(Math.round(this.svg.getBoundingClientRect().width / enlarged()), 16), 3840);
     const wanted = JSON.stringify([width, state.pieces.map((one) => [one.id, one.label, one.center_px])]);
     if (wanted === this.asked) return;
     this.asked = wanted;

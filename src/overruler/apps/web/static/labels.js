@@ -1,6 +1,6 @@
 // Where pins, pills, marks and the numbers of rings stand on the photo: never on the gap, never on each other.
 
-import { badge, pin, plate } from "./svg.js";
+import { badge, enlarged, pin, plate } from "./svg.js";
 
 const PIN_FAR = [20, 48, 76]; // from the base's rim to the middle of its pin: the first that is free
 const PIN_R = 14;
@@ -25,7 +25,8 @@ export class Labels {
   // Everything anew, as the photo lies on the screen now.
   place() {
     const { a, b, line, tag, colour, rings = [], unsure = [], held = [] } = this.told;
-    this.taken = held.map((place) => around(...this.#screen(place), HANDLE_R, HANDLE_R));
+    this.size = enlarged();
+    this.taken = held.map((place) => this.#around(this.#screen(place), HANDLE_R));
     this.gap = line ? line.map((place) => this.#screen(place)) : null;
     const drawn = [];
     for (const [letter, piece] of [["A", a], ["B", b]]) if (piece) drawn.push(this.#pinned(letter, piece, letter === "A" ? b : a));
@@ -41,7 +42,7 @@ export class Labels {
     const [x, y] = this.#screen(piece.center_px);
     const rim = piece.reach_px * this.stage.scale;
     const away = other ? (Math.atan2(y - this.#screen(other.center_px)[1], x - this.#screen(other.center_px)[0]) * 180) / Math.PI : -90;
-    const box = ([way, far]) => around(x + (rim + far) * cos(way), y + (rim + far) * sin(way), PIN_R, PIN_R);
+    const box = ([way, far]) => this.#around([x + (rim + far * this.size) * cos(way), y + (rim + far * this.size) * sin(way)], PIN_R);
     const ways = [-90, ...AROUND.map((turn) => away + 90 + turn)].filter((one) => Math.abs(turned(one - away)) <= 100);
     const places = PIN_FAR.flatMap((far) => [...ways, ...AROUND].map((way) => [way, far]));
     const place = places.find((one) => this.#free(box(one)) && this.#inSight(box(one))) ?? places.find((one) => this.#free(box(one))) ?? places[0];
@@ -53,7 +54,7 @@ export class Labels {
   // The pill lies beside the line, as near to its middle as there is room.
   #pill(tag, colour) {
     const [start, end] = this.gap;
-    const [wide, high] = [Math.max(24, tag.length * 7.4 + 16), 24];
+    const [wide, high] = [this.size * Math.max(24, tag.length * 7.4 + 16), this.size * 24];
     const along = [end[0] - start[0], end[1] - start[1]];
     const long = Math.hypot(...along) || 1;
     const across = [-along[1] / long, along[0] / long];
@@ -82,7 +83,7 @@ export class Labels {
   #number({ name, marks }) {
     const wide = Math.max(22, name.length * 7.4 + 14) / 2;
     for (const mark of marks) {
-      const box = around(...this.#screen(mark), wide, 11);
+      const box = this.#around(this.#screen(mark), wide, 11);
       if (!this.#free(box) || !this.#inSight(box)) continue;
       this.taken.push(box);
       return plate(name, mark);
@@ -93,12 +94,17 @@ export class Labels {
   // A base that may be none has a question mark, one that a person placed has a hand's.
   #mark(piece) {
     const [x, y] = this.#screen(piece.center_px);
-    const far = piece.reach_px * this.stage.scale + BADGE_R;
-    const way = [-45, 45, 135, -135].find((one) => this.#free(around(x + far * cos(one), y + far * sin(one), BADGE_R, BADGE_R)));
+    const far = piece.reach_px * this.stage.scale + BADGE_R * this.size;
+    const way = [-45, 45, 135, -135].find((one) => this.#free(this.#around([x + far * cos(one), y + far * sin(one)], BADGE_R)));
     if (way === undefined) return null; // its outline is dashed all the same
     const at = [x + far * cos(way), y + far * sin(way)];
-    this.taken.push(around(...at, BADGE_R, BADGE_R));
+    this.taken.push(this.#around(at, BADGE_R));
     return badge(piece.doubt.by_hand ? "✎" : "?", this.#photo(at), BADGE_R);
+  }
+
+  // The box on the screen of what reaches so far from its middle, drawn in letters of the usual size.
+  #around(at, wide, high = wide) {
+    return around(...at, wide * this.size, high * this.size);
   }
 
   #free(box) {

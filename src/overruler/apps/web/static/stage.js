@@ -1,6 +1,6 @@
 // The photo under its drawing: pan, pinch, wheel, keys, and taps told in the photo's own pixels.
 
-import { make } from "./svg.js";
+import { enlarged, make } from "./svg.js";
 
 const TAP_PX = 9;
 const CLOSEST = 12;
@@ -140,10 +140,11 @@ export class Stage {
     this.onPlace?.();
   }
 
-  // Words and handles keep their size on the screen.
+  // Words and handles keep their size on the screen, which is that of the page's letters.
   steady() {
+    const size = enlarged() / this.scale;
     for (const one of this.drawing.querySelectorAll("[data-at]"))
-      one.setAttribute("transform", `translate(${one.dataset.at}) scale(${1 / this.scale})`);
+      one.setAttribute("transform", `translate(${one.dataset.at}) scale(${size})`);
   }
 
   #hold() {

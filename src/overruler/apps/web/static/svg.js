@@ -23,6 +23,9 @@ function inkOn(colour) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.3 ? "#0b0d10" : "#fff";
 }
 
+// How much larger than usual the browser's letters are set.
+export const enlarged = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+
 // A word on a plate, at a place of the photo; `data-at` keeps its size on the screen when the photo is zoomed.
 export function plate(text, [x, y], kind = "plate", colour = "") {
   const wide = Math.max(24, text.length * 7.4 + 16);

@@ -1,0 +1,33 @@
+"""The page of a film in a browser whose letters are set larger."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.apps.analyze.test_page_screens import address as address
+from tests.apps.web.page_geometry import faults_of_letters
+from tests.chromium import large as large
+from tests.chromium import needs_browser
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+@needs_browser
+@pytest.mark.parametrize("size", [(360, 740), (1280, 800)])
+def test_the_page_of_a_film_grows_with_the_letters_that_somebody_set(
+    large: "Browser", address: str, size: tuple[int, int]
+) -> None:
+    context = large.new_context(viewport={"width": size[0], "height": size[1]})
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector(".tag[font-size]", state="attached")
+    body = page.evaluate("getComputedStyle(document.body).fontSize")
+    marks = page.locator("svg:not(#table) text").all_text_contents()  # the chart's own
+    found = faults_of_letters(page)
+    small = [one for one in found if not any(one.startswith(f"{mark}: ") for mark in marks)]
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    context.close()
+    assert body == "24px"
+    assert not small
+    assert wide <= size[0]
