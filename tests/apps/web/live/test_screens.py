@@ -302,6 +302,10 @@ def test_one_piece_has_its_own_name_another_its_place(named: str) -> None:
     state = post(named, "do/pick?from=p03&to=p15")
     assert state["ruling"]["names"] == ["left", "bottom left"] or all(state["ruling"]["names"])
     assert not any(name.startswith("p1") for name in state["ruling"]["names"])
+    layers = state["layers"]
+    for name in state["ruling"]["names"]:
+        assert f">{name}<" in layers["verdict"]
+        assert f">{name}<" not in layers["lines"]  # beside its base a place tells viewers nothing
     body = {"schema": "overruler/fix/1", "fix": [{"do": "name", "id": "p15", "new_id": "Vader"}]}
     post(named, "fix", json.dumps(body).encode())
     until(lambda: (post(named, "do/live")["ruling"] or {}).get("names", ["", ""])[1] == "Vader")

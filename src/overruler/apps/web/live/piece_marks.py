@@ -44,7 +44,18 @@ def _mark(view: View, piece: Piece, dress: Dress) -> dict[str, Any]:
         "label": piece_label(piece),
         "colour": dress.colour_of(piece.player) if piece.player else None,
         **{key: value for key, value in labels.items() if value},
+        **_correctable(piece),
     }
+
+
+def _correctable(piece: Piece) -> dict[str, Any]:
+    """What a correction may change beside place and size: a heading, and whether it is a piece at all."""
+    found: dict[str, Any] = {}
+    if piece.base.shape != "circle":
+        found["heading_deg"] = round(piece.heading_deg, 1)
+    if piece.reason_for_doubt:
+        found["doubt"] = dict(piece.reason_for_doubt)
+    return found
 
 
 def place_labels(scene: Scene, shown_width_px: float) -> dict[str, Any]:

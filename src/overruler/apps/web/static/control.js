@@ -89,7 +89,7 @@ class Desk {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select") || event.defaultPrevented) return;
     const mode = Object.keys(HELP)[Number(event.key) - 1];
     if (mode) return this.turn(mode);
-    const name = { s: "swap", f: "freeze", z: "close", r: "replay", Escape: "clear" }[event.key];
+    const name = { s: "swap", f: "freeze", z: "close", r: "replay", escape: "clear" }[event.key.toLowerCase()];
     if (name) this.act(name);
   }
 

@@ -1,5 +1,6 @@
 // Corrections on the desk: a piece is dragged or nudged, removed or added; the picture then says where exactly it stands.
-import { button, hint, labelled, refill, row, text, title } from "/static/forms.js";
+import { button, hint, labelled, number, refill, row, text, title } from "/static/forms.js";
+import { doubted } from "/static/list.js";
 
 const HAND_PX = 2;
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -38,11 +39,11 @@ export class Correct {
     await this.#move();
   }
 
-  // Arrows nudge a piece, with Shift ten times as far; Enter measures it there; Delete takes it away.
+  // Arrows nudge a piece, with Shift ten times as far; M measures it there; Delete takes it away.
   key(event, id) {
     const step = STEPS[event.key];
     if (event.key === "Delete") this.#remove(id);
-    else if (event.key === "m" && this.id === id && this.place) this.#move();
+    else if (event.key.toLowerCase() === "m" && this.id === id && this.place) this.#move();
     else if (step) {
       const from = this.id === id && this.place ? this.place : this.desk.piece(id).center_px, far = event.shiftKey ? 10 : 1;
       this.#choose(id, [from[0] + step[0] * far, from[1] + step[1] * far]);
@@ -67,6 +68,10 @@ export class Correct {
     if (await this.desk.fix({ do: "remove", id })) this.#choose(null, null);
   }
 
+  async #confirm(id) {
+    if (await this.desk.fix({ do: "confirm", id })) this.#choose(id, null);
+  }
+
   async #add(base) {
     if (await this.desk.fix({ do: "add", base, ...this.#pointed() })) this.#choose(null, null);
   }
@@ -81,14 +86,21 @@ export class Correct {
 
   #ofPiece(id) {
     const piece = this.desk.piece(id), size = text(piece.base, { size: 14 });
-    const turn = text("", { size: 5, placeholder: "90" });
     const parts = [
       labelled("Base", row(size, button("Resize", () => this.desk.fix({ do: "resize", id, base: size.value })))),
-      labelled("Ahead, degrees", row(turn, button("Turn", () => this.desk.fix({ do: "turn", id, heading_deg: Number(turn.value) })))),
-      button("It is a piece", () => this.desk.fix({ do: "confirm", id })),
+      ...this.#turn(id, piece.heading_deg),
+      ...(piece.doubt?.probability === undefined ? [] : [button("It is a piece", () => this.#confirm(id))]),
       button("Remove", () => this.#remove(id)),
     ];
-    return [title(`${id} · ${piece.base}`), row(...parts), hint("Drag it, or nudge it by arrow keys and press M: it is measured again from there.")];
+    return [title(`${id} · ${piece.base}${doubted(piece)}`), row(...parts), hint("Drag it, or nudge it by arrow keys and press M: it is measured again from there.")];
+  }
+
+  // Only a base that is not round shows which way it points.
+  #turn(id, heading) {
+    if (heading === undefined) return [];
+    const turn = number(heading, { min: "-360", max: "360", required: true });
+    const turned = () => turn.reportValidity() && this.desk.fix({ do: "turn", id, heading_deg: Number(turn.value) });
+    return [labelled("Ahead, degrees", row(turn, button("Turn", turned)))];
   }
 
   #ofPlace() {

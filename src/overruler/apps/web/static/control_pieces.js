@@ -105,9 +105,10 @@ export class Pieces {
   #key(event, id) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { desk } = this;
-    if (event.key === "Enter" || event.key === " ") desk.picked(id);
-    else if (event.key === "b") desk.act("bands", { piece: id });
-    else if (event.key === "a") desk.act("arcs", { piece: id });
+    const key = event.key.toLowerCase(); // with Caps Lock too
+    if (key === "enter" || key === " ") desk.picked(id);
+    else if (key === "b") desk.act("bands", { piece: id });
+    else if (key === "a") desk.act("arcs", { piece: id });
     else if (!(desk.mode === "correct" && desk.modes.correct.key(event, id))) return;
     event.preventDefault();
   }
@@ -116,7 +117,8 @@ export class Pieces {
     const [x, y] = piece.center_px;
     group.dataset.state = piece.state;
     group.setAttribute("aria-pressed", this.#isChosen(piece, state));
-    group.setAttribute("aria-label", [piece.label, piece.base, piece.player, piece.state].filter(Boolean).join(", "));
+    group.toggleAttribute("data-doubted", Boolean(piece.doubt));
+    group.setAttribute("aria-label", [piece.label, piece.base, piece.player, piece.state, piece.doubt && "may be none"].filter(Boolean).join(", "));
     const [circle, path] = group.children;
     path.setAttribute("d", piece.d);
     path.style.stroke = piece.state === "static" && group.ariaPressed !== "true" ? piece.colour ?? "" : "";
