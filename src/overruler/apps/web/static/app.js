@@ -103,6 +103,7 @@ async function received(file) {
     return void (find("start-said").textContent = `Measure the side of a marker's black square, and type it: ${side.min} to ${side.max} mm.`);
   }
   find("start-said").textContent = "";
+  unsent()?.close();
   const asked = wish();
   show("photo");
   titled({ game: asked.game, state: "sent" });
@@ -132,7 +133,18 @@ function refused(error) {
 
 function show(name) {
   for (const other of ["start", "photo"]) find(other).hidden = other !== name;
-  if (name === "start") earlier();
+  if (name !== "start") return;
+  find("unsent").hidden = !unsent();
+  earlier();
+}
+
+// The corners that are being shown in a photo which only this page has.
+const unsent = () => (table?.corners?.isOpen ? table.corners : null);
+
+// Going back from them loses nothing: the photo waits at the start.
+function travelled() {
+  if (!unsent()) location.reload();
+  else show(history.state?.corners ? "photo" : "start");
 }
 
 async function open() {
@@ -161,7 +173,14 @@ for (const dialog of document.querySelectorAll("dialog")) {
 addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => dropped(event, event.dataTransfer.files));
 addEventListener("paste", (event) => dropped(event, event.clipboardData.files));
-addEventListener("popstate", () => location.reload());
+addEventListener("popstate", travelled);
+addEventListener("beforeunload", (event) => unsent()?.moved && event.preventDefault()); // the browser asks whether to leave
+find("unsent").onclick = () => history.forward();
+document.querySelector(".bar a").onclick = () => {
+  if (!unsent()) return true;
+  history.back();
+  return false;
+};
 start();
 await open();
 document.documentElement.dataset.ready = "true";

@@ -1,6 +1,7 @@
 // No markers: the mat's four corners, dragged to where they are in the photo, and the mat's size.
 
 import { button, choice, element, hint, labelled, number, row, said, title } from "./forms.js";
+import { held } from "./kept.js";
 import { Loupe, handle } from "./loupe.js";
 import { make } from "./svg.js";
 
@@ -10,10 +11,17 @@ const NAMES = ["far left", "far right", "near right", "near left"];
 
 export class Corners {
   // `source` is the photo; `measure(points)` has it measured with `u,v=x,y;...`.
-  // `mat` is the size in mm of the table that was chosen, if one was.
-  constructor(stage, source, why, measure, mat) {
-    Object.assign(this, { stage, source, why, measure });
+  // `mat` is the size in mm of the table that was chosen, if one was. Under `key` the browser holds what was shown.
+  constructor(stage, source, why, measure, mat, key = "") {
+    Object.assign(this, { stage, source, why, measure, key, moved: false, isOpen: false });
     this.mat = mat || [SIZES[0][1] * FOOT, SIZES[0][2] * FOOT];
+    Object.assign(this, key && held(`corners.${key}`));
+  }
+
+  // Whoever goes back finds the corners again where they were.
+  #hold() {
+    this.moved = true;
+    if (this.key) held(`corners.${this.key}`, { places: this.places, mat: this.mat });
   }
 
   async open() {
@@ -21,6 +29,7 @@ export class Corners {
     this.loupe = new Loupe(this.stage, this.source);
     this.places ??= [[0.15, 0.2], [0.85, 0.2], [0.92, 0.85], [0.08, 0.85]].map(([x, y]) => [x * size[0], y * size[1]]);
     this.stage.drag = { begin: (at, event) => this.#begin(at, event), move: (at, event) => this.#move(at, event), end: () => this.#end() };
+    this.isOpen = true;
     this.#panel();
     this.stage.room.bottom = document.getElementById("sheet").offsetHeight;
     this.stage.fit();
@@ -28,6 +37,7 @@ export class Corners {
   }
 
   close() {
+    this.isOpen = false;
     this.stage.drag = null;
     this.stage.hand.replaceChildren();
     this.loupe.hide();
@@ -59,6 +69,7 @@ export class Corners {
 
   #end() {
     this.loupe.hide();
+    this.#hold();
   }
 
   #panel() {
@@ -68,8 +79,13 @@ export class Corners {
     usual.onchange = () => {
       const size = SIZES.find(([name]) => name === usual.value);
       if (size) [wide.value, high.value] = [size[1] * FOOT, size[2] * FOOT];
+      typed();
     };
-    for (const input of [wide, high]) input.oninput = () => (usual.value = "");
+    const typed = () => {
+      this.mat = [wide, high].map((input, i) => Number(input.value) || this.mat[i]);
+      this.#hold();
+    };
+    for (const input of [wide, high]) input.oninput = () => { usual.value = ""; typed(); };
     const complaint = said("");
     const go = button("Measure", () => this.#measure(Number(wide.value), Number(high.value), complaint), "main");
     const keys = this.#keys();
@@ -102,6 +118,7 @@ export class Corners {
     event.preventDefault();
     this.places[corner] = place;
     this.#draw();
+    this.#hold();
   }
 
   async #measure(wide, high, complaint) {

@@ -59,6 +59,7 @@ export class Table {
     this.local = await this.#preview(URL.createObjectURL(file));
     const taken = await api.send(file, wish, (share) => this.busy("Sending the photo", share));
     this.id = taken.id;
+    if (!this.local) await this.#preview(api.photo(this.id)); // the server has made a picture of it that can be shown
     history[wish.points ? "replaceState" : "pushState"](null, "", `/m/${this.id}`);
     await this.followed();
   }
@@ -66,11 +67,12 @@ export class Table {
   // A photo without markers: somebody shows the mat's corners in it before it is sent.
   async shown(file) {
     const local = URL.createObjectURL(file);
-    history.pushState(null, "", "/"); // who goes back is at the start again
-    await this.#preview(local);
+    if (!(await this.#preview(local))) return this.sent(file, { ...this.asked, markers: "known" }); // corners are shown on what comes back
+    history.pushState({ corners: true }, "", "/"); // who goes back is at the start again
     this.stage.root.classList.remove("busy");
     const measure = (points) => this.sent(file, (this.asked = { ...this.asked, points }));
-    await new Corners(this.stage, local, "", measure, this.mat).open();
+    this.corners = new Corners(this.stage, local, "", measure, this.mat);
+    await this.corners.open();
   }
 
   async opened(one) {
@@ -94,7 +96,7 @@ export class Table {
     if (known) return this.#otherBoard(ended);
     const again = (points) => this.again({ points });
     const why = (ended.by_markers && recognisedNone(ended.step)) || ended.step;
-    await new Corners(this.stage, api.photo(this.id, "full"), why, again, this.mat).open();
+    await new Corners(this.stage, api.photo(this.id, "full"), why, again, this.mat, this.id).open();
   }
 
   // The photo shows another board than the one that was chosen: one tap measures it by that one.
@@ -154,6 +156,7 @@ export class Table {
     photo.src = source;
     await photo.decode().catch(() => {});
     if (photo.naturalWidth) this.stage.show(source, [photo.naturalWidth, photo.naturalHeight]);
+    find("unseen").hidden = Boolean(photo.naturalWidth);
     this.stage.root.classList.add("busy");
     return photo.naturalWidth ? source : null; // what the browser cannot show, the server shows
   }
@@ -197,6 +200,7 @@ export class Table {
   // The photo itself, whole.
   show() {
     this.stage.sharp = null;
+    find("unseen").hidden = true;
     this.stage.show(this.local || api.photo(this.id, "", this.photos.number), this.found.size_px);
   }
 
