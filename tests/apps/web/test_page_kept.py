@@ -107,7 +107,12 @@ def test_who_closes_the_page_over_corners_is_asked_first(
     page: "Page", home: str, tmp_path: Path
 ) -> None:
     asked: list[str] = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+
+    def leave(dialog: Any) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", leave)
     send(page, home, CORNERS, tmp_path / "a.jpg")
     page.reload()  # nothing was done yet
     assert asked == []
@@ -136,11 +141,11 @@ def test_a_photo_that_the_browser_cannot_show_is_told_and_then_shown_by_the_serv
     page.select_option("#table", table)
     waiting: list[Any] = []
     page.route(SENT, lambda route: waiting.append(route))
-    page.set_input_files("#choose", photo)
+    with page.expect_request(SENT):
+        page.set_input_files("#choose", photo)
     page.wait_for_selector(f"#stage >> text={UNSEEN}")
     top, bottom = page.evaluate(LINE)
     assert boxes(page, ".bar")[0][3] <= top < bottom <= boxes(page, "#sheet")[0][1]
-    until(lambda: page.wait_for_timeout(20) or waiting)
     waiting[0].continue_()
     until(lambda: page.evaluate("document.getElementById('picture').naturalWidth"))
     page.wait_for_selector("#modes:not([hidden])")
