@@ -8,7 +8,7 @@ import pytest
 from tests.apps.web.test_page_waits import body, pieces, tap
 from tests.apps.web.test_page_walks import home as home
 from tests.apps.web.test_page_walks import page as page
-from tests.apps.web.test_page_walks import send
+from tests.apps.web.test_page_walks import rule, send
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
 
@@ -107,3 +107,27 @@ def test_the_focus_is_not_lost_with_the_button_that_was_pressed(table: "Page") -
     table.keyboard.press("Enter")
     table.wait_for_selector("#editing >> text=Correct a base")
     assert table.evaluate(FOCUSED) == "Correct a base"
+
+
+def test_the_base_that_is_corrected_is_the_one_that_is_marked(table: "Page") -> None:
+    """The pair of a ruling is not marked in its place."""
+    marked = (
+        "() => [...document.querySelectorAll('#drawing .base.on')].map((one) => one.dataset.id)"
+    )
+    table.click("#mode-rule")
+    rule(table)
+    table.wait_for_selector("#ruling .headline")
+    pair = table.evaluate(marked)
+    assert len(pair) == 2
+    table.click("#mode-correct")
+    assert table.evaluate(marked) == []
+    other = next(one for one in pieces(table) if one["id"] not in pair)
+    tap(table, other)
+    assert table.evaluate(marked) == [other["id"]]
+    moved = corrected(table, lambda: table.select_option("#editing select", "50 mm"))
+    assert moved[-1]["id"] == other["id"]
+    table.wait_for_selector("#progress", state="hidden")
+    assert table.evaluate(marked) == [other["id"]]
+    table.click("#mode-rule")
+    table.wait_for_selector("#ruling .headline")
+    assert sorted(table.evaluate(marked)) == sorted(pair)

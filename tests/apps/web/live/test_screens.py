@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 SIZES = [(1280, 800), (1920, 1080)]
+LINE_WIDTH = """() => Math.max(...[...document.querySelectorAll("#lines path[stroke-width]")].map((one) => {
+    const { strokeWidth, vectorEffect } = getComputedStyle(one);
+    return parseFloat(strokeWidth) * (vectorEffect === "non-scaling-stroke" ? 1 : one.getScreenCTM().a);
+}))"""
+"""Width of the thickest line on the screen."""
 COUNT_ANIMATIONS = "window.started = 0; addEventListener('animationstart', () => { started += 1; })"
 
 
@@ -245,15 +250,18 @@ def test_what_comes_on_air_eases_in_unless_somebody_wants_it_calm(
 
 
 @needs_browser
-def test_names_keep_their_size_while_the_gap_is_shown_large(named: str, browser: "Browser") -> None:
+def test_names_and_lines_keep_their_size_while_the_gap_is_shown_large(
+    named: str, browser: "Browser"
+) -> None:
     page = opened(browser, named, (1280, 720), reduced_motion="reduce")
     page.goto(f"{named}/overlay")
     page.wait_for_selector("#lines .upright text", state="attached")
-    before = np.diff(boxes(page, "#lines .upright")[:, 1::2])
+    before, width_px = np.diff(boxes(page, "#lines .upright")[:, 1::2]), page.evaluate(LINE_WIDTH)
     post(named, "do/close")
     page.wait_for_selector("#stage.large", state="attached")
     shown = boxes(page, "#lines .upright")
     assert np.diff(shown[:, 1::2]) == pytest.approx(before, rel=0.05)
+    assert page.evaluate(LINE_WIDTH) == pytest.approx(width_px, rel=0.05)
     assert overlaps(shown, boxes(page, "#ruling, #scoreboard, #caption")) == []
     post(named, "do/live")
     page.context.close()

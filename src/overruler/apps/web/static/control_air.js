@@ -1,5 +1,5 @@
 // What viewers see, beside the table: the picture on air with the server's drawings over it.
-import { Layers } from "/static/layers.js";
+import { Layers, thinned } from "/static/layers.js";
 
 const MEASURED = ["bands", "lines", "verdict"];
 const at = (id) => document.getElementById(id);
@@ -17,9 +17,11 @@ export class Air {
     const [width, height] = state.size_px, large = state.frozen?.large && onAir;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.close.setAttribute("viewBox", (large ? state.frozen.box_px : [0, 0, width, height]).join(" "));
-    this.close.style.setProperty("--shrink", large ? state.frozen.box_px[2] / width : 1);
+    const share = large ? state.frozen.box_px[2] / width : 1;
+    this.close.style.setProperty("--shrink", share);
     this.close.setAttribute("class", large ? "large" : "");
     for (const name of MEASURED) this.layers.draw(name, (onAir && state.layers[name]) || "");
+    thinned(this.close, share);
     this.layers.draw("show", (linked && state.layers.show) || "");
     this.#still(onAir ? state.frozen : null, width, height);
     const drawn = ["bands", "arcs", "grounds", "shadows"].some((kind) => state[kind].length);

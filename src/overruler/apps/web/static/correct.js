@@ -62,6 +62,7 @@ export class Correct {
   // A piece to correct, or an empty place to put one.
   #choose(piece, place = null) {
     Object.assign(this, { piece, place });
+    for (const base of this.stage.bases.children) base.classList.toggle("on", this.has(base.dataset.id));
     if (piece) this.stage.near(piece);
     this.#draw();
     this.#panel();

@@ -23,6 +23,18 @@ function parsed(text) {
   return group;
 }
 
+// Lines keep their width on the screen where no more than a share of the picture is shown, enlarged.
+export function thinned(drawing, share) {
+  for (const line of drawing.querySelectorAll("path[stroke-width]")) {
+    if (line.closest(".upright")) continue; // it keeps its size as a whole
+    for (const name of ["stroke-width", "stroke-dasharray"]) {
+      const lengths = line.getAttribute(name)?.match(/[\d.]+/g) ?? [];
+      if (share === 1) line.style.removeProperty(name);
+      else if (lengths.length) line.style.setProperty(name, lengths.map((length) => `${length * share}px`).join(" "));
+    }
+  }
+}
+
 export class Layers {
   constructor(at) {
     Object.assign(this, { at, last: {} });

@@ -1,6 +1,6 @@
 // The page that lies on the camera's picture. It draws what it is sent and knows nothing else.
 import { listen } from "/static/air.js";
-import { Layers } from "/static/layers.js";
+import { Layers, thinned } from "/static/layers.js";
 
 const MEASURED = ["bands", "lines", "verdict"];
 const asked = new URLSearchParams(location.search);
@@ -37,6 +37,7 @@ listen((state, onAir, linked) => {
   replay(onAir ? state.frozen : null);
   at("stage").classList.toggle("large", Boolean(box));
   at("stage").style.setProperty("--shrink", box ? box[2] / width : 1);
+  thinned(at("stage"), box ? box[2] / width : 1);
   at("stage").setAttribute("viewBox", (box || [0, 0, width, height]).join(" "));
   for (const id of ["words", "told"]) at(id).setAttribute("viewBox", `0 0 ${width} ${height}`);
   for (const id of ["stage", "words"]) at(id).toggleAttribute("hidden", !onAir);
