@@ -87,6 +87,17 @@ def test_a_photo_that_was_not_sent_waits_with_its_corners(
     page.wait_for_selector("#modes:not([hidden])")
 
 
+def test_a_phone_that_is_turned_over_corners_shows_the_photo_as_wide_as_the_screen(
+    page: "Page", home: str, tmp_path: Path
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    send(page, home, CORNERS, tmp_path / "a.jpg")
+    page.wait_for_selector("text=Show the mat's corners")
+    page.set_viewport_size({"width": 390, "height": 844})
+    until(lambda: boxes(page, "#picture")[0][2] - boxes(page, "#picture")[0][0] > 370)
+    assert boxes(page, "#picture")[0][3] <= boxes(page, "#sheet")[0][1] + 1
+
+
 def test_another_photo_takes_the_place_of_one_that_waits(
     page: "Page", home: str, tmp_path: Path
 ) -> None:

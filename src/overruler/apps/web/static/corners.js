@@ -31,7 +31,7 @@ export class Corners {
     this.stage.drag = { begin: (at, event) => this.#begin(at, event), move: (at, event) => this.#move(at, event), end: () => this.#end() };
     this.isOpen = true;
     this.#panel();
-    this.stage.room.bottom = document.getElementById("sheet").offsetHeight;
+    this.stage.room.bottom = () => document.getElementById("sheet").offsetHeight; // another one once a phone is turned
     this.stage.fit();
     this.#draw();
   }

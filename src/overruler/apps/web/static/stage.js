@@ -69,7 +69,7 @@ export class Stage {
   // What the sheet covers of the photo: as much as it may ever cover, so that nothing jumps under a finger.
   get covered() {
     if (BESIDE.matches) return 0;
-    return this.room.bottom ?? SHEET_SHARE * this.box.height;
+    return this.room.bottom?.() ?? SHEET_SHARE * this.box.height;
   }
 
   // What of it no button and no sheet covers.
