@@ -67,7 +67,8 @@ def test_the_words_say_how_sure_and_what_would_help(
     said = texts(draw_map(calibration, doubt))
     shown = doubt.sigma_mm[doubt.visible > 0]
     low, high = 1.96 * shown.min(), 1.96 * shown.max()
-    assert f"a distance of 300 mm: ± {low:.2f} to ± {high:.2f} mm (95 %)" in said
+    assert f"two exact points 300 mm apart: ± {low:.2f} to ± {high:.2f} mm (95 %)" in said
+    assert "each base adds its own doubt" in said  # a ruling beside it tells several times as much
     assert "add a marker at the right edge: ± 0.61 → 0.24 mm" in said
 
 

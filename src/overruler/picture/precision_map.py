@@ -58,6 +58,8 @@ LINE_STEP = 1.5
 """Distance between two lines of words, in font sizes."""
 LABEL_SIZE = 9.5
 """Font size of figures, in units of the view."""
+BASES_SENTENCE = "each base adds its own doubt"
+"""What the map does not show, on its plate: a player compares it with the doubt of a ruling."""
 MAX_ADVICE_LINES = 4
 """Lines of advice that there is room for."""
 
@@ -190,7 +192,7 @@ def headline_text(doubt: PrecisionMap) -> str:
         return "the photo shows nothing of the board"
     low, high = (_interval_text(float(mm), doubt.unit) for mm in (shown.min(), shown.max()))
     length = format_number(doubt.length_mm, doubt.unit, 0)
-    return f"a distance of {length} {doubt.unit}: ± {low} to ± {high} {doubt.unit} (95 %)"
+    return f"two exact points {length} {doubt.unit} apart: ± {low} to ± {high} {doubt.unit} (95 %)"
 
 
 def advice_sentence(advice: Advice, unit: str = MILLIMETRES) -> str:
@@ -206,7 +208,9 @@ def _interval_text(sigma_mm: float, unit: str) -> str:
 
 def _text_lines(doubt: PrecisionMap) -> list[str]:
     shown = doubt.advice[:MAX_ADVICE_LINES]
-    return [headline_text(doubt), *(advice_sentence(each, doubt.unit) for each in shown)]
+    advice = [advice_sentence(each, doubt.unit) for each in shown]
+    bases = [BASES_SENTENCE] if np.any(doubt.visible > 0) else []
+    return [headline_text(doubt), *bases, *advice]
 
 
 def _draw_text(view: View, doubt: PrecisionMap, room: LabelLayout) -> str:

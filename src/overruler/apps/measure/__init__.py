@@ -67,7 +67,9 @@ def _add_output_arguments(output: "argparse._ArgumentGroup") -> None:
         "write the annotated photo (.jpg, .png or .svg), or a film of the ruling (.gif or .webm)"
     )
     option("--picture", type=Path, metavar="OUT.png", help=picture)
-    doubt = "draw how sure distances are over the board (.jpg, .png or .svg)"
+    doubt = (
+        "draw how sure places are over the board, without the bases' own doubt (.jpg, .png or .svg)"
+    )
     option("--doubt", type=Path, metavar="OUT.png", help=doubt)
     add_geojson_argument(output)
     option("--csv", type=Path, metavar="OUT.csv", help="write the pieces as a table, in mm")
