@@ -366,7 +366,21 @@ def test_a_quick_check_says_what_it_left_out(
 ) -> None:
     status, out, _ = settled(WHOLE, tmp_path, capsys, "--quick")
     assert status == 0
-    assert "not measured anew" in out.splitlines()[-1]
+    last = "agreed: what was checked matches; the photo was not measured anew (--quick)"
+    assert out.splitlines()[-1] == last
+    told = json.loads(settled(WHOLE, tmp_path, capsys, "--quick", "--json")[1])
+    assert (told["settled"], told["outcome"], told["measured_anew"]) == (False, "agreed", False)
+    told = json.loads(settled(WHOLE, tmp_path, capsys, "--json")[1])
+    assert (told["settled"], told["outcome"], told["measured_anew"]) == (True, "agreed", True)
+
+
+def test_other_names_are_no_other_count(
+    measured: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count = len(scene().pieces)
+    measured["text"] = measured["text"].replace('"p03"', '"p30"')
+    _, out, _ = settled(WHOLE, tmp_path, capsys)
+    assert f"bases: {count} in place of {count}, by other names" in out
 
 
 def test_a_bundle_of_a_newer_program_is_no_fraud(

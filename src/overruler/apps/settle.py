@@ -11,7 +11,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from overruler.errors import BadInput, OverrulerError, printable
 from overruler.reading import Node, parse_json
 from overruler.reading.files import check_is_file, read_bytes
 from overruler.scene import Scene
+from overruler.sources.standard_input import STANDARD_INPUT
 
 AGREED = "agreed"
 """Outcome where everything that was checked matches."""
@@ -32,9 +33,6 @@ EXIT_STATUSES = {AGREED: 0, DIFFERS: 1, CANNOT_TELL: 2}
 """Exit status of each outcome; what is no bundle ends with that of `CANNOT_TELL`, too."""
 LABELS = {True: "ok     ", False: "DIFFERS", None: "UNKNOWN"}
 """How the line of a check begins."""
-
-STANDARD_INPUT = "-"
-"""Name of the bundle that comes through standard input."""
 
 ProgressCallback = Callable[[str], None]
 Members = Mapping[str, bytes]
@@ -71,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         results = list(check_bundle(data, members, progress, anew=not args.quick))
     outcome = outcome_of(results)
     if args.json:
-        _print_json(data, members, results, outcome)
+        _print_json(data, members, results, args.quick)
     else:
         _print_results(data, results, outcome, args.quick)
     return EXIT_STATUSES[outcome]
@@ -157,10 +155,10 @@ def check_file_hashes(members: Members) -> Iterator[CheckResult]:
 def check_answer(members: Members) -> CheckResult:
     """Ask the bundle's question about the bundle's scene, by the rules of this program."""
     answer, sentence = _asked_again(members)
+    again = "the question asked again gives"
     if answer.encode() == members[bundles.ANSWER_FILE]:
-        same = "the question asked again gives the same answer, byte for byte"
-        return CheckResult(True, f"{same}: {sentence}")
-    other = f"the question asked again gives another answer: {sentence}"
+        return CheckResult(True, f"{again} the same answer, byte for byte: {sentence}")
+    other = f"{again} another answer: {sentence}"
     return CheckResult(False, f"{other}; {bundles.describe_version_changes(members)}")
 
 
@@ -252,12 +250,13 @@ def read_measure_options(
 
 
 def _describe_difference(before: Scene, after: Scene) -> str:
-    if [piece.id for piece in before.pieces] != [piece.id for piece in after.pieces]:
-        return f"bases: {len(after.pieces)} in place of {len(before.pieces)}"
+    was, found = ([piece.id for piece in scene.pieces] for scene in (before, after))
+    if was != found:
+        other = ", by other names" if len(was) == len(found) else ""
+        return f"bases: {len(found)} in place of {len(was)}{other}"
     pairs = zip(before.pieces, after.pieces, strict=True)
     shifts_mm = [abs(complex(a.x_mm - b.x_mm, a.y_mm - b.y_mm)) for a, b in pairs]
-    largest_mm = max(shifts_mm, default=0.0)
-    if not largest_mm:
+    if not (largest_mm := max(shifts_mm, default=0.0)):
         return "the same bases in the same places, with another doubt or other particulars"
     return f"the same bases, at most {largest_mm:.2g} mm from where they were"
 
@@ -280,7 +279,7 @@ def _print_results(data: bytes, results: list[CheckResult], outcome: str, quick:
     print(f"\nfingerprint {bundles.fingerprint(data)}")
     counts = Counter(result.matches for result in results)
     words = {
-        AGREED: "settled: everything matches",
+        AGREED: "what was checked matches" if quick else "settled: everything matches",
         DIFFERS: f"not settled: {counts[False]} of {len(results)} do not match",
         CANNOT_TELL: f"not settled: {counts[None]} of {len(results)} could not be checked",
     }
@@ -288,10 +287,11 @@ def _print_results(data: bytes, results: list[CheckResult], outcome: str, quick:
     print(f"{outcome}: {words[outcome]}{unseen}")
 
 
-def _print_json(data: bytes, members: Members, results: list[CheckResult], outcome: str) -> None:
-    findings = [{"matches": result.matches, "text": result.text} for result in results]
-    document: dict[str, Any] = {"settled": outcome == AGREED, "outcome": outcome}
-    document |= {"fingerprint": bundles.fingerprint(data), "findings": findings}
+def _print_json(data: bytes, members: Members, results: list[CheckResult], quick: bool) -> None:
+    outcome = outcome_of(results)
+    settled = outcome == AGREED and not quick  # the scene may be another photo's
+    document: dict[str, Any] = {"settled": settled, "outcome": outcome, "measured_anew": not quick}
+    document |= {"fingerprint": bundles.fingerprint(data), "findings": list(map(asdict, results))}
     try:
         text = members[bundles.ANSWER_FILE].decode()
         document["answer"] = parse_json(text, bundles.ANSWER_FILE)
