@@ -112,6 +112,7 @@ def test_too_few_good_photos_say_why_and_write_nothing(
         (["board", "a.png"], "--marker-mm SIZE"),
         (["board", "a.png", "--marker-mm", "-3"], "greater than 0"),
         (["board", "a.png", "--marker-mm", "60", "--board-mm", "9"], "WIDTHxHEIGHT"),
+        (["board", "a.png", "--marker-mm", "60", "--board-mm", "6x3"], "1828.8x914.4 mm"),
         (["board", "nowhere.png", "--marker-mm", "60"], "no such file"),
         (["board"], "PHOTO"),
         ([], "lens | board"),

@@ -294,6 +294,8 @@ def test_the_command_writes_a_sheet_and_its_board(
         (["--count", "51"], "0 to 49"),
         (["--board-mm", "900"], "--board-mm"),
         (["--board-mm", "200x200"], "no room"),
+        (["--board-mm", "6x3"], "6 x 3 ft are 1828.8x914.4 mm"),
+        (["--board-mm", "1.8288x0.9144"], "100 mm to 100 m"),
         (["--charuco", "--count", "4"], "--count does not go with --charuco"),
         (["--charuco", "--board-mm", "900x600"], "--board-mm does not go with --charuco"),
         (["--charuco", "--out", "sheet.png"], ".pdf"),

@@ -22,6 +22,8 @@ MIN_MARKER_MM = 10.0
 """Smallest marker that can be ordered."""
 MAX_MARKER_MM = 1000.0
 """Largest marker that can be ordered."""
+MIN_BOARD_MM = 100.0
+"""No side of a board is smaller: who types 6x3 means feet."""
 MAX_BOARD_MM = 1e5
 """A board is smaller than this along either side."""
 CARD_OPTIONS = ("count", "size_mm", "dictionary")
@@ -230,9 +232,10 @@ def parse_board_size(text: str) -> tuple[float, float]:
         raise BadInput(
             f"--board-mm: expected WIDTHxHEIGHT in mm, 1828.8x914.4 say, found {text!r}"
         ) from None
-    if not (0 < width < MAX_BOARD_MM and 0 < height < MAX_BOARD_MM):
+    if not (MIN_BOARD_MM <= width < MAX_BOARD_MM and MIN_BOARD_MM <= height < MAX_BOARD_MM):
         raise BadInput(
-            f"--board-mm: a board measures more than 0 and less than 100 m, found {text!r}"
+            "--board-mm: a board's sides measure 100 mm to 100 m, "
+            f"found {text!r}: 6 x 3 ft are 1828.8x914.4 mm"
         )
     return width, height
 
