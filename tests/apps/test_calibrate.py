@@ -286,7 +286,7 @@ def test_a_message_is_one_line_where_nobody_looks_on(
     assert any(line.startswith("places on a table") and "at worst" in line for line in lines)
     photo, board = str(folder / "table0.png"), str(tmp_path / "table.toml")
     assert main(["calibrate", "board", photo, "--marker-mm", "60", "--out", board]) == 0
-    assert "with overruler markers confirm\n" in capsys.readouterr().out
+    assert "and calibrate again with it (--board)\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

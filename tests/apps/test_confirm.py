@@ -93,6 +93,19 @@ def test_a_sheet_that_is_printed_again_keeps_calibrated_places(
     assert path.read_text(encoding="utf-8") == text
 
 
+def test_calibrated_places_are_not_confirmed_afterwards(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their scale came from the markers' size; only the squares would follow the print."""
+    path = tmp_path / "table.toml"
+    measured = f"scale_share = 0.001\ncovariance = {np.zeros((24, 24)).tolist()}"
+    text = board_file(CardSet(), 914.4, 914.4).replace("[markers]\n", f"[markers]\n{measured}\n")
+    path.write_text(text, encoding="utf-8")
+    assert confirmed(path) == 2
+    assert "calibrate again" in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") == text
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [

@@ -19,6 +19,7 @@ FLUSH_TOLERANCE_MM = 0.05
 def confirm(args: argparse.Namespace) -> int:
     """Write the table `[markers.print]` into a board file, or replace it; the rest stays."""
     path: Path = args.board
+    _refuse_calibrated_places(path)
     flush = _cards_lie_flush(path)
     printed = PrintMeasurement(args.printed, args.across, args.along, args.doubt, flush)
     _check_print(printed)
@@ -37,6 +38,16 @@ def confirm(args: argparse.Namespace) -> int:
     else:
         print("The markers are taken to lie so that their middles lie where they should.")
     return 0
+
+
+def _refuse_calibrated_places(path: Path) -> None:
+    """Fail where photos gave the places: their scale is the print's, and would stay as it was."""
+    if Board.load(path, as_meant=True).scale_share is not None:
+        raise BadInput(
+            f"{path}: its places were calibrated by the markers' size, which this would not correct: "
+            "confirm a board file without places, and calibrate again with it "
+            "(overruler calibrate board PHOTO --board FILE)"
+        )
 
 
 def _check_print(printed: PrintMeasurement) -> None:

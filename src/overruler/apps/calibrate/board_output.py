@@ -53,8 +53,9 @@ def _board_lines(fit: MarkerMapFit) -> Iterator[str]:
     if fit.scale_share >= UNMEASURED_SCALE_SHARE:
         percent = 100 * SIGMAS_95 * fit.scale_share
         yield (
-            f"the scale is that of the print, ± {percent:.2g} %: measure a printed bar "
-            "with a steel rule and say so with overruler markers confirm"
+            f"the scale is that of the print, ± {percent:.2g} %: measure a printed bar with a steel "
+            "rule, say so in a board file without places (overruler markers confirm), "
+            "and calibrate again with it (--board)"
         )
 
 
