@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 from collections.abc import Callable
 from math import nan
 from pathlib import Path
@@ -15,6 +16,7 @@ from overruler.board import Board
 from overruler.errors import BadInput
 from overruler.fixes import load_fixes
 from overruler.frame import Frame, Shot
+from overruler.lens import Lens
 from overruler.presets import program_presets
 from overruler.referee import Referee
 from overruler.rules import ask, matrix
@@ -168,3 +170,21 @@ def test_what_is_no_scene_is_named(tmp_path: Path) -> None:
                 do(wrong)
     with pytest.raises(BadInput, match="No such file"):
         load_fixes(str(tmp_path / "fix.json"))
+
+
+@pytest.mark.parametrize("load", [Scene.load, Board.load, Lens.load, load_fixes])
+def test_what_names_no_file_to_read_is_named(load: Callable[[Any], Any]) -> None:
+    where = re.escape(load.__qualname__)
+    for wrong, found in ((None, "NoneType"), (3, "int"), (b"table", "bytes")):
+        with pytest.raises(BadInput, match=f"{where}: expected the path of a file, found {found}"):
+            load(wrong)
+    with pytest.raises(BadInput, match=f"{where}: is empty: name a file"):
+        load(" ")
+
+
+def test_what_names_no_file_to_write_is_named() -> None:
+    wrong: Any
+    for wrong in (None, 3, b"table"):
+        for save in (scene().save, Board("a", 60, width_mm=900, height_mm=900).save):
+            with pytest.raises(BadInput, match="writing a file: expected the path of a file"):
+                save(wrong)

@@ -13,7 +13,7 @@ from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.marker_card import PrintMeasurement, read_raised
 from overruler.reading import MAX_LENGTH_MM, Node, read_coordinate, read_length
-from overruler.reading.fields import check_fields
+from overruler.reading.fields import check_fields, file_path
 from overruler.writing import write_atomically
 
 SCHEMA = "overruler/board/1"
@@ -117,7 +117,8 @@ class Board:
         The markers have their printed size and height, or all is nominal if `as_meant`.
         Raises `BadInput` with the path of the value that is wrong.
         """
-        node = Node.of_toml(Path(path))
+        path = file_path(path, "Board.load")
+        node = Node.of_toml(path)
         node["schema"].choice((SCHEMA,))
         node.reject_misspelt_keys(("schema", "name", "width_mm", "height_mm", "markers"))
         markers = node["markers"]
@@ -132,7 +133,7 @@ class Board:
             _check_places(corners, size, (width_mm, height_mm), markers["corners_mm"])
         read_covariance = partial(_read_covariance, count=len(corners or ()))
         board = cls(
-            name=node.get("name", Node.text, Path(path).stem),
+            name=node.get("name", Node.text, path.stem),
             marker_mm=size,
             dictionary=markers.get("dictionary", read_dictionary, AUTO_DICTIONARY),
             width_mm=width_mm,

@@ -16,6 +16,7 @@ from overruler.errors import BadInput
 from overruler.geometry.shapes import Point
 from overruler.pieces import KINDS, read_point
 from overruler.reading import Node, read_coordinate, read_length
+from overruler.reading.fields import file_path
 
 SCHEMA = "overruler/fix/1"
 CLICK_SIGMA_PX = 2.0
@@ -160,7 +161,7 @@ def read_fixes(node: Node) -> tuple[Fix, ...]:
 
 def load_fixes(path: str | Path) -> tuple[Fix, ...]:
     """Read the corrections in a file: JSON where its name ends in .json, else TOML."""
-    path = Path(path)
+    path = file_path(path, "load_fixes")
     if path.suffix.lower() == ".json":
         return read_fixes(Node.of_json_file(path))
     return read_fixes(Node.of_toml(path, or_json=True))

@@ -9,6 +9,7 @@ import numpy as np
 from overruler.errors import BadInput
 from overruler.geometry.pose import Array
 from overruler.reading import Node
+from overruler.reading.fields import file_path
 from overruler.writing import write_atomically
 
 SCHEMA = "overruler/lens/1"
@@ -60,7 +61,7 @@ class Lens:
     @classmethod
     def load(cls, path: str | Path) -> "Lens":
         """Read a lens file (TOML); `BadInput` names what is wrong in it."""
-        node = Node.of_toml(Path(path))
+        node = Node.of_toml(file_path(path, "Lens.load"))
         node["schema"].choice((SCHEMA,))
         node.reject_misspelt_keys(("schema", "size_px", "matrix", "distortion", "covariance"))
         size_px = _read_size(node["size_px"])

@@ -19,7 +19,7 @@ from overruler.geometry.covariance import (
 from overruler.geometry.shapes import Polygon, Shape
 from overruler.pieces import Grid, Piece, Table
 from overruler.reading import Node, merge_keys, unknown_keys
-from overruler.reading.fields import check_kind, tuple_of
+from overruler.reading.fields import check_kind, file_path, tuple_of
 from overruler.terrain import Terrain
 from overruler.writing import write_atomically
 
@@ -82,7 +82,7 @@ class Scene:
     @classmethod
     def load(cls, path: str | Path) -> "Scene":
         """Read a scene file; `BadInput` names the JSON path of what is wrong."""
-        return cls.from_json(Node.of_json_file(Path(path)))
+        return cls.from_json(Node.of_json_file(file_path(path, "Scene.load")))
 
     @classmethod
     def from_json(cls, value: Node | Mapping[str, Any]) -> "Scene":

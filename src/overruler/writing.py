@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from overruler.errors import BadInput
+from overruler.reading.fields import file_path
 
 MAX_PREFIX_CHARS = 40
 """Characters of a file's name that its temporary file's name begins with; names have at most 255 bytes."""
@@ -74,12 +75,13 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
 
     What is no file (a pipe, a device) gets the temporary file's bytes instead.
     """
+    path = file_path(path, "writing a file")
     try:
-        if _is_stream(Path(path)):
-            with _copied_to_stream(Path(path)) as temporary:
+        if _is_stream(path):
+            with _copied_to_stream(path) as temporary:
                 yield temporary
             return
-        with _replacing_file(Path(path)) as temporary:
+        with _replacing_file(path) as temporary:
             yield temporary
     except OSError as error:
         raise WriteFailed(path, str(error.strerror or error)) from None

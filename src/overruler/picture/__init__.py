@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from overruler.errors import BadInput
 from overruler.picture.films import FILM_ENDINGS
+from overruler.reading.fields import file_path
 from overruler.writing import endings_rule, write_atomically
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def annotated_bytes(report: "Report", ending: str) -> bytes:
 
 def save(report: "Report", path: str | Path) -> None:
     """Write the annotated photo, whole or not at all; raises `BadInput` for other endings."""
-    ending = Path(path).suffix.lower()
+    path = file_path(path, "picture.save")
+    ending = path.suffix.lower()
     if ending not in ALL_ENDINGS:
         raise BadInput(f"{path}: {endings_rule(ALL_ENDINGS)}")
     write_atomically(path, annotated_bytes(report, ending))

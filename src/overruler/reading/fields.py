@@ -1,7 +1,8 @@
 """Checks of values that a program gives to a class, by the readers that check those of a file."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
 
 from overruler.errors import BadInput
 from overruler.reading import Node
@@ -38,8 +39,24 @@ def tuple_of(values: Iterable[T], kind: type[T], what: str, path: str) -> tuple[
     return given
 
 
-def wrong_kind(value: object, expected: str, what: str, path: str) -> Any:
+def file_path(given: object, what: str, path: str = "") -> Path:
+    """The path of a file that a program names; raise `BadInput` for what names none."""
+    if not isinstance(given, str | Path):
+        _fail_expected(given, "the path of a file", what, path)
+    if not str(given).strip():
+        raise BadInput(f"{_place(what, path)}: is empty: name a file")
+    return Path(given)
+
+
+def wrong_kind(value: object, expected: str, what: str, path: str) -> NoReturn:
     """Raise `BadInput` about a value of a wrong class."""
     article = "an" if expected[0] in "AEIOUaeiou" else "a"
-    place = ": ".join(part for part in (what, path) if part)
-    raise BadInput(f"{place}: expected {article} {expected}, found {type(value).__name__}")
+    _fail_expected(value, f"{article} {expected}", what, path)
+
+
+def _fail_expected(value: object, expected: str, what: str, path: str) -> NoReturn:
+    raise BadInput(f"{_place(what, path)}: expected {expected}, found {type(value).__name__}")
+
+
+def _place(what: str, path: str) -> str:
+    return ": ".join(part for part in (what, path) if part)

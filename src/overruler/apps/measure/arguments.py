@@ -11,7 +11,7 @@ from typing import Any
 from overruler.bases import Base
 from overruler.errors import BadInput
 from overruler.reading import Node
-from overruler.reading.fields import wrong_kind
+from overruler.reading.fields import file_path, wrong_kind
 
 
 def several(name: str, given: Any, one: type | tuple[type, ...]) -> list[Any]:
@@ -23,20 +23,9 @@ def several(name: str, given: Any, one: type | tuple[type, ...]) -> list[Any]:
     return list(given)
 
 
-def file_path(name: str, given: Any) -> Path:
-    """The path of a file."""
-    if not isinstance(given, str | Path):
-        raise BadInput(
-            f"measure: {name}: expected the path of a file, found {type(given).__name__}"
-        )
-    if not str(given).strip():
-        raise BadInput(f"measure: {name}: is empty: name a file")
-    return Path(given)
-
-
 def path_or_none(name: str, given: Any) -> Path | None:
     """The path of a file; None where there is none."""
-    return None if given is None else file_path(name, given)
+    return None if given is None else file_path(given, "measure", name)
 
 
 def text_or_none(name: str, given: Any) -> str | None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from overruler.apps.measure.arguments import (
     base_text,
-    file_path,
     path_or_none,
     point_texts,
     question_texts,
@@ -26,6 +25,7 @@ from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.errors import BadInput, MissingExtra
 from overruler.geometry.covariance import REACH_SIGMAS
 from overruler.reading import Node
+from overruler.reading.fields import file_path
 from overruler.units import SIGMAS_95, format_count
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def measure(
     photos = several("photo", photo, (str, Path))
     if not photos:
         raise BadInput("no photo is given")
-    first, *more = (file_path("photo", each) for each in photos)
+    first, *more = (file_path(each, "measure", "photo") for each in photos)
     request = MeasureRequest(
         photo=first,
         more=tuple(more),
