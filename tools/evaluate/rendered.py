@@ -37,7 +37,6 @@ from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.vision.camera.bundle_adjustment import BOW_SIGMA_SHARE
 from overruler.vision.camera.marker_layout import MARKER_HEIGHT_SIGMA_MM
-from overruler.vision.camera.problems import tilt_deg
 from overruler.vision.camera.variance_components import UNIT_SCALES
 from overruler.vision.markers.detect import find_markers
 from overruler.vision.markers.edge_noise import PLACE_SIGMA_MM
@@ -94,7 +93,7 @@ def _view(truth: Truth, errors: Array, size_px: tuple[int, int]) -> MarkerView:
         n: float(truth.lifted(at)[0, 2] + MARKER_HEIGHT_SIGMA_MM * errors[n, 2])
         for n, at in truth.corners.items()
     }
-    return MarkerView(truth.camera, tilt_deg(truth.camera), laid, size_px, lifted)
+    return MarkerView(truth.camera, truth.camera.tilt_deg, laid, size_px, lifted)
 
 
 def counted(size: str, truth: Truth, frame: Frame, random: Generator) -> Iterator[Counted]:
@@ -113,7 +112,7 @@ def _one(case: Case, truth: Truth, frame: Frame, seen: list[Marker], random: Gen
     frame = replace(frame, focal_px=told.focal_px, focal_share=told.focal_share)
     table = replace(truth, corners={marker.id: truth.corners[marker.id] for marker in seen})
     one = measured(case, table, frame, seen, random)
-    return Counted(case, tilt_deg(truth.camera), one.errors, one.sigma, one.bound)
+    return Counted(case, truth.camera.tilt_deg, one.errors, one.sigma, one.bound)
 
 
 def row(name: str, some: list[Counted]) -> list[str]:

@@ -36,6 +36,12 @@ class Camera:
         pose = self.T_camera_board
         return np.asarray(-pose.rotation.T @ pose.translation_mm)
 
+    @property
+    def tilt_deg(self) -> float:
+        """The angle between the camera's axis and straight down onto the board."""
+        cosine = np.clip(-self.T_camera_board.rotation[2, 2], -1, 1)
+        return float(np.degrees(np.arccos(cosine)))
+
     def moved(self, step: ArrayLike) -> "Camera":
         """Return the camera with `step` (15,) added, in the order of `CAMERA_PARAMETERS`."""
         step = np.asarray(step, float)

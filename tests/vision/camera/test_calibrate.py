@@ -9,7 +9,6 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.lens import Lens
 from overruler.vision.camera.calibrate import calibrate
-from overruler.vision.camera.problems import tilt_deg
 from tests.vision.sight import (
     ANYWHERE,
     BOARD,
@@ -143,7 +142,7 @@ def test_the_view_is_flagged_where_it_makes_measures_worse(
     camera = camera_over(tilt, height_mm=1500 if tilt > 50 else 1100)
     see(camera, corners_of(BOARD))
     found = calibrate(blank(), BOARD)
-    assert tilt_deg(found.camera) == pytest.approx(tilt, abs=2)
+    assert found.camera.tilt_deg == pytest.approx(tilt, abs=2)
     assert flags(found) - {"markers_close_together"} == ({flag} if flag else set())
 
 

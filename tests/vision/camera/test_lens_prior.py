@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from overruler.frame import Frame
-from overruler.vision.camera.lens_prior import lens_prior
+from overruler.lens import Lens
+from overruler.vision.camera.lens_prior import cropped_prior, lens_prior, stretched_priors
+from overruler.vision.camera.shared_lens import fuse_lens_information
 
 
 def frame(
@@ -74,3 +76,15 @@ def test_nobody_knows_where_the_axis_of_a_cut_picture_is_nor_how_wide_it_was(
         )
     whole = lens_prior(frame(1500.0, 0.03, size), None)
     assert np.sqrt(np.diag(whole.covariance)[2:4]).max() < 0.01 * max(size)
+
+
+def test_a_prior_knows_that_a_lens_file_says_it() -> None:
+    """However the picture was cut or stretched, and whatever other photos add."""
+    matrix = np.array([[700.0, 0, 399.5], [0, 700, 299.5], [0, 0, 1]])
+    small = frame(size=(800, 600))
+    lens = Lens((800, 600), matrix, np.zeros(5), 1e-6 * np.eye(9))
+    for given, is_from_file in ((lens, True), (None, False)):
+        prior = lens_prior(small, given)
+        priors = [prior, cropped_prior(prior, (800, 600)), *stretched_priors(prior, (800, 600))]
+        priors.append(fuse_lens_information(prior, []))
+        assert {one.is_from_file for one in priors} == {is_from_file}

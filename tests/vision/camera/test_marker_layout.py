@@ -188,13 +188,12 @@ def test_three_markers_laid_about_there_find_the_right_one_of_a_plane_s_two_pose
     board = replace(known_board(places), covariance=np.diag(np.tile([9.0, 9.0, 16e-6], 3)))
     wrong = alternative_cameras(camera, np.array([450.0, 350.0, 0.0]))[3].T_camera_board
     monkeypatch.setattr(initial_pose, "pose_from_points", lambda *told: wrong)
-    found = calibrate_from_markers(
+    found, _ = calibrate_from_markers(
         blank(),
         board,
         seen_markers(camera, laid, np.random.default_rng(0)),
         (),
         lens_prior(blank(), None),
-        False,
     )
     normals = [one.T_camera_board.rotation[:, 2] for one in (found.camera, camera)]
     assert np.degrees(np.arccos(normals[0] @ normals[1])) < 1

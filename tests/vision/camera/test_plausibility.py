@@ -120,4 +120,4 @@ def calibration_of(
     markers = table.seen_markers(camera, board.corners_mm, np.random.default_rng(5))
     pixels = np.zeros((size_px[1], size_px[0], 3), np.uint8)
     frame = Frame(pixels, "drawn", focal_px=focal_px)
-    return calibrate_from_markers(frame, board, markers, (), lens_prior(frame, None), lens=False)
+    return calibrate_from_markers(frame, board, markers, (), lens_prior(frame, None))[0]

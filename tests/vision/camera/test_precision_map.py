@@ -18,8 +18,8 @@ from overruler.vision.camera.precision_map import (
     covariance_with_lens_file,
     covariance_with_marker,
     distance_sigmas_mm,
-    doubt_map,
     possible_new_markers,
+    precision_map,
 )
 from tests.vision.sight import ANYWHERE, BOARD, FREE, SIZE, Sight, blank, corners_of
 
@@ -74,8 +74,8 @@ def test_a_map_is_that_of_a_table_as_told(four: Calibration) -> None:
         budget=replace(four.budget, specified_scale_share=0.0),
     )
     plain = replace(four, budget=replace(four.budget, specified_scale_share=0.0))
-    assert doubt_map(surer).sigma_mm == pytest.approx(doubt_map(plain).sigma_mm / 2)
-    assert doubt_map(four.as_specified).sigma_mm == pytest.approx(doubt_map(four).sigma_mm)
+    assert precision_map(surer).sigma_mm == pytest.approx(precision_map(plain).sigma_mm / 2)
+    assert precision_map(four.as_specified).sigma_mm == pytest.approx(precision_map(four).sigma_mm)
 
 
 def test_what_changes_the_doubt_changes_that_of_a_table_as_told_alike(four: Calibration) -> None:
@@ -121,7 +121,7 @@ def test_a_marker_is_worth_what_it_turns_out_to_be_worth(
 
 
 def test_four_markers_are_told_where_a_fifth_would_help(four: Calibration) -> None:
-    found = doubt_map(four)
+    found = precision_map(four)
     texts = [advice.text for advice in found.advice]
     assert any(text.startswith("add a marker at the") for text in texts)
     assert any("lens file" in text for text in texts)
@@ -133,12 +133,14 @@ def test_four_markers_are_told_where_a_fifth_would_help(four: Calibration) -> No
 
 
 def test_a_lens_file_is_not_asked_for_where_there_is_one(four: Calibration) -> None:
-    assert not any("lens file" in advice.text for advice in doubt_map(four, lens=True).advice)
+    assert not any(
+        "lens file" in advice.text for advice in precision_map(four, has_lens_file=True).advice
+    )
 
 
 def test_eight_markers_need_nothing_more(see: type[Sight]) -> None:
     see(CAMERA, corners_of(BOARD))
-    assert doubt_map(calibrate(blank(), BOARD)).advice == ()
+    assert precision_map(calibrate(blank(), BOARD)).advice == ()
 
 
 def test_a_new_marker_lies_in_sight_and_off_the_others(four: Calibration) -> None:

@@ -13,7 +13,7 @@ from overruler.calibration import Problem
 from overruler.lens import Lens
 from overruler.vision.camera import problems
 from overruler.vision.camera.calibrate import calibrate
-from overruler.vision.camera.precision_map import doubt_map
+from overruler.vision.camera.precision_map import precision_map
 from overruler.vision.camera.problems import FLAGS_BY_SEVERITY, sort_by_severity
 from overruler.vision.contours import shading
 from overruler.vision.fusion import look_at_all, same_table, walk
@@ -102,7 +102,7 @@ def test_a_small_board_is_told_what_would_help_as_well(see: type[Sight]) -> None
     """The shorter distances of a small board are unsure sooner, and from there on a remedy is sought."""
     see(camera_over(5), corners_of(known_board(FOUR)))
     found = replace(calibrate(blank(), known_board(FOUR)), board_mm=(150.0, 150.0))
-    precision = doubt_map(found, step_mm=problems.MAP_STEP_MM)
+    precision = precision_map(found, step_mm=problems.MAP_STEP_MM)
     worst = float(np.max(precision.sigma_mm * precision.visible))
     times = (0.45 / worst) ** 2  # σ of 0.45 mm: over 0.3 mm, under 0.6 mm
     (said,) = problems.find_unsure_distances(

@@ -49,7 +49,7 @@ def test_photos_of_one_table_share_their_lens_and_stay_honest() -> None:
         many = calibrate_many_from_markers(frames, BOARD, seen)
         prior = lens_prior(frames[0], None)
         alone = [
-            calibrate_from_markers(f, BOARD, s, (), prior, False)
+            calibrate_from_markers(f, BOARD, s, (), prior)[0]
             for f, s in zip(frames, seen, strict=True)
         ]
         results += [distances(one, camera) for one, camera in zip(many, cameras, strict=True)]
@@ -75,7 +75,7 @@ def test_cropped_and_stretched_photos_are_each_measured_by_themselves(kind: str)
     seen = [as_stated(c, corners, np.random.default_rng(k)) for k, c in enumerate(cameras)]
     many = calibrate_many_from_markers([blank() for _ in cameras], known_board(EIGHT), seen)
     for found, markers in zip(many, seen, strict=True):
-        alone = calibrate_from_markers(blank(), known_board(EIGHT), markers, (), prior, False)
+        alone = calibrate_from_markers(blank(), known_board(EIGHT), markers, (), prior)[0]
         assert found.camera.matrix == pytest.approx(alone.camera.matrix, rel=1e-4)
         assert kind in {problem.flag for problem in found.problems}
 
@@ -115,7 +115,7 @@ def test_what_a_photo_says_makes_its_answer_of_its_prior(
 def test_one_photo_says_nothing_to_itself() -> None:
     camera = camera_over(25)
     seen = as_stated(camera, corners_of(BOARD), np.random.default_rng(0))
-    alone = calibrate_from_markers(blank(), BOARD, seen, (), lens_prior(blank(), None), False)
+    alone = calibrate_from_markers(blank(), BOARD, seen, (), lens_prior(blank(), None))[0]
     (found,) = calibrate_many_from_markers([blank()], BOARD, [seen])
     assert found.covariance == pytest.approx(alone.covariance)
     assert found.camera.matrix == pytest.approx(alone.camera.matrix)

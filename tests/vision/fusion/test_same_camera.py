@@ -52,7 +52,7 @@ def test_a_photo_with_few_markers_knows_its_lens_by_the_others(tell: Tell) -> No
     errors, sigmas = [], []
     for prior in (own, told[0]):
         assert prior is not None
-        found = calibrate_from_markers(blank(), BOARD, tell.seen[0], (), prior, False)
+        found = calibrate_from_markers(blank(), BOARD, tell.seen[0], (), prior)[0]
         errors.append(abs(float(found.camera.matrix[0, 0] - cameras[0].matrix[0, 0])))
         sigmas.append(float(np.sqrt(found.covariance[0, 0])))
     assert sigmas[1] < 0.6 * sigmas[0]

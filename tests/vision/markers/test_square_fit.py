@@ -44,7 +44,7 @@ def test_no_marker_of_a_grid_drawn_in_whole_pixels_is_lost() -> None:
 def _assert_measured_as_drawn(frame: Frame, found: list[Marker]) -> None:
     """The box round all markers is as large as it was drawn."""
     board = Board.free(20.0, FAMILY)
-    measured = calibrate_from_markers(frame, board, found, (), lens_prior(frame, None), False)
+    measured = calibrate_from_markers(frame, board, found, (), lens_prior(frame, None))[0]
     drawn = [20.0 * ((n - 1) * PITCH_PX / SIDE_PX + 1) for n in (COLUMNS, ROWS)]
     assert measured.board_mm == pytest.approx(drawn, rel=3e-4)
     assert len(measured.markers) == COLUMNS * ROWS

@@ -247,7 +247,7 @@ def measured(
     camera = truth.camera
     lens = lens_file(camera, frame.size_px, random) if case.lens == "file" else None
     prior = lens_prior(frame, lens)
-    found = calibrate_from_markers(frame, case.board, seen, (), prior, lens is not None)
+    found, _ = calibrate_from_markers(frame, case.board, seen, (), prior)
     spots = np.column_stack([SPOTS, np.zeros(len(SPOTS))])
     pixels = camera.project(truth.on_table(spots))
     true = np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1)

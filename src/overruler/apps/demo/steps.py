@@ -21,7 +21,6 @@ from overruler.referee import Referee
 from overruler.report import Report
 from overruler.sources.photo import load_photo
 from overruler.units import SIGMAS_95
-from overruler.vision.camera.problems import tilt_deg
 from overruler.vision.detection.detect import rectify_board
 from overruler.vision.learned.disc_net import find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
@@ -114,7 +113,7 @@ def _orthophoto_step(report: Report) -> Step:
     left_out = calibration.left_out_mm or 0.0
     text = (
         f"The markers say where the camera was, {camera_height_m:.2f} m above the mat and leaning by "
-        f"{tilt_deg(calibration.camera):.0f}°, how long its lens is and how it bends lines, each with its doubt. A "
+        f"{calibration.camera.tilt_deg:.0f}°, how long its lens is and how it bends lines, each with its doubt. A "
         f"marker is predicted by the others to {left_out:.2f} mm. With that the board can be drawn as from straight "
         "above, a line every 100 mm. This picture serves to find things; nothing is measured in it."
     )

@@ -46,10 +46,10 @@ def _draw_precision_map(options: MeasureOptions, report: "Report", path: Path) -
     import numpy as np
 
     from overruler.picture.precision_map import encode_map
-    from overruler.vision.camera.precision_map import doubt_map
+    from overruler.vision.camera.precision_map import precision_map
     from overruler.vision.next_photo.advise import advise_photo
 
-    precision = doubt_map(report.calibration, lens=options.lens is not None)
+    precision = precision_map(report.calibration, has_lens_file=options.lens is not None)
     precision = replace(precision, unit=report.scene.unit)
     photo_advice = advise_photo(report, report.verdicts)
     if photo_advice is not None:

@@ -60,8 +60,7 @@ class PhotoFit:
     @property
     def tilt_deg(self) -> float:
         """Angle between the sheet's normal and the camera's axis."""
-        cosine = np.clip(-self.camera.T_camera_board.rotation[2, 2], -1, 1)
-        return float(np.degrees(np.arccos(cosine)))
+        return self.camera.tilt_deg
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
-from overruler.lens import intrinsic_matrix, pack_lens
+from overruler.lens import LENS_SIZE, intrinsic_matrix, pack_lens
 from overruler.vision.calibrators.views import LayoutView, merge_places, rotation_2d
 from overruler.vision.camera.bundle_adjustment import (
     EDGE_SHIFT_SIGMA_PX,
@@ -26,9 +26,7 @@ from overruler.vision.least_squares.schur_solver import (
     whitening_matrix,
 )
 
-LENS_COUNT = 9
-"""Number of parameters of the lens, which come first among the shared ones."""
-PLACES_START = LENS_COUNT + 1
+PLACES_START = LENS_SIZE + 1
 """Index of the first place among the shared parameters; the growth of markers comes before it."""
 OWN_COUNT = 7
 """Number of a photo's own parameters: six of its pose, and the shift of its edges."""
@@ -49,8 +47,8 @@ class LensAndPlaces:
         """Add a step (10 + 3 (M - 1),)."""
         steps = step[PLACES_START:].reshape(-1, 3)
         places = self.places + np.concatenate([np.zeros((1, 3)), steps])
-        growth_px = self.marker_growth_px + float(step[LENS_COUNT])
-        lens = self.lens + step[:LENS_COUNT]
+        growth_px = self.marker_growth_px + float(step[LENS_SIZE])
+        lens = self.lens + step[:LENS_SIZE]
         return replace(self, lens=lens, places=places, marker_growth_px=growth_px)
 
     def camera(self, pose: Pose) -> Camera:
@@ -120,11 +118,11 @@ class MarkerMapAdjustment:
     def prior_residuals(self, layout: LensAndPlaces) -> tuple[Array, Array]:
         """Whitened residuals (10,) of the priors of lens and growth, and their Jacobian."""
         residual = np.zeros(PLACES_START)
-        residual[:LENS_COUNT] = self.prior_root @ (layout.lens - self.mean)
-        residual[LENS_COUNT] = layout.marker_growth_px / self._growth_sigma_px
+        residual[:LENS_SIZE] = self.prior_root @ (layout.lens - self.mean)
+        residual[LENS_SIZE] = layout.marker_growth_px / self._growth_sigma_px
         jacobian = np.zeros((PLACES_START, self.shared_count))
-        jacobian[:LENS_COUNT, :LENS_COUNT] = self.prior_root
-        jacobian[LENS_COUNT, LENS_COUNT] = 1 / self._growth_sigma_px
+        jacobian[:LENS_SIZE, :LENS_SIZE] = self.prior_root
+        jacobian[LENS_SIZE, LENS_SIZE] = 1 / self._growth_sigma_px
         return residual, jacobian
 
     def residual_block(
@@ -182,11 +180,11 @@ class MarkerMapAdjustment:
         by_camera = -(group.normal_px[:, :, None] * d_camera).sum(1)
         by_point = -(group.normal_px[:, :, None] * d_point).sum(1)
         by_shared = np.zeros((len(residual), self.shared_count))
-        by_shared[:, :LENS_COUNT] = by_camera[:, :LENS_COUNT]
-        by_shared[:, LENS_COUNT] = -growth
+        by_shared[:, :LENS_SIZE] = by_camera[:, :LENS_SIZE]
+        by_shared[:, LENS_SIZE] = -growth
         if index:
             by_heading = by_point[:, 1] * arm[:, 0] - by_point[:, 0] * arm[:, 1]
             start = PLACES_START + 3 * (index - 1)
             by_shared[:, start : start + 3] = np.column_stack([by_point[:, :2], by_heading])
-        by_own = np.column_stack([by_camera[:, LENS_COUNT:], np.ones(len(residual))])
+        by_own = np.column_stack([by_camera[:, LENS_SIZE:], np.ones(len(residual))])
         return residual, by_shared, by_own

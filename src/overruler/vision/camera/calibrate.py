@@ -86,7 +86,7 @@ def calibrate(
         board = board.without_markers(elsewhere)
         found = find_markers(frame, board) if told.markers is None else told.markers
         markers = tuple(marker for marker in found if marker.id not in elsewhere)
-    return calibrate_from_markers(frame, board, markers, points, prior, lens is not None)
+    return calibrate_from_markers(frame, board, markers, points, prior)[0]
 
 
 def calibrate_from_markers(
@@ -95,24 +95,14 @@ def calibrate_from_markers(
     seen: Sequence[Marker],
     points: Sequence[ClickedPoint],
     prior: LensPrior,
-    lens: bool,
-) -> Calibration:
-    """Calibrate from the markers found; `lens` says whether `prior` comes from a lens file."""
-    return calibrate_choosing_prior(frame, board, seen, points, prior, lens)[0]
-
-
-def calibrate_choosing_prior(
-    frame: Frame,
-    board: Board | None,
-    seen: Sequence[Marker],
-    points: Sequence[ClickedPoint],
-    prior: LensPrior,
-    lens: bool,
 ) -> tuple[Calibration, LensPrior]:
-    """The same; also the prior used: of a cropped or a stretched picture if it is likelier one."""
+    """Calibrate from the markers found; also the prior used.
+
+    It is that of a cropped or a stretched picture where the photo is likelier one.
+    """
     if board is not None and not board.layout_known:
-        return _calibrate_free_markers(frame, board, seen, prior, lens)
-    return _calibrate_known_layout(frame, board, seen, points, prior, lens)
+        return _calibrate_free_markers(frame, board, seen, prior)
+    return _calibrate_known_layout(frame, board, seen, points, prior)
 
 
 def _check_points(frame: Frame, board: Board | None, points: Sequence[ClickedPoint]) -> None:
@@ -134,7 +124,6 @@ def _calibrate_known_layout(
     seen: Sequence[Marker],
     points: Sequence[ClickedPoint],
     prior: LensPrior,
-    has_lens_file: bool,
 ) -> tuple[Calibration, LensPrior]:
     corners_mm = (board and board.corners_mm) or {}
     clicked = point_observations(points)
@@ -152,7 +141,7 @@ def _calibrate_known_layout(
     state = replace(first.state, bow=flat_bow(board, groups))
     fit = solve_with_noise_scales(frame, groups, markers, prior, state, contradicting)
     squares_mm = [corners_mm[marker.id] for marker in markers]
-    return build_calibration(frame, board, fit, squares_mm, left_out, has_lens_file), prior
+    return build_calibration(frame, board, fit, squares_mm, left_out), prior
 
 
 def _fit_inliers(
@@ -255,7 +244,7 @@ def _find_hidden_markers(
 
 
 def _calibrate_free_markers(
-    frame: Frame, board: Board, seen: Sequence[Marker], prior: LensPrior, has_lens_file: bool
+    frame: Frame, board: Board, seen: Sequence[Marker], prior: LensPrior
 ) -> tuple[Calibration, LensPrior]:
     if len(seen) < MIN_MARKERS:
         raise CannotMeasure(_too_few_markers_message(frame, len(seen), board))
@@ -273,4 +262,4 @@ def _calibrate_free_markers(
     fit = solve_with_noise_scales(frame, [groups[k] for k in kept], inliers, prior, state)
     left_out = [marker.id for k, marker in enumerate(seen) if k not in kept]
     squares_mm = [square_mm] * len(kept)
-    return build_calibration(frame, board, fit, squares_mm, left_out, has_lens_file), prior
+    return build_calibration(frame, board, fit, squares_mm, left_out), prior

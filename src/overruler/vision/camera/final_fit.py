@@ -135,7 +135,6 @@ def build_calibration(
     fit: FinalFit,
     corners_mm: Sequence[Array],
     left_out: Sequence[int],
-    has_lens_file: bool,
 ) -> Calibration:
     """The calibration of a final fit, refined by the mat's edges, with its doubt and problems.
 
@@ -143,15 +142,16 @@ def build_calibration(
     markers is moved to the lower left of their bounding box.
     """
     calibration = _calibration_before_refinement(frame, board, fit, corners_mm)
-    check_pixel_shape(calibration.camera, fit.bundle.prior)
+    prior = fit.bundle.prior
+    check_pixel_shape(calibration.camera, prior)
     _check_calibration(calibration)
     has_size = board is not None and board.width_mm and board.height_mm
-    if has_size and not has_lens_file and not fit.has_free_markers:
+    if has_size and not prior.is_from_file and not fit.has_free_markers:
         calibration = refine_by_mat_edges(frame, calibration)
         _check_calibration(calibration)
     field = _error_field(fit, max(calibration.board_mm))
-    diagnostics = _collect_diagnostics(frame, board, fit, left_out, has_lens_file)
-    unsure = find_unsure_distances(calibration, has_lens_file)
+    diagnostics = _collect_diagnostics(frame, board, fit, left_out)
+    unsure = find_unsure_distances(calibration, prior.is_from_file)
     uneven = find_uneven_picture(field, max(calibration.board_mm))
     problems = sort_by_severity((*find_problems(diagnostics), *unsure, *uneven))
     calibration = replace(calibration, problems=problems)
@@ -233,7 +233,7 @@ def _bounding_box(
 
 
 def _collect_diagnostics(
-    frame: Frame, board: Board | None, fit: FinalFit, left_out: Sequence[int], has_lens_file: bool
+    frame: Frame, board: Board | None, fit: FinalFit, left_out: Sequence[int]
 ) -> CalibrationDiagnostics:
     corners_mm: dict[int, Array] = {}
     if board is not None and board.corners_mm:
@@ -249,7 +249,5 @@ def _collect_diagnostics(
         hidden_ids=missing_marker_ids(fit.state.camera, frame.size_px, corners_mm, known),
         noise_scale=max(scales.edge, scales.place, fit.solution.unit_weight_sigma),
         shape_scale=scales.shape,
-        has_lens_file=has_lens_file,
-        lens_disagrees=has_lens_file and bundle.prior.assumes_cropped,
-        is_stretched=bundle.prior.assumes_stretched,
+        prior=bundle.prior,
     )

@@ -72,6 +72,8 @@ class LensPrior:
     """Whether the prior assumes that the picture was cropped."""
     assumes_stretched: bool = False
     """Whether the prior assumes that the picture was resized along one side only."""
+    is_from_file: bool = False
+    """Whether a lens file says it."""
     common: Array | None = None
     """(9, 9): covariance of the lens error that this photo shares with the other photos of its camera.
     None for a single photo."""
@@ -117,7 +119,7 @@ def _prior_from_lens(lens: Lens) -> LensPrior:
     centre = np.full(2, FOCUS_SIGMA_PX**2)
     distortion = np.full(5, FOCUS_DISTORTION_SIGMA**2)
     focus = np.diag(np.concatenate([focal, centre, distortion]))
-    return LensPrior(mean, lens.covariance + focus)
+    return LensPrior(mean, lens.covariance + focus, is_from_file=True)
 
 
 def _unknown_distortion(frame: Frame) -> tuple[Array, Array]:
@@ -158,7 +160,8 @@ def cropped_prior(prior: LensPrior, size_px: tuple[int, int]) -> LensPrior:
     covariance[2:4, 2:4] = np.eye(2) * (CROPPED_PRINCIPAL_POINT_SIGMA * longer) ** 2
     covariance[4:, 4:] = prior.covariance[4:, 4:]
     mean = np.concatenate([focal, centre, prior.mean[4:]])
-    return LensPrior(mean, covariance, assumes_cropped=True)
+    from_file = prior.is_from_file
+    return LensPrior(mean, covariance, assumes_cropped=True, is_from_file=from_file)
 
 
 def stretched_priors(prior: LensPrior, size_px: tuple[int, int]) -> list[LensPrior]:
@@ -191,7 +194,8 @@ def _stretched_prior(
     common = DEFAULT_FOCAL_SIGMA**2 * np.outer(focal, focal)
     covariance[:2, :2] = common + np.diag(sigma * focal) ** 2
     mean = np.concatenate([focal, prior.mean[2:]])
-    return LensPrior(mean, covariance, assumes_stretched=True)
+    from_file = prior.is_from_file
+    return LensPrior(mean, covariance, assumes_stretched=True, is_from_file=from_file)
 
 
 def _is_cropped(frame: Frame) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.geometry.pose import Array
 from overruler.vision.camera.variance_components import NoiseScales
@@ -150,13 +151,16 @@ def _point_observation(point: ClickedPoint, covariance_px2: Array) -> Observatio
 
 def choose_spread(groups: Sequence[Observation], most: int) -> list[int]:
     """Indices of at most so many observations, the first among them, spread over the picture."""
-    if len(groups) <= most:
-        return list(range(len(groups)))
     centres_px = np.stack([group.xy_px.mean(0) for group in groups])
-    chosen, apart_px = [0], np.linalg.norm(centres_px - centres_px[0], axis=1)
+    return sorted(spread_indices(centres_px, most).tolist())
+
+
+def spread_indices(xy_px: Array, most: int) -> NDArray[np.intp]:
+    """Indices of at most so many points (N, 2), each as far from those before it as can be."""
+    if len(xy_px) <= most:
+        return np.arange(len(xy_px))
+    chosen, apart_px = [0], np.linalg.norm(xy_px - xy_px[0], axis=1)
     while len(chosen) < most:
-        farthest = int(apart_px.argmax())
-        chosen.append(farthest)
-        reach_px = np.linalg.norm(centres_px - centres_px[farthest], axis=1)
-        apart_px = np.minimum(apart_px, reach_px)
-    return sorted(chosen)
+        chosen.append(int(apart_px.argmax()))
+        apart_px = np.minimum(apart_px, np.linalg.norm(xy_px - xy_px[chosen[-1]], axis=1))
+    return np.array(chosen)

@@ -7,6 +7,7 @@ is measured again.
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overruler.calibration import JOINT_SIZE, Advice, Calibration, PrecisionMap
 from overruler.geometry.camera import Camera
@@ -52,26 +53,26 @@ ROW_NAMES = ("lower", "", "upper")
 """Names of the rows of spots for new markers."""
 
 
-def doubt_map(
+def precision_map(
     calibration: Calibration,
-    lens: bool = False,
+    has_lens_file: bool = False,
     good_mm: float = GOOD_SIGMA_MM,
     step_mm: float = GRID_STEP_MM,
 ) -> PrecisionMap:
     """The precision map of a calibration, for a table that is as its board file specifies.
 
-    `lens` says whether there was a lens file. Advice is sought if some σ is above `good_mm`. The
-    places lie about `step_mm` apart.
+    Advice is sought if some σ is above `good_mm`. The places lie about `step_mm` apart.
     """
     calibration = calibration.as_specified
     xy = _grid_places(calibration.board_mm, step_mm)
     jacobians = _distance_jacobians(calibration, xy)
-    visible = _visible_share(calibration, xy)
+    visible = _is_visible(calibration, xy)
     sigma = _propagate_to_distances(calibration, calibration.joint_covariance, jacobians)
     advice: list[Advice] = []
     if float(np.max(sigma * visible)) > good_mm:
-        advice = _rank_advice(calibration, jacobians[:, visible > 0], lens)
-    return PrecisionMap(reference_length_mm(calibration), xy, sigma, visible, tuple(advice))
+        advice = _rank_advice(calibration, jacobians[:, visible], has_lens_file)
+    length_mm = reference_length_mm(calibration)
+    return PrecisionMap(length_mm, xy, sigma, visible.astype(float), tuple(advice))
 
 
 def reference_length_mm(calibration: Calibration) -> float:
@@ -137,23 +138,23 @@ def _grid_places(board_mm: tuple[float, float], step_mm: float) -> Array:
     return np.stack(np.meshgrid(*axes), -1)
 
 
-def _visible_share(calibration: Calibration, xy_mm: Array) -> Array:
-    """1 (...) for places (..., 2) that are in the picture, else 0."""
+def _is_visible(calibration: Calibration, xy_mm: Array) -> NDArray[np.bool_]:
+    """Whether places (..., 2) are in the picture (...)."""
     px = calibration.camera.project(_at_height_zero(xy_mm))
     limit = np.array(calibration.size_px) - 1
-    return np.asarray(((px >= 0) & (px <= limit)).all(-1), float)
+    return np.asarray(((px >= 0) & (px <= limit)).all(-1))
 
 
 # --- advice ---
 
 
-def _rank_advice(calibration: Calibration, jacobians: Array, lens: bool) -> list[Advice]:
+def _rank_advice(calibration: Calibration, jacobians: Array, has_lens_file: bool) -> list[Advice]:
     """Advice that reduces the largest σ of distances with Jacobians (directions, N, 17), best first."""
     if not jacobians.size:
         return []
     before = _worst_sigma_mm(calibration, calibration.joint_covariance, jacobians)
     options = dict(_try_more_markers(calibration, jacobians))
-    if not lens:
+    if not has_lens_file:
         text = "make a lens file for this camera (overruler calibrate lens)"
         covariance = covariance_with_lens_file(calibration)
         options[text] = _worst_sigma_mm(calibration, covariance, jacobians)
@@ -210,7 +211,7 @@ def possible_new_markers(calibration: Calibration) -> Iterator[tuple[str, Array]
                 continue
             corners = np.array([x, y]) + side / 2 * unit_square
             spacing = np.linalg.norm(taken - [x, y], axis=1).min()
-            if spacing > MIN_SPACING_SIDES * side and _visible_share(calibration, corners).all():
+            if spacing > MIN_SPACING_SIDES * side and _is_visible(calibration, corners).all():
                 yield _describe_spot(row, column), corners
 
 

@@ -10,10 +10,11 @@ from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.units import SIGMAS_95, format_count
+from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.plausibility import describe_stretch
 from overruler.vision.camera.precision_map import (
     REFERENCE_LENGTH_MM,
-    doubt_map,
+    precision_map,
     reference_length_mm,
 )
 from overruler.vision.camera.state import Solution
@@ -86,12 +87,13 @@ class CalibrationDiagnostics:
     """Largest of the scales of edge noise, of place noise and of all noise, against the expected."""
     shape_scale: float
     """Scale of the shape noise against the expected."""
-    has_lens_file: bool
-    """Whether there was a lens file."""
-    lens_disagrees: bool
-    """Whether the photo does not look like a whole picture by the lens of the file."""
-    is_stretched: bool = False
-    """Whether the photo was resized along one side only."""
+    prior: LensPrior
+    """The lens's prior that fits the photo: of a whole picture, or of a cropped or a stretched one."""
+
+    @property
+    def lens_disagrees(self) -> bool:
+        """Whether the photo does not look like a whole picture by the lens of the file."""
+        return self.prior.is_from_file and self.prior.assumes_cropped
 
     @property
     def camera(self) -> Camera:
@@ -149,7 +151,7 @@ def sort_by_severity(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 def find_unsure_distances(calibration: Calibration, has_lens_file: bool) -> tuple[Problem, ...]:
     """A problem if distances are unsure somewhere on the board, with the best remedy."""
     limit_mm = UNSURE_DISTANCE_SIGMA_MM * reference_length_mm(calibration) / REFERENCE_LENGTH_MM
-    precision = doubt_map(calibration, has_lens_file, limit_mm, MAP_STEP_MM)
+    precision = precision_map(calibration, has_lens_file, limit_mm, MAP_STEP_MM)
     worst = float(np.max(precision.sigma_mm * precision.visible))
     if worst <= limit_mm:
         return ()
@@ -187,7 +189,7 @@ def _marker_problems(facts: CalibrationDiagnostics) -> Iterator[Problem]:
     for number in facts.left_out:
         text = f"marker {number} does not agree with the others and was left out: was it moved?"
         yield Problem("marker_left_out", text)
-    if count == 0 and not facts.has_lens_file:
+    if count == 0 and not facts.prior.is_from_file:
         text = "points say nothing about the lens: lay out markers, or give a lens file"
         yield Problem("points_alone", text)
     if facts.hidden_ids:
@@ -204,7 +206,7 @@ def _marker_problems(facts: CalibrationDiagnostics) -> Iterator[Problem]:
 
 
 def _view_problems(facts: CalibrationDiagnostics) -> Iterator[Problem]:
-    tilt = tilt_deg(facts.camera)
+    tilt = facts.camera.tilt_deg
     focal_sigma_px = float(np.sqrt(facts.solution.covariance[0, 0]))
     focal_share = focal_sigma_px / facts.camera.matrix[0, 0]
     if tilt > LOW_VIEW_DEG:
@@ -213,7 +215,7 @@ def _view_problems(facts: CalibrationDiagnostics) -> Iterator[Problem]:
             "errors of height become errors of place"
         )
         yield Problem("low_view", text)
-    if not facts.has_lens_file and tilt < OVERHEAD_DEG and focal_share > UNSURE_FOCAL_SHARE:
+    if not facts.prior.is_from_file and tilt < OVERHEAD_DEG and focal_share > UNSURE_FOCAL_SHARE:
         text = (
             "seen from straight above without a lens file: "
             "places on the board are sound, high things are less sure"
@@ -228,10 +230,10 @@ def _quality_problems(facts: CalibrationDiagnostics) -> Iterator[Problem]:
     if facts.lens_disagrees:
         question = "was another camera, zoom or picture size used?"
         yield Problem("lens_disagrees", f"the photo does not fit the lens file; {question}")
-    elif facts.is_stretched:
+    elif facts.prior.assumes_stretched:
         how = describe_stretch(facts.camera)
         yield Problem("stretched", f"the photo is {how}; measure it as the camera took it")
-    elif not facts.has_lens_file and facts.is_cropped:
+    elif not facts.prior.is_from_file and facts.is_cropped:
         text = (
             "the photo looks cropped, its lens's axis lies far off its middle; "
             "measure the photo as it was taken"
@@ -250,12 +252,6 @@ def _quality_problems(facts: CalibrationDiagnostics) -> Iterator[Problem]:
 
 def _is_blurred(marker: Marker) -> bool:
     return marker.blur_px > min(BLUR_PX, BLUR_CELLS * marker.cell_px)
-
-
-def tilt_deg(camera: Camera) -> float:
-    """The angle between the camera's axis and straight down, in degrees."""
-    cosine = np.clip(-camera.T_camera_board.rotation[2, 2], -1, 1)
-    return float(np.degrees(np.arccos(cosine)))
 
 
 def missing_marker_ids(

@@ -11,7 +11,7 @@ from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
 from overruler.lens import Lens, pack_lens
-from overruler.vision.camera.calibrate import calibrate_choosing_prior
+from overruler.vision.camera.calibrate import calibrate_from_markers
 from overruler.vision.camera.lens_prior import LensPrior, lens_prior
 from overruler.vision.least_squares.schur_solver import invert_information
 from overruler.vision.markers.detect import find_markers
@@ -76,7 +76,7 @@ def calibrate_many_from_markers(
     first_priors = [lens_prior(frame, lens) for frame in frames]
     priors = list(first_priors)
     for _ in range(OUTER_ITERATIONS):
-        fits = _calibrate_each(frames, board, seen, priors, lens)
+        fits = _calibrate_each(frames, board, seen, priors)
         # A cropped or stretched photo tells nothing: its lens is too open for a linear covariance.
         added = {
             k: information_added_by(calibration, priors[k])
@@ -87,7 +87,7 @@ def calibrate_many_from_markers(
             fuse_lens_information(prior, [other for j, other in added.items() if j != k])
             for k, prior in enumerate(first_priors)
         ]
-    fits = _calibrate_each(frames, board, seen, priors, lens)
+    fits = _calibrate_each(frames, board, seen, priors)
     return tuple(calibration for calibration, _ in fits)
 
 
@@ -96,19 +96,16 @@ def _calibrate_each(
     board: Board,
     seen: Sequence[Sequence[Marker]],
     priors: Sequence[LensPrior],
-    lens: Lens | None,
 ) -> list[_Fit]:
     return [
-        _calibrate_one(frame, board, markers, prior, lens is not None)
+        _calibrate_one(frame, board, markers, prior)
         for frame, markers, prior in zip(frames, seen, priors, strict=True)
     ]
 
 
-def _calibrate_one(
-    frame: Frame, board: Board, markers: Sequence[Marker], prior: LensPrior, has_lens_file: bool
-) -> _Fit:
+def _calibrate_one(frame: Frame, board: Board, markers: Sequence[Marker], prior: LensPrior) -> _Fit:
     try:
-        found, used = calibrate_choosing_prior(frame, board, markers, (), prior, has_lens_file)
+        found, used = calibrate_from_markers(frame, board, markers, (), prior)
     except CannotMeasure as error:
         raise error.about(frame.name) from None
     return found, used is prior
@@ -170,4 +167,4 @@ def fuse_lens_information(prior: LensPrior, added: Sequence[LensInformation]) ->
         information = information + other.information
         vector = vector + other.vector
     covariance = invert_information(information)
-    return LensPrior(covariance @ vector, covariance)
+    return LensPrior(covariance @ vector, covariance, is_from_file=prior.is_from_file)

@@ -109,7 +109,7 @@ def hang_lost_photos(
         told = photo.told.lens if lens is None else None
         prior = told or lens_prior(photo.frame, lens)
         read = photo.told.markers or ()
-        return hang_photo(photo.frame, prior, board, read, references, lens is not None)
+        return hang_photo(photo.frame, prior, board, read, references)
 
     with ThreadPoolExecutor(PHOTOS_AT_A_TIME) as pool:
         described = pool.map(_describe, measured.values())

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from overruler.calibration import JOINT_SIZE, Calibration, TableBow
 from overruler.geometry.pose import Array
@@ -15,7 +14,7 @@ from overruler.geometry.relief import relief_displacement_per_mm
 from overruler.vision.camera.bundle_adjustment import BundleAdjustment
 from overruler.vision.camera.initial_pose import pose_from_points
 from overruler.vision.camera.lens_prior import LensPrior
-from overruler.vision.camera.observations import Observation
+from overruler.vision.camera.observations import Observation, spread_indices
 from overruler.vision.camera.state import State
 from overruler.vision.camera.table_bow import correct_for_bow_mm, place_jacobian_bow
 from overruler.vision.hanging.ground_matches import Matches
@@ -81,7 +80,7 @@ def fit_to_ground(
         off_px = np.linalg.norm(_residuals_px(state, matches), axis=1)
         sigma_px = max(LEAST_SIGMA_PX, float(np.median(off_px)) / MEDIAN_DISTANCE)
         near = np.flatnonzero(off_px < max(MIN_GATE_PX, GATE_SIGMAS * sigma_px))
-        chosen = near[_spread(matches.xy_px[near], POINT_COUNT)]
+        chosen = near[spread_indices(matches.xy_px[near], POINT_COUNT)]
         groups = [
             *markers,
             *(_observe(matches, k, CORRELATION_FACTOR * sigma_px) for k in chosen.tolist()),
@@ -165,15 +164,3 @@ def _together(parts: Sequence[Matches]) -> Matches:
 
 def _on_board(xy_mm: Array) -> Array:
     return np.column_stack([xy_mm, np.zeros(len(xy_mm))])
-
-
-def _spread(xy_px: Array, most: int) -> NDArray[np.intp]:
-    """Indices of at most so many points, spread over the picture."""
-    if len(xy_px) <= most:
-        return np.arange(len(xy_px))
-    chosen = [0]
-    apart_px = np.linalg.norm(xy_px - xy_px[0], axis=1)
-    while len(chosen) < most:
-        chosen.append(int(apart_px.argmax()))
-        apart_px = np.minimum(apart_px, np.linalg.norm(xy_px - xy_px[chosen[-1]], axis=1))
-    return np.array(chosen)

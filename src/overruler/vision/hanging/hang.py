@@ -112,12 +112,10 @@ def hang_photo(
     board: Board,
     read: Sequence[Marker],
     references: Mapping[int, Reference],
-    has_lens_file: bool = False,
 ) -> Hung | None:
     """Find a photo's camera by the ground that it shares with calibrated photos; None where unsure.
 
     `read` are the markers that were found in it. The board says where its markers lie.
-    `has_lens_file` says that the prior is from one.
     """
     matched = _match_to_one(frame, prior, references)
     if matched is None:
@@ -129,7 +127,7 @@ def hang_photo(
             return None
         others = tuple(references[k].frame for k in fit.points)
         if len(markers) >= ENOUGH_MARKERS:
-            found = calibrate_from_markers(frame, board, markers, (), prior, has_lens_file)
+            found, _ = calibrate_from_markers(frame, board, markers, (), prior)
             return Hung(found, others)
         if markers:
             observed = [laid_marker_observation(marker, board) for marker in markers]
