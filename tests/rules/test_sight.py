@@ -1,5 +1,6 @@
 """Sight and cover between pieces: what counts, and how sure it is, against drawing the places and counting."""
 
+import math
 from functools import partial
 from typing import Any
 
@@ -97,6 +98,22 @@ def test_terrain_with_a_dent_hides_with_all_its_parts() -> None:
         terrain=[wall("w", 0, 0, 1, 1) | {"footprint_mm": around}],
     )
     assert asked("los", inside).value is True
+
+
+def test_parts_of_one_terrain_do_not_move_apart() -> None:
+    """A star is as far from letting a line pass as its outline is, though its parts touch on many lines."""
+
+    def star(y_mm: float) -> Scene:
+        tips = ((120 if k % 2 else 40, math.tau * k / 10 + 0.2) for k in range(10))
+        outline = [[150 + r * math.cos(t) / 2, y_mm + r * math.sin(t) / 2] for r, t in tips]
+        return scene(ENDS, terrain=[wall("w", 0, 0, 1, 1) | {"footprint_mm": outline}])
+
+    margin_mm = asked("los", star(0)).margin_mm
+    assert margin_mm is not None and margin_mm < -30
+    for way in (-1, 1):
+        nearly = asked("los", star(way * (-margin_mm - 1)))
+        assert nearly.value is False
+    assert any(asked("los", star(way * (1 - margin_mm))).value for way in (-1, 1))
 
 
 def test_all_that_crosses_a_line_is_named_pieces_first() -> None:

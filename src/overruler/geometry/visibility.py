@@ -72,6 +72,10 @@ class ObstructedView:
     a: Shape
     b: Shape
     obstacles: tuple[Shape, ...]
+    bodies: tuple[int, ...] = ()
+    """The body that each obstacle is a part of; empty where each is a body of its own.
+
+    Parts of one body do not move apart: where they touch, nothing opens between them."""
 
     @cached_property
     def shapes(self) -> tuple[Shape, ...]:
@@ -158,9 +162,13 @@ class ObstructedView:
         a_low, a_high = _projection_interval(self.a, ux, uy)
         b_low, b_high = _projection_interval(self.b, ux, uy)
         low, high = max(a_low, b_low), min(a_high, b_high)
-        blocked: list[Interval] = []
+        blocked_by_body: dict[int, list[Interval]] = {}
         for index in range(len(self.obstacles)):
-            blocked += self._blocked_intervals(index, angle, low, high)
+            body = self.bodies[index] if self.bodies else index
+            blocked_by_body.setdefault(body, []).extend(
+                self._blocked_intervals(index, angle, low, high)
+            )
+        blocked = (one for own in blocked_by_body.values() for one in _joined(own))
         return low, high, sorted(blocked)
 
     def _blocked_intervals(
@@ -209,6 +217,17 @@ class ObstructedView:
         kinks = (kink for shape in self.shapes for kink in shape.edge_normal_angles)
         normals = (*self.candidate_normals(), *self._normals_in_window(kinks))
         return max(map(self.opening_at, normals))
+
+
+def _joined(intervals: Iterable[Interval]) -> list[Interval]:
+    """Intervals of one body, those that touch made one."""
+    joined: list[Interval] = []
+    for least, most in sorted(intervals):
+        if joined and least - joined[-1][1] <= CONTACT_TOLERANCE_MM:
+            joined[-1] = joined[-1][0], max(joined[-1][1], most)
+        else:
+            joined.append((least, most))
+    return joined
 
 
 def _projection_interval(shape: ConvexShape, ux: float, uy: float) -> Interval:

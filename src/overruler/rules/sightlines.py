@@ -4,7 +4,7 @@ A game that looks along lines takes `sight_clauses` into its record and asks a `
 `rules.sampled.sightlines` tells how sure the answers are.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -47,6 +47,12 @@ class Obstacle:
     """Convex shapes that together are its outline."""
     index: int | None = None
     """A piece's index in the scene; None for terrain, whose place is exact."""
+
+
+def parts_of(things: Sequence[Obstacle]) -> tuple[tuple[Shape, ...], tuple[int, ...]]:
+    """The convex parts of all obstacles, and the number of the obstacle that each is a part of."""
+    parts = tuple(part for thing in things for part in thing.parts)
+    return parts, tuple(number for number, thing in enumerate(things) for _ in thing.parts)
 
 
 def _all_obstacles(scene: Scene) -> list[Obstacle]:
@@ -186,8 +192,7 @@ class Sight:
     @cached_property
     def view(self) -> ObstructedView:
         """The two bases with the obstacles between them."""
-        parts = tuple(part for thing in self.counted_obstacles for part in thing.parts)
-        return ObstructedView(*self.ends, parts)
+        return ObstructedView(*self.ends, *parts_of(self.counted_obstacles))
 
     @cached_property
     def is_clear(self) -> bool:
@@ -213,7 +218,10 @@ class Sight:
 
     @property
     def cover_margin_mm(self) -> float | None:
-        """How deep cover reaches into the lines; negative: how far the nearest object is clear."""
+        """How deep cover reaches into the lines; negative: how far the nearest object is clear.
+
+        Of terrain with a dent it is the depth of its deepest convex part: cover reaches so deep, or deeper.
+        """
         giving_cover = filter(self.large_enough, self.counted_obstacles)
         return max((self.depths_mm[thing.id] for thing in giving_cover), default=None)
 

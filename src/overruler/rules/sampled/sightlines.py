@@ -16,7 +16,7 @@ from overruler.geometry.shapes import translate_shape
 from overruler.geometry.tangents import signed_gap_mm, widest_separation
 from overruler.geometry.visibility import ObstructedView
 from overruler.rules.sampling import DRAW_COUNT, draw_displacements, max_relative_shift_mm
-from overruler.rules.sightlines import Obstacle, Sight
+from overruler.rules.sightlines import Obstacle, Sight, parts_of
 from overruler.scene import Scene
 from overruler.units import CONTACT_TOLERANCE_MM
 
@@ -137,8 +137,8 @@ class SightUncertainty:
     def view(self) -> ObstructedView:
         """The two bases with the possible obstacles; bases that touch are parted for it."""
         a, b = self.sight.ends
-        parts = tuple(part for thing in self.possible_obstacles for part in thing.parts)
-        return ObstructedView(a, translate_shape(b, *self._separating_shift), parts)
+        parted = translate_shape(b, *self._separating_shift)
+        return ObstructedView(a, parted, *parts_of(self.possible_obstacles))
 
     @cached_property
     def _separating_shift(self) -> tuple[float, float]:
