@@ -16,11 +16,11 @@ from overruler.geometry.covariance import (
     read_covariance_rows,
     read_joint_covariance,
 )
-from overruler.geometry.shapes import Polygon, Shape
+from overruler.geometry.shapes import Point, Polygon, Shape
 from overruler.pieces import Grid, Piece, Table
 from overruler.reading import Node, merge_keys, unknown_keys
 from overruler.reading.fields import check_kind, file_path, tuple_of
-from overruler.terrain import Terrain
+from overruler.terrain import Terrain, read_footprint
 from overruler.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -195,6 +195,12 @@ class Scene:
         """Raise `UnknownName` for a name of no piece, unit or terrain; `what` is where it was given."""
         if name not in self.piece_indices and name not in self.terrain_parts:
             raise UnknownName(what, name, (*self.piece_indices, *self.terrain_parts))
+
+    @cached_property
+    def zones(self) -> Mapping[str, tuple[Point, ...]]:
+        """Outlines of the zones that `state.zones` names; raises `BadInput` where one is none."""
+        node = Node(self.state.get("zones", {}), "scene", "state.zones").object()
+        return {name: read_footprint(node[name]) for name in node.keys()}  # noqa: SIM118 - a Node
 
     @cached_property
     def range_ruler(self) -> Ruler | None:

@@ -8,6 +8,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from overruler import terrain
 from overruler.errors import BadInput, UnknownName
 from overruler.games import GAMES, facts_of
 from overruler.rules import ask, clause_text, game_of
@@ -295,3 +296,14 @@ def test_a_state_that_nobody_can_read_is_refused(state: dict[str, Any], said: st
         ask(scene(state=state), "distance r1 e1")
     waits = scene(state={"defaults": {"coherency": {"neighbours": 2}}})
     assert ask(waits, "distance r1 e1").distance_mm == 100
+
+
+def test_zones_are_read_once_however_much_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether an outline crosses itself takes milliseconds to tell."""
+    zone = [[0, 0], [100, 0], [100, 100], [0, 100]]
+    asked = scene(state={"zones": {"home": zone, "away": zone}})
+    told: list[object] = []
+    monkeypatch.setattr(terrain, "first_self_intersection", told.append)
+    for question in ("distance r1 e1", "range r1 e1", {"question": "area", "zone": "home"}):
+        ask(asked, question)
+    assert len(told) == 2

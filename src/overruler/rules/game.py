@@ -12,7 +12,6 @@ from overruler.rules.fields import Question, Tap, check_type
 from overruler.rules.measure import between, verdict_on
 from overruler.rules.uncertainty import distance_uncertainty
 from overruler.scene import Ruler, Scene
-from overruler.terrain import read_footprint
 from overruler.units import SIGMAS_95, UNITS, format_length
 from overruler.verdict import Verdict
 
@@ -121,7 +120,7 @@ class Game:
 
     def check(self, scene: Scene) -> None:
         """Raise `BadInput` where a scene's state cannot be read, or chooses what this game leaves not open."""
-        _check_state(Node(scene.state, "scene", "state"))
+        _check_state(scene)
         settings = _read_settings(scene)
         for name in settings.keys():  # noqa: SIM118 - a Node is no dict
             if name not in self.settings:
@@ -130,12 +129,11 @@ class Game:
             self.settings[name].read(settings[name])
 
 
-def _check_state(state: Node) -> None:
+def _check_state(scene: Scene) -> None:
     """Raise `BadInput` where a part of a scene's `state` that every game reads is wrong."""
+    state = Node(scene.state, "scene", "state")
     state.get("unit", lambda unit: unit.choice(UNITS), None)
-    zones = state.get("zones", Node.object, None)
-    for name in zones.keys() if zones else ():
-        read_footprint(state["zones"][name])
+    _ = scene.zones  # read once, however many questions follow
     defaults = state.get("defaults", Node.object, None)
     for kind in defaults.keys() if defaults else ():
         state["defaults"][kind].object()

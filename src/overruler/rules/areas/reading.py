@@ -185,11 +185,10 @@ def _read_zone(scene: Scene, node: Node) -> Zone:
     """A zone by its outline, or by its name in the scene's `state.zones`."""
     if isinstance(node.value, list):
         return Zone(read_footprint(node))
-    zones = Node(scene.state.get("zones", {}), "scene", "state.zones").object()
     name = node.text()
-    if not zones.has(name):
-        raise UnknownName(f"{node.name}: {node.path} (state.zones)", name, tuple(zones.keys()))
-    return Zone(read_footprint(zones[name]))
+    if name not in scene.zones:
+        raise UnknownName(f"{node.name}: {node.path} (state.zones)", name, tuple(scene.zones))
+    return Zone(scene.zones[name])
 
 
 def _read_hidden(scene: Scene, node: Node) -> Hidden:
