@@ -1,8 +1,10 @@
 """`import overruler` has a front door: one call measures, and what it returns shows itself and answers."""
 
 import json
+import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,10 @@ from overruler.apps.measure.measurement import Measurement
 from overruler.apps.settings.game_choice import GameChoice
 from overruler.apps.settings.house_options import select_bases
 from overruler.bases import Base
+from overruler.board import Board
 from overruler.errors import MissingExtra
+from overruler.picture import annotated_svg
+from overruler.report import JointErrors, TablePhoto
 from tests.reports import report
 
 SAMPLES = Path(__file__).parents[2] / "sample_images"
@@ -49,6 +54,25 @@ def test_questions_in_words_and_as_objects_have_one_answer(table: Measurement) -
     assert overruler.ask(table.scene, f"range {first} {second}").to_json() == in_words.to_json()
     with pytest.raises(overruler.BadInput, match="question"):
         table.ask("rage p01 p02")
+
+
+def test_it_goes_to_another_process_whole(table: Measurement) -> None:
+    """As pools send it: with its photos, what was asked of it and what it keeps of that."""
+    one = table.report
+    both = tuple(TablePhoto(one.frame, one.calibration) for _ in range(2))
+    errors = JointErrors(np.eye(42), 2 * np.eye(42), 0.1)
+    for sent in (
+        table,
+        Measurement(replace(one, photos=both, errors=errors, board=Board.free(60))),
+    ):
+        first, second = (piece.id for piece in sent.scene.pieces[:2])
+        said = sent.ask(f"range {first} {second}").to_json()
+        came = pickle.loads(pickle.dumps(sent))
+        assert came.scene.to_json() == sent.scene.to_json()
+        assert came.ask(f"range {first} {second}").to_json() == said
+        assert annotated_svg(came.report) == annotated_svg(sent.report)
+        assert came.rows() == sent.rows()
+        assert repr(came) == repr(sent)
 
 
 def test_its_repr_fits_a_line_and_its_page_shows_picture_and_pieces(table: Measurement) -> None:
