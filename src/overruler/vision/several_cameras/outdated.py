@@ -10,6 +10,7 @@ from overruler.vision.pairing.sighting import SeenPhoto, Sighting
 from overruler.vision.several_cameras.joint_piece import (
     PHOTOS_OF_CAMERA,
     JointPiece,
+    camera_of,
 )
 
 
@@ -24,6 +25,7 @@ def keep_what_was_seen(
     `settled` are those that the photos (one a camera) show now.
     """
     current = {photo.index: photo for photo in photos}
+    numbers = {index: _next_number(index, pieces) for index in current}
     for piece in pieces:
         if piece.away_s is not None or piece in settled:
             continue
@@ -37,7 +39,7 @@ def keep_what_was_seen(
         elif _has_gone(piece, outdated, settled, current):
             piece.away_s = time_s
         else:
-            old = tuple(map(_renumbered, outdated))
+            old = tuple(_renumbered(one, numbers[one.photo.index]) for one in outdated)
             piece.placed = replace(piece.placed, sightings=old)
 
 
@@ -67,7 +69,13 @@ def _has_gone(
     return False
 
 
-def _renumbered(sighting: Sighting) -> Sighting:
+def _next_number(camera: int, pieces: Sequence[JointPiece]) -> int:
+    """The number of what a camera saw before it was measured anew: each time another one."""
+    sightings = (one for piece in pieces for one in piece.placed.sightings)
+    taken = (one.photo.index for one in sightings if camera_of(one) == camera)
+    return max(taken, default=camera) + PHOTOS_OF_CAMERA
+
+
+def _renumbered(sighting: Sighting, number: int) -> Sighting:
     """The sighting in a photo with a number of its own beside its camera's new one."""
-    number = sighting.photo.index + PHOTOS_OF_CAMERA
     return replace(sighting, photo=replace(sighting.photo, index=number))
