@@ -88,3 +88,23 @@ def test_a_base_whose_own_photos_disagree_is_doubted_more() -> None:
         _, covariance = draw(np.random.default_rng(seed), factors, np.ones(10, bool))
         sigmas += np.sqrt(np.diag(covariance).reshape(-1, 2).sum(1))
     assert sigmas[3] > 1.4 * np.median(sigmas)
+
+
+@pytest.mark.parametrize("factor", [1.0, 5.0])
+def test_heights_are_as_unsure_as_places_where_photos_contradict_each_other(factor: float) -> None:
+    """Photos measure the heights of raised bases by the same fits."""
+    off = []
+    for seed in SEEDS:
+        random = np.random.default_rng(seed)
+        places = random.uniform([60, 60], np.array(BOARD_MM) - 60, (12, 2))
+        bases: list[Truth] = [(float(x), float(y), 30.0, 40.0) for x, y in places]
+        photos = [_see_exactly(k, side, bases) for k, side in enumerate(SIDES_DEG)]
+        placed = [
+            PlacedBase(
+                tuple(_misread(photo, k, factor, False, random) for photo in photos), 30.0, 40.0
+            )
+            for k in range(len(bases))
+        ]
+        fit = fit_and_check(placed).fit
+        off.append((fit.z_mm - 30.0) / fit.z_sigma_mm)
+    assert 0.6 < np.sqrt(np.mean(np.square(off))) < 1.4

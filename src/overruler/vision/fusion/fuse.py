@@ -223,6 +223,7 @@ def fit_and_check(placed: Sequence[PlacedBase]) -> CheckedFit:
         fit,
         usual_mm2=excess * (fit.usual_mm2 + growth),
         rare_mm2=excess * (fit.rare_mm2 + growth),
+        z_sigma_mm=excess**0.5 * fit.z_sigma_mm,
     )
     medians = {
         photo: float(np.median(values))
