@@ -4,6 +4,7 @@ import copy
 import pickle
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,31 @@ def test_what_is_no_frame_is_named(wrong: Any) -> None:
             list(referee.watch(wrong))
     with pytest.raises(BadInput, match="expected a Frame"):
         Shot.of(wrong)
+
+
+def test_a_covariance_is_that_of_the_pieces() -> None:
+    """A scene that loses a piece, but not its rows, would tell one piece's doubt of another."""
+    three = scene(
+        *(
+            Piece(name, ROUND, x, 0, covariance_mm2=((x, 0), (0, x)))
+            for name, x in (("a", 1), ("b", 100), ("c", 400))
+        )
+    )
+    for pieces in (three.pieces[1:], ()):
+        with pytest.raises(
+            BadInput, match=rf"expected {2 * len(pieces)} rows.* found 6: give that"
+        ):
+            replace(three, pieces=pieces)
+    left = replace(three, pieces=three.pieces[1:], covariance=None)
+    assert ask(left, "distance b c").sigma_mm == pytest.approx(500**0.5)
+
+
+def test_rulers_and_grids_are_of_their_classes() -> None:
+    wrong: Any = {"segment_mm": 100, "segments": 3}
+    with pytest.raises(BadInput, match="ruler: expected a Ruler, found dict"):
+        scene(ruler=wrong)
+    with pytest.raises(BadInput, match="grid: expected a Grid, found dict"):
+        scene(grid=wrong)
 
 
 def test_what_is_no_scene_is_named(tmp_path: Path) -> None:

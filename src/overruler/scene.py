@@ -65,6 +65,8 @@ class Scene:
         """Check what would rule wrongly, as `from_json` does; `BadInput` names what is wrong."""
         Node(self.game, "Scene", "game").choice(GAMES)
         check_kind(self.board, Table, "Scene", "board")
+        check_kind(self.ruler, (Ruler, type(None)), "Scene", "ruler")
+        check_kind(self.grid, (Grid, type(None)), "Scene", "grid")
         pieces = tuple_of(self.pieces, Piece, "Scene", "pieces")
         terrain = tuple_of(self.terrain, Terrain, "Scene", "terrain")
         _check_names(Node(None, "Scene"), pieces, terrain)
@@ -74,6 +76,9 @@ class Scene:
         elif not isinstance(joint, Covariance):
             node = Node(joint, "Scene", "covariance")
             joint = Covariance(read_covariance_rows(node, 2 * len(pieces)))
+        elif len(joint.rows) != 2 * len(pieces):
+            count = f"expected {2 * len(pieces)} rows, two a piece, found {len(joint.rows)}"
+            Node(joint, "Scene", "covariance").fail(f"{count}: give that of these pieces, or None")
         for key, value in (("pieces", pieces), ("terrain", terrain), ("covariance", joint)):
             object.__setattr__(self, key, value)
 
