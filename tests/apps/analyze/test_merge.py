@@ -208,3 +208,49 @@ def rest(x_mm: float) -> Any:
     return SimpleNamespace(
         scene=SimpleNamespace(pieces=[SimpleNamespace(id="p01")]), detections=[found]
     )
+
+
+def _with_problems(rest: dict[str, Any], *problems: dict[str, str]) -> dict[str, Any]:
+    scene = rest["scene"] | {"calibration": {"problems": list(problems)}, "state": {"unit": "in"}}
+    return rest | {"scene": scene}
+
+
+def test_what_makes_the_places_worse_is_told_once_and_in_the_films_unit() -> None:
+    size = {"flag": "marker_size", "text": "the photo would show 2540 mm of the table"}
+    again = size | {"text": "the photo would show 2541 mm of the table"}
+    few = {"flag": "few_markers", "text": "two markers are few"}
+    (first,), (second,) = FIRST["rests"], SECOND["rests"]
+    film = merge_segments(
+        "film",
+        [
+            FIRST | {"rests": [_with_problems(first | {"time_s": 4.0}, size)]},
+            SECOND | {"rests": [_with_problems(second, again, few)]},
+        ],
+    )
+    assert film.remarks() == [
+        "4.0 s: the photo would show 100.00 in of the table",
+        "20.0 s: two markers are few",
+    ]
+
+
+def test_of_several_cameras_each_ones_problems_go_by_its_film() -> None:
+    few, bow = ({"flag": flag, "text": flag} for flag in ("few_markers", "bowed"))
+    (rest,) = FIRST["rests"]
+    told = _with_problems(rest, bow, few)
+    photos = [
+        {"file": "games/left.mp4", "calibration": {"problems": [few]}},
+        {"file": "games/right.mp4", "calibration": {"problems": []}},
+    ]
+    scene = told["scene"] | {"photos": photos}
+    film = merge_segments("film", [FIRST | {"rests": [told | {"scene": scene, "time_s": 4.0}]}])
+    assert film.remarks() == ["4.0 s: bowed", "4.0 s: left.mp4: few_markers"]
+
+
+def test_a_note_that_comes_again_and_again_is_one_remark() -> None:
+    notes = [{"time_s": float(k), "text": "no marker was found"} for k in range(1, 6)]
+    notes.append({"time_s": 7.0, "text": "the camera shakes"})
+    film = merge_segments("film", [FIRST | {"notes": notes}])
+    assert film.remarks() == [
+        "1.0 s, and 4 more times until 5.0 s: no marker was found",
+        "7.0 s: the camera shakes",
+    ]

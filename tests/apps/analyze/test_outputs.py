@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overruler.apps import cli, query
-from overruler.apps.analyze import film_rulings, page, segment, tables, turns
+from overruler.apps.analyze import film_rulings, page, pipeline, segment, tables, turns
 from overruler.apps.analyze.merge import FilmResults
 from overruler.apps.analyze.result_folders import folder_names
 from overruler.errors import BadInput
@@ -265,3 +265,16 @@ def test_every_film_has_a_folder_of_its_own(stems: list[str]) -> None:
     names = folder_names([[video] for video in videos])
     assert len({name.casefold() for name in names}) == len(stems)
     assert all(name.startswith(stem) for name, stem in zip(names, stems, strict=True))
+
+
+def test_the_terminal_and_the_page_tell_what_makes_the_places_worse(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    text = "no base is found: measure the markers' printed size"
+    table = scene(100.0) | {"calibration": {"problems": [{"flag": "marker_size", "text": text}]}}
+    film = FilmResults(
+        "film", read_to_s=5.0, rests=[{"time_s": 0.4, "scene": table, "still": "data:,"}]
+    )
+    pipeline.write_results(film, tmp_path, False, {})
+    assert f"0.4 s: {text}" in caplog.text + capsys.readouterr().err
+    assert text in (tmp_path / "report.html").read_text(encoding="utf-8")

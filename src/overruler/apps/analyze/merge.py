@@ -3,12 +3,16 @@
 import pickle
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from math import hypot, inf
+from pathlib import Path
 from typing import Any
 
+from overruler.calibration import Problem
 from overruler.errors import CannotMeasure
 from overruler.fixes import next_piece_id
 from overruler.games import facts_of
+from overruler.units import format_count
 
 SAME_PLACE_MM = 15.0
 """Largest distance of a piece, at the seam, from where the segment before saw it."""
@@ -70,6 +74,46 @@ class FilmResults:
         """The unit that lengths are told in, one of `UNITS`, as the last rest has it; mm without one."""
         scene = self.rests[-1]["scene"] if self.rests else {}
         return facts_of(scene.get("game")).unit_told(scene.get("state", {}))
+
+    def remarks(self) -> list[str]:
+        """What to know of it, with times: the tracker's notes, and what makes its places worse."""
+        told = [(note["time_s"], note["text"]) for note in self.notes]
+        told += _problems_of_cameras(self.rests, self.unit)
+        told.sort(key=lambda remark: remark[0])
+        return [_timed(list(those)) for _, those in groupby(told, key=lambda remark: remark[1])]
+
+
+Remark = tuple[float, str]
+"""A time in s, and what is to be known of it."""
+
+
+def _timed(same: Sequence[Remark]) -> str:
+    """One remark that was made at one time or at several, with nothing else between."""
+    (first_s, text), more = same[0], len(same) - 1
+    again = f", and {format_count(more, 'more time')} until {same[-1][0]:.1f} s" if more else ""
+    return f"{first_s:.1f} s{again}: {text}"
+
+
+def _problems_of_cameras(rests: Iterable[Data], unit: str) -> list[Remark]:
+    """What makes the places of the rests worse, in a unit: each kind once of each camera."""
+    told: list[Remark] = []
+    known: set[tuple[str, str]] = set()
+    for rest in rests:
+        for name, problems in _problems_by_camera(rest["scene"]).items():
+            for problem in problems:
+                if (name, problem["flag"]) not in known:
+                    known.add((name, problem["flag"]))
+                    told.append((rest["time_s"], name + Problem(**problem).sentence(unit)))
+    return told
+
+
+def _problems_by_camera(scene: Data) -> dict[str, list[Data]]:
+    """The problems of all cameras together, by an empty name, and each one's of several by its own."""
+    of_all = scene.get("calibration", {}).get("problems", [])
+    photos = scene.get("photos", [])
+    own = {f"{Path(one['file']).name}: ": one["calibration"]["problems"] for one in photos}
+    told = [problem for problems in own.values() for problem in problems]
+    return {"": [problem for problem in of_all if problem not in told], **own}
 
 
 def merge_segments(name: str, parts: Iterable[Data]) -> FilmResults:

@@ -51,7 +51,7 @@ def render_page(
         "moves": [_move_json(move) for move in film.moves],
         "clips": beside.clips,
         "terrain": last_scene.get("terrain", []),
-        "problems": [*film.problems, *map(_describe_note, film.notes)],
+        "problems": [*film.problems, *film.remarks()],
         "rulings": _last_rulings(rulings, _sides(film)),
         "contacts": [_round_floats(row) for row in contacts[:MAX_CONTACTS]],
         "turns": [_round_floats(row) for row in turns] if len(turns) > 1 else [],
@@ -73,10 +73,6 @@ def render_page(
 def _encode_json(data: Data) -> str:
     """JSON that may stand in a script element."""
     return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
-
-
-def _describe_note(note: Data) -> str:
-    return f"{note['time_s']:.1f} s: {note['text']}"
 
 
 def _pieces_json(film: FilmResults) -> list[Data]:

@@ -241,15 +241,17 @@ def _print_summary(
     say(f"  {out / 'report.html'}")
     for clip in filter(None, beside.clips):
         say(f"  {out / clip}")
-    for problem in [*film.problems, *_shortened_notes(film)]:
+    for problem in [*film.problems, *_shortened_remarks(film)]:
         logger.warning("%s: %s", film.name, " ".join(problem.split()))
 
 
-def _shortened_notes(film: FilmResults) -> list[str]:
-    """The tracker's notes that the terminal shows; the page has them all."""
-    told = [f"{note['time_s']:.1f} s: {note['text']}" for note in film.notes[:MAX_NOTES_SHOWN]]
-    unshown = len(film.notes) - MAX_NOTES_SHOWN
-    return [*told, f"{unshown} more notes are in the report"] if unshown > 0 else told
+def _shortened_remarks(film: FilmResults) -> list[str]:
+    """The remarks that the terminal shows; the page has them all."""
+    told = film.remarks()
+    unshown = len(told) - MAX_NOTES_SHOWN
+    if unshown <= 0:
+        return told
+    return [*told[:MAX_NOTES_SHOWN], f"{unshown} more notes are in the report"]
 
 
 def _describe_path(move: Data, unit: str) -> str:
