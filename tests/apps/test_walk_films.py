@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cv2
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from overruler.apps import cli
+from overruler.apps.measure.pictures import _with_views
 from overruler.frame import Picture
+from overruler.vision.fusion import walk
 
 av: Any = pytest.importorskip("av", reason="films need PyAV")
 
@@ -69,3 +72,29 @@ def test_a_film_that_shows_no_markers_is_named_itself(
     assert cli.main(["measure", str(film), *MEASURE]) == 3
     said = capsys.readouterr().err
     assert said.startswith(f"overruler: {film}: no picture of the film shows 2 markers")
+
+
+@pytest.mark.parametrize(
+    ("films", "photos", "told"),
+    [
+        (
+            6,
+            0,
+            ["only one view of each film is measured, as 10 pictures are the most: give 5 films"],
+        ),
+        (1, 9, ["only one view of each film is measured, as 10 pictures are the most: give fewer"]),
+        (5, 0, []),
+    ],
+)
+def test_so_many_films_that_each_counts_as_a_photo_are_told(
+    monkeypatch: pytest.MonkeyPatch, films: int, photos: int, told: list[str]
+) -> None:
+    monkeypatch.setattr(walk, "choose_views", lambda pictures, board, most: walk.Views([], ()))
+    kinds = [True] * films + [False] * photos
+    options: Any = SimpleNamespace(lenses=(), lens=None)
+    paths, board = [Path(f"{k}.mp4") for k in range(len(kinds))], object()
+    read: Any = [[]] * len(kinds)
+    found = _with_views(options, paths, read, kinds, board, lambda text: None)  # type: ignore[arg-type]
+    assert [
+        problem.text[: len(text)] for problem, text in zip(found.problems, told, strict=True)
+    ] == told

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 
 from overruler.apps.measure.options import MeasureOptions
 from overruler.errors import BadInput, CannotMeasure
+from overruler.units import format_count
 
 if TYPE_CHECKING:
     from overruler.board import Board
     from overruler.calibration import Problem
     from overruler.frame import Frame
     from overruler.lens import Lens
+
+
+LEAST_VIEWS = 2
+"""Views of a film below which it tells no more than a photo."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,6 +111,8 @@ def _with_views(
     frames: list[Frame] = []
     lenses: list[Lens | None] = []
     problems: list[Problem] = []
+    if room < LEAST_VIEWS:
+        problems.append(_say_few_views(films.count(False)))
     progress("choosing views of the film")
     for k, (path, pictures, film) in enumerate(zip(paths, read, films, strict=True)):
         chosen = Views(pictures, ())
@@ -118,6 +125,17 @@ def _with_views(
         problems += chosen.problems
         lenses += [options.lenses[k] if options.lenses else options.lens] * len(chosen.frames)
     return Pictures(tuple(frames), tuple(lenses), board, tuple(problems))
+
+
+def _say_few_views(photos: int) -> "Problem":
+    """A problem that says how little of each film is measured, where there are so many photos beside them."""
+    from overruler.calibration import Problem
+    from overruler.report import MAX_PHOTOS
+
+    most = (MAX_PHOTOS - photos) // LEAST_VIEWS
+    give = f"give {format_count(most, 'film')} at most" if most else "give fewer photos"
+    text = f"only one view of each film is measured, as {MAX_PHOTOS} pictures are the most: {give}"
+    return Problem("photo_few_views", text)
 
 
 def _find_board(frames: "list[Frame]", options: MeasureOptions) -> "Board | None":

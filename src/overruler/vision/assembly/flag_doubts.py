@@ -50,6 +50,7 @@ DOUBT_ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "photo_hangs": "its camera errs as those that it hangs on, which the joint covariance says",
         "photo_twice": "it counts once",
         "photo_alone": "the scene is as sure as that of a photo",
+        "photo_few_views": "the covariances are those of the views that are measured",
     }
 )
 """All other flags, and why they add nothing."""

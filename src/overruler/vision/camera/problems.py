@@ -52,7 +52,7 @@ FLAGS_BY_SEVERITY = (
     "marker_left_out", "blurred", "low_view", "low_light", "veiled", "unsure_distances", "points_alone",
     "markers_close_together", "markers_hidden", "overhead_without_lens", "grid_turned",
     "photos_disagree", "photo_left_out", "photo_hangs", "photo_twice",
-    "photo_alone",
+    "photo_alone", "photo_few_views",
 )  # fmt: skip
 """All flags, the most harmful first."""
 CROPPED_SHARE = 0.03
