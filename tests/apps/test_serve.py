@@ -129,6 +129,25 @@ def test_a_host_that_is_not_this_machine_is_not_the_ports_fault(
 
 
 @pytest.mark.parametrize(
+    ("host", "told"),
+    [
+        ("fe80::1%eth0", "is a link-local address, which browsers do not open"),
+        ("fe80::1", "is a link-local address, which browsers do not open"),
+        ("::1%lo", "no browser opens an address with a zone: name ::1"),
+    ],
+)
+@pytest.mark.parametrize("more", [[], ["--lan"]])
+def test_an_address_that_no_browser_opens_is_refused_with_the_reason(
+    host: str, told: str, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "--port", "0", "--host", host, *more]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"overruler: --host: {host}")
+    assert told in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
     "name",
     [
         *("", "http://x/", "x:8321", "x/", "[x]", "two words", "caf\u00e9.local", "-", ".", "x-"),

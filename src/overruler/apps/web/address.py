@@ -132,6 +132,21 @@ def _check_name(name: str) -> None:
         )
 
 
+def _check_host(host: str) -> None:
+    """Raise `BadInput` for an address that no browser can open: one that needs a zone, as `%eth0` is."""
+    address = _read_ipv6(host)
+    if address is None:
+        return
+    if address.is_link_local:
+        raise BadInput(
+            f"--host: {host} is a link-local address, which browsers do not open: "
+            "name another address of this machine"
+        )
+    if address.scope_id is not None:
+        bare = host.partition("%")[0]
+        raise BadInput(f"--host: {host}: no browser opens an address with a zone: name {bare}")
+
+
 def _is_ip_address(name: str) -> bool:
     """Whether a name is an address that a URL can hold: one without a scope, as `%eth0` is."""
     try:
@@ -168,6 +183,8 @@ def _first_host(args: argparse.Namespace) -> str:
         raise BadInput("--tls-cert and --tls-key go together: give both, or neither")
     if args.tls_cert:
         check_certificate(args.tls_cert, args.tls_key)
+    if args.host:
+        _check_host(args.host)
     if not args.lan:
         return args.host or LOOPBACK
     lan_address: str | None = args.host or find_lan_address()
