@@ -4,14 +4,18 @@ players = {"red": "Anna", "left": "Ben"}        # by the colour of a base's ring
 rules = {"legion.ranged_in_contact": False}     # a game's setting
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial, wraps
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from overruler.errors import UnknownName
-from overruler.games import GAMES, facts_of, find_game
+from overruler.errors import OverrulerError, UnknownName
+from overruler.games import DEFAULT_GAME, GAMES, facts_of, find_game
 from overruler.presets import Preset, program_presets
 from overruler.reading import Node
 from overruler.scene import Scene
+from overruler.units import lengths_in_unit
 
 RING_HUES_DEG: Mapping[str, float] = {
     "red": 0.0,
@@ -43,6 +47,11 @@ class HouseRules:
     unit: str | None = None
     """The unit that lengths are told in, one of `units.UNITS`; None: as the game reads them."""
 
+    def unit_told(self, game: str | None) -> str:
+        """The unit that lengths are told in on a table of a game, one of `units.UNITS`."""
+        state = self.preset.state() if self.preset else {}
+        return self.unit or facts_of(game or DEFAULT_GAME).unit_told(state)
+
     def apply_to(self, scene: Scene) -> Scene:
         """Add the preset and the chosen settings to a scene; the scene's own win, but for the unit."""
         if self.preset is not None:
@@ -70,6 +79,44 @@ class HouseRules:
             for name, chosen in self.rules.items()
             if name.startswith(prefix)
         }
+
+
+class Table(Protocol):
+    """What is known of a table: its game and its house rules."""
+
+    @property
+    def game(self) -> str | None: ...
+
+    @property
+    def house(self) -> HouseRules: ...
+
+
+@contextmanager
+def telling_lengths(table: Table) -> Iterator[None]:
+    """Errors that pass tell their lengths in the unit of a table."""
+    try:
+        yield
+    except OverrulerError as error:
+        error.tell_lengths(partial(lengths_in_unit, unit=table.house.unit_told(table.game)))
+        raise
+
+
+_Known = TypeVar("_Known", bound=Table)
+_Given = ParamSpec("_Given")
+_Found = TypeVar("_Found")
+
+
+def tells_lengths(
+    method: Callable[Concatenate[_Known, _Given], _Found],
+) -> Callable[Concatenate[_Known, _Given], _Found]:
+    """A method of a table whose errors tell their lengths in its unit."""
+
+    @wraps(method)
+    def telling(table: _Known, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Found:
+        with telling_lengths(table):
+            return method(table, *args, **kwargs)
+
+    return telling
 
 
 def ruled_by(scene: Scene, game: str, preset: Preset | None = None) -> Scene:

@@ -19,7 +19,7 @@ from overruler.errors import BadInput
 from overruler.fixes import Fix
 from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
-from overruler.house_rules import HouseRules, named_game
+from overruler.house_rules import HouseRules, named_game, tells_lengths
 from overruler.lens import Lens
 from overruler.reading.fields import check_kind, tuple_of
 from overruler.report import Report
@@ -117,6 +117,7 @@ class Referee:
             object.__setattr__(self, "house", replace(self.house, preset=preset))
             object.__setattr__(self, "bases", self.bases or preset.bases)
 
+    @tells_lengths
     def look(
         self,
         frame: Frame | Sequence[Frame],
@@ -136,16 +137,16 @@ class Referee:
             from overruler.vision.fusion.photos_to_measure import TableKnowledge
             from overruler.vision.hexagons.wanted import WantedHexagons
 
-            frame = tuple_of(frame, Frame, "Referee.look", "photo")
+            clear = tuple(map(clear_veil, tuple_of(frame, Frame, "Referee.look", "photo")))
             bases, raised = self._known_bases(), raised_marker_ids(self.terrain)
-            of_photos = raised, self.lenses or len(frame) * [self.lens]
+            of_photos = raised, self.lenses or len(clear) * [self.lens]
             radii_mm, hexagons = Sizes.of(bases).radii_mm, WantedHexagons.of(bases)
             known = TableKnowledge(self.board, self.game, radii_mm, *of_photos, hexagons)
-            clear = tuple(map(clear_veil, frame))
             report = look_at_all(clear, self.look_at_one_of_several, known, progress, helper)
             report = apply_house_rules_by_photo(report, self.house)
         return apply_corrections(reweigh_pieces(report, self.taught), self.fixes)
 
+    @tells_lengths
     def look_at_one_of_several(
         self, frame: Frame, index: int, board: Board | None, told: Told = NOTHING_TOLD
     ) -> Report:
@@ -175,8 +176,7 @@ class Referee:
             cards = [*board_cards_mm(self.board, calibration), *ground.cards_mm()]
             hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(finding_rulers.result())])
             known = (hidden, margin_mm, progress, None, least, finding_print.result)
-            on_board = detect(frame, calibration, bases, *known)
-        on_board, doubtful = split_doubtful(on_board)
+            on_board, doubtful = split_doubtful(detect(frame, calibration, bases, *known))
         rulers, seen_grid = finding_rulers.result(), finding_grid.result()
         on_ground = detect_on_ground(frame, calibration, bases, ground, progress)
         found = ground.merge_detections(on_board, on_ground)

@@ -17,9 +17,12 @@ from overruler.apps.measure.pictures import Pictures
 from overruler.apps.process.progress import progress_display
 from overruler.errors import BadInput, CannotMeasure
 from overruler.geometry.pose import Pose
+from overruler.referee import Referee
 from overruler.report import Report
 from overruler.vision.camera.plausibility import check_camera
 from tests.reports import camera, report
+
+MAKE_REFEREE = measuring.make_referee
 
 BOARD = """
 schema = "overruler/board/1"
@@ -107,7 +110,7 @@ def test_where_no_area_is_answered_none_is_said_to_be_written(
 def test_what_ends_a_measurement_tells_lengths_in_the_table_s_unit(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def look(*_: object) -> Report:
+    def look_at(*_: object, **__: object) -> Report:
         check_camera(
             replace(camera(), T_camera_board=Pose(np.eye(3), np.array([0, 0, 254.0]))),
             (1280, 960),
@@ -115,8 +118,8 @@ def test_what_ends_a_measurement_tells_lengths_in_the_table_s_unit(
         )
         raise AssertionError
 
-    referee = SimpleNamespace(look=look)
-    monkeypatch.setattr(measuring, "make_referee", lambda options, pictures: referee)
+    monkeypatch.setattr(Referee, "_look_at", look_at)
+    monkeypatch.setattr(measuring, "make_referee", MAKE_REFEREE)
     assert main(["measure", "table.jpg", "--marker-mm=60", "--units=in"]) == 3
     assert "it would hang -10.00 in over the table" in capsys.readouterr().err
     assert main(["measure", "table.jpg", "--marker-mm=60"]) == 3

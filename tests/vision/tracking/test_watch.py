@@ -13,8 +13,11 @@ import pytest
 
 from overruler.bases import Base
 from overruler.detections import Detection
+from overruler.errors import CannotMeasure
 from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
+from overruler.house_rules import HouseRules
+from overruler.referee import Referee
 from overruler.report import Report
 from overruler.track import Tick
 from overruler.vision import assembly, rulers, tracking
@@ -284,3 +287,24 @@ def test_no_object_takes_an_attribute_that_its_class_does_not_name(room: ModuleT
     ]
     assert len(classes) > 1
     assert [one.__qualname__ for one in classes if one.__dictoffset__] == []
+
+
+def test_what_refuses_a_table_tells_lengths_in_its_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> Report:
+        raise CannotMeasure(
+            "the picture is no photo", in_mm="; it would show 25400 mm of the table"
+        )
+
+    monkeypatch.setattr(Referee, "_look_at", refuse)
+    referee = Referee(None, house=HouseRules(unit="in"))
+    told = "the picture is no photo; it would show 1000.00 in of the table"
+    for watch in (referee.watching(), referee.watching_several(["left", "right"])):
+        notes: tuple[str, ...] = ()
+        for shot in film(moved=False, hand=False)[:8]:
+            if isinstance(watch, Watch):
+                notes += watch.look(shot).notes
+            else:
+                notes += watch.look([(0, shot), (1, shot)]).notes
+        assert any(told in note for note in notes)
+        with pytest.raises(CannotMeasure, match=told):
+            watch.close()

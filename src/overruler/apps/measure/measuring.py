@@ -4,13 +4,11 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from overruler.apps.measure.options import MeasureOptions
 from overruler.apps.measure.pictures import Pictures, read_pictures
-from overruler.errors import CannotMeasure, OverrulerError, WrongBoard
-from overruler.units import lengths_in_unit
+from overruler.errors import CannotMeasure, WrongBoard
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -37,10 +35,8 @@ def measure_photo(options: MeasureOptions, progress: Callable[[str], None]) -> "
         referee = make_referee(options, pictures)
         try:
             report = referee.look(frames if len(frames) > 1 else frames[0], progress, helper)
-        except OverrulerError as error:
-            if isinstance(error, CannotMeasure):
-                check_other_boards(frames[0], options.board, options.other_boards)
-            error.tell_lengths(partial(lengths_in_unit, unit=options.unit))
+        except CannotMeasure:
+            check_other_boards(frames[0], options.board, options.other_boards)
             raise
     report = with_problems(report, pictures.problems)
     verdicts, unanswered = answer_each(report.scene, options.questions, "--ask")

@@ -23,7 +23,7 @@ from overruler.board import AUTO_DICTIONARY, DICTIONARIES, Board
 from overruler.declared_terrain import DeclaredTerrain, load_terrain
 from overruler.errors import BadInput, UnknownName
 from overruler.fixes import Fix, load_fixes
-from overruler.games import DEFAULT_GAME, facts_of
+from overruler.games import DEFAULT_GAME
 from overruler.house_rules import HouseRules
 from overruler.lens import Lens
 from overruler.picture import ALL_ENDINGS, ENDINGS
@@ -99,9 +99,7 @@ class MeasureOptions:
     @property
     def unit(self) -> str:
         """The unit that lengths are told in, one of `UNITS`."""
-        preset, game = self.house.preset, self.game or DEFAULT_GAME
-        state = preset.state() if preset else {}
-        return self.house.unit or facts_of(game).unit_told(state)
+        return self.house.unit_told(self.game)
 
 
 def read_options(args: argparse.Namespace) -> MeasureOptions:

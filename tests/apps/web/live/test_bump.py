@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -13,9 +13,11 @@ import pytest
 from overruler.apps.web.live.desk import Desk
 from overruler.apps.web.live.watcher import TableStatus, TableWatcher
 from overruler.board import Board
-from overruler.errors import CannotMeasure
+from overruler.errors import BadInput, CannotMeasure
+from overruler.fixes import Fix
 from overruler.frame import Frame, Shot
 from overruler.geometry.camera import Camera
+from overruler.house_rules import HouseRules
 from overruler.referee import Referee
 from overruler.sources.live import LiveReader, Source
 from overruler.track import Tick
@@ -194,4 +196,15 @@ def test_a_correction_of_a_table_that_is_not_seen_is_refused_with_what_helps(
     eyes = TableWatcher(LiveReader(Source("camera", lambda: iter(()))), referee, lambda seen: None)
     eyes._guard.change = change
     with pytest.raises(CannotMeasure, match=told):
+        eyes._apply_fixes([])
+
+
+def test_a_correction_that_cannot_be_tells_lengths_in_the_tables_unit() -> None:
+    class Refusing(FakeWatch):
+        def correct(self, fixes: Sequence[Fix]) -> None:
+            raise BadInput("z_mm is too high", in_mm=", the camera is 254 mm up")
+
+    referee: Any = SimpleNamespace(watching=Refusing, game=None, house=HouseRules(unit="in"))
+    eyes = TableWatcher(LiveReader(Source("camera", lambda: iter(()))), referee, lambda seen: None)
+    with pytest.raises(BadInput, match=r"too high, the camera is 10\.00 in up"):
         eyes._apply_fixes([])

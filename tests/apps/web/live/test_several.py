@@ -9,9 +9,11 @@ import pytest
 
 from overruler.apps.web.live.several.watcher import SeveralCamerasWatcher
 from overruler.apps.web.live.watcher import TableStatus
+from overruler.bases import Base
 from overruler.errors import BadInput
 from overruler.fixes import Fix
 from overruler.frame import Shot
+from overruler.house_rules import HouseRules
 from overruler.sources.live import LiveReader, Source
 from overruler.track import Tick
 from overruler.vision.several_cameras.watch import WatchSeveral
@@ -33,6 +35,8 @@ NAMES = "left", "right"
 class Game:
     """The game as scripted pictures, and all that is told of it."""
 
+    game: str | None = None
+    house: HouseRules = field(default_factory=lambda: HouseRules(unit="in"))
     lost_from: dict[int, int] = field(default_factory=dict)
     """The step from which a camera gives no pictures, by its number."""
     step: int = 0
@@ -84,7 +88,7 @@ def played(
     lost_from: dict[int, int] | None = None,
     then: Callable[[SeveralCamerasWatcher, Game], None] = lambda watcher, game: None,
 ) -> Game:
-    game = Game(lost_from or {})
+    game = Game(lost_from=lost_from or {})
     readers = [cast(LiveReader, Scripted(game, number)) for number in (0, 1)]
     watcher = SeveralCamerasWatcher(
         readers[0], cast(Any, game), game.told.append, game.ticks.append, others=readers[1:]
@@ -114,6 +118,9 @@ def correct_one(watcher: SeveralCamerasWatcher, game: Game) -> None:
     """A correction is taken in by all cameras, and is no move."""
     with pytest.raises(BadInput, match="there is no piece 'p09'"):
         watcher.correct([Fix(do="remove", id="p09")])
+    high = Fix(do="add", id=None, xy_px=(400.0, 300.0), base=Base.circle(27.0), z_mm=2540000.0)
+    with pytest.raises(BadInput, match=r"the camera is [\d.]+ in up"):
+        watcher.correct([high])
     watcher.correct([Fix(do="remove", id="p01")])
     end_s = time.monotonic() + LONG_S
     while time.monotonic() < end_s:

@@ -10,6 +10,7 @@ from queue import SimpleQueue
 from overruler.errors import CannotMeasure, OverrulerError
 from overruler.fixes import Fix
 from overruler.frame import Shot
+from overruler.house_rules import telling_lengths
 from overruler.referee import Referee
 from overruler.report import Report
 from overruler.sources.live import LiveReader
@@ -183,7 +184,8 @@ class TableWatcher:
         change = self._guard.change
         if change is not None:
             raise CannotMeasure(f"{change}; {REMEDIES[change]}")
-        self._watch.correct(fixes)
+        with telling_lengths(self.referee):
+            self._watch.correct(fixes)
 
     def _look_at_shot(self, shot: Shot) -> TableStatus:
         try:

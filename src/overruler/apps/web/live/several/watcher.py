@@ -8,6 +8,7 @@ from overruler.apps.web.live.watcher import TableStatus, TableWatcher
 from overruler.errors import OverrulerError
 from overruler.fixes import Fix
 from overruler.frame import Shot
+from overruler.house_rules import telling_lengths
 from overruler.report import Report
 from overruler.sources.live import LiveReader
 from overruler.track import Tick
@@ -104,4 +105,5 @@ class SeveralCamerasWatcher(TableWatcher):
         return found
 
     def _apply_fixes(self, fixes: Sequence[Fix]) -> None:
-        self._several.correct(fixes)
+        with telling_lengths(self.referee):
+            self._several.correct(fixes)
