@@ -22,6 +22,7 @@ from overruler.presets import program_presets
 from overruler.referee import Referee
 from overruler.rules import ask, matrix
 from overruler.scene import Piece, Scene, Table, Terrain
+from overruler.sources.photo import load_photo
 
 ROUND: Any = Base.circle(27)
 
@@ -198,7 +199,7 @@ def test_what_is_no_scene_is_named(tmp_path: Path) -> None:
         load_fixes(str(tmp_path / "fix.json"))
 
 
-@pytest.mark.parametrize("load", [Scene.load, Board.load, Lens.load, load_fixes])
+@pytest.mark.parametrize("load", [Scene.load, Board.load, Lens.load, load_fixes, load_photo])
 def test_what_names_no_file_to_read_is_named(load: Callable[[Any], Any]) -> None:
     where = re.escape(load.__qualname__)
     for wrong, found in ((None, "NoneType"), (3, "int"), (b"table", "bytes")):

@@ -15,6 +15,7 @@ from PIL import Image, UnidentifiedImageError
 
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
+from overruler.reading.fields import file_path
 from overruler.reading.files import check_is_file
 from overruler.sources.jpeg_damage import decode_jpeg, describe_damage, libjpeg_warnings
 from overruler.sources.jpeg_seam import has_seam
@@ -79,8 +80,9 @@ def load_photo(path: str | Path) -> Frame:
 
     Raises `BadInput` if there is no such file, and `CannotMeasure` if it holds no readable picture.
     """
-    if str(path) != STANDARD_INPUT:
-        return _load_file(Path(path))
+    given = file_path(path, "load_photo")
+    if str(given) != STANDARD_INPUT:
+        return _load_file(given)
     with photo_from_standard_input() as file:
         try:
             return replace(_load_file(file), name=STANDARD_INPUT)
