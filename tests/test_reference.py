@@ -32,11 +32,20 @@ def test_a_public_name_is_described_and_typed(name: str) -> None:
 def test_public_names_stay() -> None:
     """Taking one away is a decision: see docs/stability.md."""
     first = {
-        *("Frame", "Matrix", "MissingExtra", "load_photo"),
+        *("Film", "Frame", "Matrix", "MissingExtra", "load_photo"),
         *("BadInput", "Base", "Board", "CannotMeasure", "Lens", "Measurement", "OverrulerError"),
         *("Piece", "Referee", "Report", "Scene", "Table", "Verdict", "ask", "matrix", "measure"),
     }
     assert first <= set(NAMES)
+
+
+def test_what_pages_for_programs_import_is_public() -> None:
+    """Pages about adding to the program itself may name its rooms."""
+    pages = [page for page in (ROOT / "docs").glob("*.md") if not page.name.startswith("adding-")]
+    rooms = r"^\s*(?:from|import) (overruler\.\S+)"
+    assert [
+        found for page in pages for found in re.findall(rooms, page.read_text("utf-8"), re.M)
+    ] == []
 
 
 def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from overruler.rules.pair_ranges import Matrix
     from overruler.scene import Scene, Table
     from overruler.sources.photo import load_photo
+    from overruler.sources.video import Film
     from overruler.verdict import Verdict
 
 __version__ = "0.1.0"
@@ -33,6 +34,7 @@ __all__ = [
     "Base",
     "Board",
     "CannotMeasure",
+    "Film",
     "Frame",
     "Lens",
     "Matrix",
@@ -70,6 +72,7 @@ _HOMES = {
     "matrix": "overruler.rules",
     "Matrix": "overruler.rules.pair_ranges",
     "load_photo": "overruler.sources.photo",
+    "Film": "overruler.sources.video",
     "Scene": "overruler.scene",
     "Table": "overruler.scene",
     "Verdict": "overruler.verdict",

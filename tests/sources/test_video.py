@@ -40,6 +40,13 @@ def test_times_are_the_films_own_also_at_a_changing_rate(tmp_path: Path) -> None
         assert film.problems() == []
 
 
+def test_a_film_may_be_named_by_a_text(tmp_path: Path) -> None:
+    with Film(str(written(tmp_path / "a.mkv"))) as film:  # type: ignore[arg-type]
+        assert len(list(film)) > 1
+    with pytest.raises(BadInput, match="no such file"):
+        Film("nowhere.mkv")  # type: ignore[arg-type]
+
+
 def test_ten_shots_a_second_are_looked_at(tmp_path: Path) -> None:
     with Film(written(tmp_path / "a.mp4")) as film:
         times = [shot.time_s for shot in film]

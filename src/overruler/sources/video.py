@@ -60,7 +60,9 @@ class Film:
     """A film file, open on creation; use it in a `with` block and iterate over it once."""
 
     path: Path
+    """Where it lies; a text is taken, too."""
     looks_per_s: float = LOOKS_PER_S
+    """How many of its pictures are shown in a second."""
     from_s: float = 0.0
     """Time from which pictures are shown."""
     to_s: float = float("inf")
@@ -82,6 +84,7 @@ class Film:
 
     def __post_init__(self) -> None:
         """Raises `BadInput` if there is no such file, `CannotMeasure` if it is no readable film."""
+        self.path = Path(self.path)
         self._damage = DamageWatch(MAX_CORRUPTED_S, partial(self._note_gap, self.gaps_s))
         self._container = open_container(self.path)
         try:

@@ -24,6 +24,7 @@ from overruler.detections import Detection
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame, Shot
 from overruler.geometry.pose import Array
+from overruler.house_rules import HouseRules
 from overruler.report import Report
 from overruler.sources.live import LiveReader, Source
 from overruler.vision.assembly.to_scene import build_scene
@@ -45,6 +46,9 @@ def drawn(places: tuple[tuple[str, tuple[float, float]], ...]) -> Any:
 
 class Table:
     """What the camera sees, and a referee who knows where everything is."""
+
+    game: str | None = None
+    house = HouseRules()
 
     def __init__(self) -> None:
         self.places = {"p01": (150.0, 250.0), "p02": (300.0, 140.0), "p03": (420.0, 380.0)}

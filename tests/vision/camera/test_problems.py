@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from evaluate.drawn.markers import FOUR, camera_over, known_board, marker_mm
+from overruler.apps.measure import pictures
 from overruler.board import Board
 from overruler.calibration import Problem
 from overruler.lens import Lens
@@ -36,6 +37,7 @@ def test_every_flag_has_its_place_in_the_order() -> None:
         look_at_all,
         same_table,
         walk,
+        pictures,
     )
     source = "".join(Path(str(module.__file__)).read_text() for module in tellers)
     named = set(re.findall(r'Problem\(\s*"(\w+)"', source))
