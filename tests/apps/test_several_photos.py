@@ -125,3 +125,13 @@ def test_no_ruler_confirms_the_scale_where_another_one_or_another_photo_contradi
         lines = [line.plain for line in ruler_lines(told)]
         assert sum("confirmed" in line for line in lines) == confirmed
         assert all("152.4 is right" in line for line in lines)
+
+
+def test_a_ruler_whose_reading_is_rough_confirms_no_scale() -> None:
+    path = np.array([[0.0, 0], [100.0, 0]])
+    sharp, rough = (
+        DetectedRuler("xwing", 100.0, 100.5, sigma_mm, path, 20.0, 9.0) for sigma_mm in (0.51, 0.81)
+    )
+    told = [line.plain for line in ruler_lines(replace(report(), rulers=(sharp, rough)))]
+    assert told[0].endswith("± 1.00 mm a segment (95 %), 100 is right: the scale is confirmed")
+    assert told[1].endswith("(95 %), 100 is right: too unsure to confirm the scale")
