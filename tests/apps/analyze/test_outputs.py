@@ -246,6 +246,8 @@ def test_allowances_are_read_in_either_unit() -> None:
     for wrong in ("p03", "p03=6", "=6in", "p03=-1in", "p03=xin"):
         with pytest.raises(BadInput, match="--allowance"):
             film_rulings.read_allowances([wrong])
+    with pytest.raises(BadInput, match="p03 has two allowances"):
+        film_rulings.read_allowances(["p03=6in", "p03=7in"])
 
 
 def test_film_editors_get_a_marker_for_each_move(film: FilmResults) -> None:

@@ -15,7 +15,7 @@ av = pytest.importorskip("av", reason="films need PyAV")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables need pyarrow")
 from overruler.apps.analyze import video as drawn  # noqa: E402
 from overruler.apps.analyze.merge import FilmResults  # noqa: E402
-from overruler.apps.analyze.offsets import find_offsets  # noqa: E402
+from overruler.apps.analyze.offsets import find_offsets, tell_apart  # noqa: E402
 from overruler.apps.analyze.paired import paired_moments  # noqa: E402
 from tests.apps.analyze import film as table  # noqa: E402
 
@@ -71,6 +71,14 @@ def test_an_offset_is_told_or_asked_for(films: list[Path]) -> None:
         find_offsets(films, [])  # in four seconds little moves
 
 
+def test_films_without_a_common_moment_are_told(films: list[Path]) -> None:
+    left, right = films
+    assert tell_apart(films, [0.0, LATE_S]) == []
+    ((after,), (before,)) = (tell_apart(films, [0.0, offset_s]) for offset_s in (99.0, -99.0))
+    assert after.startswith(f"{right} begins after {left} has ended, at ")
+    assert before == f"{right} ends before {left} begins: check --offset"
+
+
 # --- bad input ---
 
 
@@ -79,6 +87,7 @@ def test_an_offset_is_told_or_asked_for(films: list[Path]) -> None:
     [
         (["--offset", "right=1"], "--offset goes with --together"),
         (["--together", "--offset", "right=later"], "expected FILM=SECONDS"),
+        (["--together", *2 * ["--offset", "right=1"]], "right has two offsets: give one"),
         (["--together", "--offset", "left=1"], "left is the first film"),
         (["--together", "--offset", "middle=1"], "'middle' is no film that was given"),
         (["--together", "--point", "1,2=3,4"], "--point goes with one camera"),

@@ -106,7 +106,12 @@ def _probability_above(value: float, limit: float, sigma: float) -> float:
 
 def read_allowances(texts: Sequence[str]) -> dict[str, float]:
     """Read `p03=6in` or `p03=150mm` as millimetres by piece; `BadInput` names what is wrong."""
-    return dict(map(_parse_allowance, texts))
+    allowances: dict[str, float] = {}
+    for piece, length_mm in map(_parse_allowance, texts):
+        if piece in allowances:
+            raise BadInput(f"--allowance: {piece} has two allowances: give one")
+        allowances[piece] = length_mm
+    return allowances
 
 
 def _parse_allowance(text: str) -> tuple[str, float]:

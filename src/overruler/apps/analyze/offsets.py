@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from overruler.apps.analyze.segment import BesideFilm, file_digest
+from overruler.apps.analyze.segment import BesideFilm, declared_length_s, file_digest
 from overruler.apps.process.memory import give_back_memory
 from overruler.errors import BadInput, CannotMeasure
 from overruler.geometry.pose import Array
@@ -60,6 +60,21 @@ def find_offsets(
     return [offsets[number] for number in kept]
 
 
+def tell_apart(films: Sequence[Path], offsets_s: Sequence[float]) -> list[str]:
+    """A sentence for each film that shows no moment of the first one: its offset may be wrong."""
+    first, first_s = films[0], declared_length_s(films[0])
+    told = []
+    for film, offset_s in list(zip(films, offsets_s, strict=True))[1:]:
+        length_s = declared_length_s(film)
+        if first_s and offset_s >= first_s:
+            told.append(
+                f"{film} begins after {first} has ended, at {first_s:.1f} s: check --offset"
+            )
+        elif length_s and offset_s + length_s <= 0:
+            told.append(f"{film} ends before {first} begins: check --offset")
+    return told
+
+
 def _find_offset(film: Path, first: Path, reference: Array) -> float:
     found = align(_motion(film), reference)
     if found is None or not found.is_sure:
@@ -91,7 +106,10 @@ def _read_offsets(films: Sequence[Path], told: Sequence[str]) -> dict[int, float
             value = math.nan
         if not name or not abs(value) <= MAX_OFFSET_S:
             raise BadInput(f"--offset: expected FILM=SECONDS, right=+1.5 say, found {text!r}")
-        known[_film_number(films, name)] = value
+        number = _film_number(films, name)
+        if number in known:
+            raise BadInput(f"--offset: {name} has two offsets: give one")
+        known[number] = value
     return known
 
 

@@ -19,7 +19,7 @@ from overruler.apps.analyze.contacts import find_contacts
 from overruler.apps.analyze.engines import Engine, dask_engine, serial_engine
 from overruler.apps.analyze.film_rulings import check_allowances, rule_all_pairs
 from overruler.apps.analyze.merge import Data, FilmResults, merge_segments
-from overruler.apps.analyze.offsets import films_beside, find_offsets, find_readable
+from overruler.apps.analyze.offsets import films_beside, find_offsets, find_readable, tell_apart
 from overruler.apps.analyze.result_folders import (
     SEGMENTS_FOLDER,
     check_nothing_lost,
@@ -137,7 +137,9 @@ def _analyze_table(
         prepare_process()
         readable, problems = find_readable(films)
         referee = _with_lenses_of(referee, films, readable)
-        beside = films_beside(readable, find_offsets(films, args.offset, readable))
+        offsets_s = find_offsets(films, args.offset, readable)
+        problems += tell_apart(readable, offsets_s)
+        beside = films_beside(readable, offsets_s)
     tasks = _make_tasks(readable[0], out, referee, args.segment_s, beside)
     problems += _run_tasks(tasks, engine, out.name, args)
     done = [task.path for task in tasks if task.path.exists()]

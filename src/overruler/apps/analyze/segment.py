@@ -107,9 +107,9 @@ def split_film(
 
     The longest of the films counts where others of the same table go `beside` it.
     """
-    length_s = _length_s(film)
+    length_s = declared_length_s(film)
     for other in beside:
-        length_s = max(length_s, _length_s(Path(other.video)) + other.offset_s)
+        length_s = max(length_s, declared_length_s(Path(other.video)) + other.offset_s)
     digest = file_digest(film)
     count = max(1, round(length_s / each_s))
     starts = [k * each_s for k in range(count)]
@@ -118,7 +118,8 @@ def split_film(
     return [Segment(str(film), digest, referee, a, b, tuple(beside)) for a, b in pairs]
 
 
-def _length_s(film: Path) -> float:
+def declared_length_s(film: Path) -> float:
+    """The length that a film states, in s; 0 where it states none."""
     with Film(film) as opened:
         return opened.duration_s or 0.0
 
