@@ -184,3 +184,10 @@ def test_no_message_is_more_than_one_line(message: Any) -> None:
     with pytest.raises(OverrulerError) as failure:
         take_screenshot(obs, "Camera")
     assert len(str(failure.value).splitlines()) == 1
+
+
+def test_an_obs_that_is_not_there_is_told_in_words() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(CannotMeasure, match=r"does not answer \(Connection refused\): OBS 28"):
+        Obs("127.0.0.1", port, "", ANSWER_S)

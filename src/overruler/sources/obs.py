@@ -180,7 +180,8 @@ class Obs:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    text = getattr(error, "strerror", None) or str(error)  # the system's words, without its number
+    return " ".join(text.split()) or type(error).__name__
 
 
 def _has_expected_types(response: JsonObject) -> bool:
