@@ -98,6 +98,17 @@ def test_a_piece_that_somebody_confirms_is_doubted_no_longer(page: "Page") -> No
     until(lambda: page.locator("#editing >> text=It is a piece").count() == 0)
 
 
+def test_the_menu_follows_what_somebody_else_corrects(page: "Page", home: str) -> None:
+    """News of the table may also come after the answer to one's own correction."""
+    page.click("[data-mode=correct]")
+    pick(page, DOUBTED)
+    page.wait_for_selector("#editing >> text=It is a piece")
+    fixes = {"schema": "overruler/fix/1", "fix": [{"do": "confirm", "id": DOUBTED}]}
+    assert page.request.post(f"{home}/api/live/fix", data=fixes).ok
+    until(lambda: page.locator("#editing >> text=It is a piece").count() == 0, 5.0)
+    assert "60 %" not in page.inner_text("#editing .next")
+
+
 def test_a_turn_begins_from_where_the_piece_points_and_nothing_typed_turns_nothing(
     page: "Page",
 ) -> None:

@@ -97,6 +97,7 @@ class Desk {
 
   told(state, onAir, linked) {
     this.now = state;
+    this.modes[this.mode]?.told?.();
     this.pieces.draw();
     words(state, onAir, linked);
     this.asked.show(state, state.lost ? "no picture yet" : "measuring the table …");

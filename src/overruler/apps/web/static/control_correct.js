@@ -7,7 +7,7 @@ const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
 
 export class Correct {
   constructor(desk) {
-    Object.assign(this, { desk, id: null, place: null });
+    Object.assign(this, { desk, id: null, place: null, said: null });
   }
 
   enter() {
@@ -37,6 +37,12 @@ export class Correct {
   async dragged(id, place) {
     this.#choose(id, place);
     await this.#move();
+  }
+
+  // The table is measured on, and others correct it too: the panel says what is known now, but takes nothing from who types.
+  told() {
+    const said = this.#said();
+    if (said && said !== this.said && !document.activeElement.matches("#editing input")) this.#choose(this.id, this.place);
   }
 
   // Arrows nudge a piece, with Shift ten times as far; M measures it there; Delete takes it away.
@@ -78,8 +84,15 @@ export class Correct {
 
   // --- the panel ---
 
+  // What the panel depends on.
+  #said() {
+    const piece = this.id && this.desk.piece(this.id);
+    return piece && piece.base + doubted(piece);
+  }
+
   #choose(id, place) {
     Object.assign(this, { id, place });
+    this.said = this.#said();
     refill(document.getElementById("editing"), ...(id ? this.#ofPiece(id) : place ? this.#ofPlace() : []));
     this.desk.pieces.draw();
   }
