@@ -62,9 +62,12 @@ def find_offsets(
 
 def tell_apart(films: Sequence[Path], offsets_s: Sequence[float]) -> list[str]:
     """A sentence for each film that shows no moment of the first one: its offset may be wrong."""
-    first, first_s = films[0], declared_length_s(films[0])
+    first, *others = films
+    if not others:
+        return []
+    first_s = declared_length_s(first)
     told = []
-    for film, offset_s in list(zip(films, offsets_s, strict=True))[1:]:
+    for film, offset_s in zip(others, offsets_s[1:], strict=True):
         length_s = declared_length_s(film)
         if first_s and offset_s >= first_s:
             told.append(

@@ -74,10 +74,6 @@ export class Correct {
     if (await this.desk.fix({ do: "remove", id })) this.#choose(null, null);
   }
 
-  async #confirm(id) {
-    if (await this.desk.fix({ do: "confirm", id })) this.#choose(id, null);
-  }
-
   async #add(base) {
     if (await this.desk.fix({ do: "add", base, ...this.#pointed() })) this.#choose(null, null);
   }
@@ -102,7 +98,7 @@ export class Correct {
     const parts = [
       labelled("Base", row(size, button("Resize", () => this.desk.fix({ do: "resize", id, base: size.value })))),
       ...this.#turn(id, piece.heading_deg),
-      ...(piece.doubt?.probability === undefined ? [] : [button("It is a piece", () => this.#confirm(id))]),
+      ...(piece.doubt?.probability === undefined ? [] : [button("It is a piece", () => this.desk.fix({ do: "confirm", id }))]),
       button("Remove", () => this.#remove(id)),
     ];
     return [title(`${id} · ${piece.base}${doubted(piece)}`), row(...parts), hint("Drag it, or nudge it by arrow keys and press M: it is measured again from there.")];
