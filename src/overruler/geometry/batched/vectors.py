@@ -35,6 +35,11 @@ def left_normals(directions: Array) -> Array:
     return np.stack([-directions[..., 1], directions[..., 0]], -1)
 
 
+def right_normals(directions: Array) -> Array:
+    """Return directions (..., 2) turned a quarter turn to the right."""
+    return np.stack([directions[..., 1], -directions[..., 0]], -1)
+
+
 def distance(one: Array, other: Array) -> float:
     """Return the distance of two points (2,)."""
     return float(np.hypot(*(one - other)))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from overruler.chart import Chart
 from overruler.errors import CannotMeasure
+from overruler.geometry.batched.vectors import left_normals, right_normals
 from overruler.geometry.pose import Array
 from overruler.vision.calibrators.sheet_warp import SheetWarp
 from overruler.vision.imaging.subpixel_edges import SLOPE_WINDOW_SIGMA_PX, Floats, edge_offsets
@@ -162,10 +163,10 @@ class CornerRefiner:
         offsets = distance[:, None, :, None] * ARM_DIRECTIONS[:, None] * self.square_mm
         places = self.mm[:, None, None] + offsets
         along = ARM_DIRECTIONS[:, None] * 0.05 * self.square_mm
-        left = np.stack([-along[..., 1], along[..., 0]], -1)
+        left = left_normals(along)
         xy = self.where(places)
         tangent = self.where(places + along) - self.where(places - along)
-        normal = np.stack([tangent[..., 1], -tangent[..., 0]], -1)
+        normal = right_normals(tangent)
         normal /= np.linalg.norm(normal, axis=-1, keepdims=True)
         # to the right, the left square is the upper right one: bright if the upper left one is black
         bright = self.dark_sign[:, None] * BRIGHT_LEFT_SIGNS

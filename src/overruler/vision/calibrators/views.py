@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
 from overruler.vision.camera.bundle_adjustment import BundleAdjustment
@@ -135,7 +136,7 @@ def _align_to_common(own: MarkerPlaces, common: MarkerPlaces) -> tuple[float, Ar
 def _edge_ends(places: Sequence[Array]) -> Array:
     """(2 N, 2): both ends of each marker's upper edge, `ALIGNMENT_EDGE_MM` long."""
     xy, heading = np.stack(places)[:, :2], np.stack(places)[:, 2]
-    direction = np.stack([np.cos(heading), np.sin(heading)], 1)
+    direction = unit_vectors(heading)
     return np.concatenate([xy, xy + ALIGNMENT_EDGE_MM * direction])
 
 

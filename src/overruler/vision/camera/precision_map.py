@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.calibration import JOINT_SIZE, Advice, Calibration, PrecisionMap
+from overruler.geometry.batched.vectors import left_normals, unit_vectors
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.lens import default_sigmas
@@ -27,7 +28,7 @@ MAX_GRID_STEPS = 60
 """Largest number of steps along the board's longer side."""
 ANGLES_RAD = np.arange(4) * np.pi / 4
 """Directions over which the variance of a distance is averaged, as angles."""
-DIRECTIONS = np.stack([np.cos(ANGLES_RAD), np.sin(ANGLES_RAD)], -1)
+DIRECTIONS = unit_vectors(ANGLES_RAD)
 """(4, 2): the same as unit vectors."""
 NEW_CORNER_SIGMA_PX = 0.05
 """1 σ of a new marker's corners, each independent."""
@@ -261,7 +262,7 @@ def _rigid_motion_jacobian(arms_mm: Array) -> Array:
     """Jacobian (4, 2, 3) of corners (4, 2) by their centre's x, y and rotation, in mm at a side."""
     jacobian = np.zeros((4, 2, 3))
     jacobian[:, 0, 0] = jacobian[:, 1, 1] = 1
-    perpendicular = np.stack([-arms_mm[:, 1], arms_mm[:, 0]], -1)
+    perpendicular = left_normals(arms_mm)
     jacobian[..., 2] = perpendicular / np.abs(arms_mm).max()
     return jacobian
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.bases import Base
+from overruler.geometry.batched.vectors import right_normals, unit_vectors
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.shapes import hexagon, stadium
@@ -42,13 +43,13 @@ def base_outline(base: Base, inset_mm: float = 0.0, points: int = CIRCLE_POINTS)
         return np.array(hexagon((0.0, 0.0), 2 * half[1]).corners)
     if base.shape != "rectangle":
         angles = np.arange(points) * (2 * np.pi / points)
-        return np.asarray(half * np.stack([np.cos(angles), np.sin(angles)], -1))
+        return np.asarray(half * unit_vectors(angles))
     bend = np.linspace(0, np.pi / 2, CORNER_POINTS)
     signs = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
     corners = []
     for k, sign in enumerate(signs):
         angles = bend + k * np.pi / 2
-        arc = CORNER_RADIUS_MM * np.stack([np.cos(angles), np.sin(angles)], -1)
+        arc = CORNER_RADIUS_MM * unit_vectors(angles)
         corners.append(arc + sign * (half - CORNER_RADIUS_MM))
     return np.concatenate(corners)
 
@@ -130,7 +131,7 @@ def _resample_evenly(ring: Array, step_mm: float) -> Contour:
     side_length = np.maximum(length[which], 1e-9)
     share = 1 - (ends[which] - along) / side_length
     at = ring[which] + share[:, None] * side[which]
-    outwards = np.stack([side[:, 1], -side[:, 0]], -1)
+    outwards = right_normals(side)
     normals = outwards[which] / side_length[:, None]
     return Contour(at, normals)
 
@@ -145,7 +146,7 @@ def penetration_depth_mm(one_mm: Array, other_mm: Array) -> float:
     other_sides = np.roll(other_mm, -1, 0) - other_mm
     sides = np.concatenate([one_sides, other_sides])
     length = np.linalg.norm(sides, axis=1, keepdims=True)
-    normals = np.stack([sides[:, 1], -sides[:, 0]], -1) / length
+    normals = right_normals(sides) / length
     one, other = one_mm @ normals.T, other_mm @ normals.T
     forwards = one.max(0) - other.min(0)
     backwards = other.max(0) - one.min(0)

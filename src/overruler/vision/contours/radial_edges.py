@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.camera import Camera
 from overruler.geometry.parabola import parabolic_peak_offset
 from overruler.geometry.pose import Array
@@ -106,7 +107,7 @@ def ray_directions(radius_mm: float, mm_per_px: float) -> Array:
     """Return the rays' directions (K, 2), unit vectors from +x counter-clockwise."""
     count = int(np.clip(2 * np.pi * radius_mm / mm_per_px / RAY_SPACING_PX, 40, 200))
     angles = np.arange(count) * (2 * np.pi / count)
-    return np.stack([np.cos(angles), np.sin(angles)], -1)
+    return unit_vectors(angles)
 
 
 def ray_step_px(sigma_px: float) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 
 from overruler.calibration import Calibration, Light, Problem
 from overruler.detections import Detection
+from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm, reproject_to_height
@@ -89,7 +90,7 @@ def _tried_lamps_mm(board_mm: tuple[float, float]) -> Array:
 def _darkness_by_direction(view: Orthophoto, xy_mm: Array, radii_mm: Array) -> Array:
     """Measure how dark the mat beside N bases is by direction (N, 48), against each base's mean."""
     angle = np.arange(DIRECTION_COUNT) * (2 * np.pi / DIRECTION_COUNT)
-    rays = np.stack([np.cos(angle), np.sin(angle)], -1)
+    rays = unit_vectors(angle)
     reach = radii_mm[:, None] + SAMPLE_DISTANCES_MM
     offsets_mm = reach[:, None, :, None] * rays[:, None]
     places_mm = xy_mm[:, None, None] + offsets_mm

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overruler.frame import Frame
+from overruler.geometry.batched.vectors import right_normals, unit_vectors
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.imaging.line_profiles import Floats
@@ -114,7 +115,7 @@ def upright_axes(camera: Camera, shapes: Array) -> tuple[Array, Array]:
     up = stretched[..., 0]
     length = np.linalg.norm(up, axis=1)
     up = up / length[:, None]
-    right = np.stack([up[:, 1], -up[:, 0]], -1)
+    right = right_normals(up)
     return np.stack([right, up], 1), length * equal_area_radius_mm(shapes)
 
 
@@ -275,7 +276,7 @@ def ring_maps(camera: Camera, shapes: Array) -> Floats:
     """Return the photo's pixels under each ring (N, 40, 48, 2), interpolated from a grid."""
     reach = np.linspace(RING_INNER_RADII, RING_OUTER_RADII, _GRID_NODES)
     angle = ring_angles()
-    directions = np.stack([np.cos(angle), np.sin(angle)], -1)
+    directions = unit_vectors(angle)
     unit = reach[:, None, None] * directions
     axes = patch_axes_mm(camera, shapes)[:, None, None]
     rightwards, upwards = unit[..., :1] * axes[..., 0, :], unit[..., 1:] * axes[..., 1, :]

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from overruler.geometry.batched.vectors import left_normals
 from overruler.geometry.pose import Array
 from overruler.vision.contours.radial_edges import LabPatch
 from overruler.vision.learned.inference import WEIGHTS, infer_batch
@@ -19,7 +20,6 @@ from overruler.vision.plates.sides import (
     PLATE_HEIGHT_MM,
     half_extents,
     lower_outline_mm,
-    rotate_left,
     side_normals,
 )
 
@@ -92,7 +92,7 @@ def side_strips(
     and the width of another rectangle.
     """
     normals, reach = side_normals(turn_rad), half_extents(size_mm)
-    tangents = rotate_left(normals)
+    tangents = left_normals(normals)
     out = reach[:, None] + (np.arange(SAMPLES_ACROSS) - ZERO_SAMPLE) * step_mm
     along = stretch_samples_mm(2 * reach[::-1])
     points = xy_mm + normals[:, None, None, None] * out[:, None, :, None, None]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from overruler.frame import Frame
+from overruler.geometry.batched.vectors import left_normals, unit_vectors
 from overruler.geometry.camera import Camera
 from overruler.geometry.parabola import parabolic_peak_offset
 from overruler.geometry.pose import Array
@@ -122,7 +123,7 @@ def side_search_lines(
     normals = side_normals(turn_rad)
     along = _ray_places(view, CORNER_MM - side_mm / 2, side_mm / 2 - CORNER_MM)
     out = _sample_places(*reach_mm, step_mm)
-    return SearchLines(np.tile(xy_mm, (4, 1)), rotate_left(normals), normals, along, out)
+    return SearchLines(np.tile(xy_mm, (4, 1)), left_normals(normals), normals, along, out)
 
 
 def arc_search_lines(
@@ -131,16 +132,11 @@ def arc_search_lines(
     """Return the four limits of the firing arcs, for a heading of `turn_rad` or its opposite."""
     half = ARC_HALF_ANGLE_RAD
     angles = turn_rad + np.array([half, np.pi - half, np.pi + half, -half])
-    directions = np.stack([np.cos(angles), np.sin(angles)], -1)
+    directions = unit_vectors(angles)
     ends = (share * side_mm / 2 / np.cos(half) for share in (ARC_FROM, ARC_TO))
     along = _ray_places(view, *ends)
     out = _sample_places(-reach_mm, reach_mm, step_mm)
-    return SearchLines(np.tile(xy_mm, (4, 1)), directions, rotate_left(directions), along, out)
-
-
-def rotate_left(directions: Array) -> Array:
-    """Return the directions (N, 2) turned counter-clockwise by 90°."""
-    return np.stack([-directions[:, 1], directions[:, 0]], -1)
+    return SearchLines(np.tile(xy_mm, (4, 1)), directions, left_normals(directions), along, out)
 
 
 def _ray_places(view: LabPatch, first_mm: float, last_mm: float) -> Array:

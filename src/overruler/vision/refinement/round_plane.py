@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from overruler.calibration import Calibration, Problem
 from overruler.errors import BadInput, CannotMeasure
 from overruler.frame import Frame
+from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.pose import Array
 from overruler.units import SIGMAS_95
 from overruler.vision.camera.observations import ClickedPoint
@@ -109,7 +110,7 @@ def find_plane_error(seen: SeenShapes, points_mm: Array) -> PlaneError | None:
         return None
     x, y, length, width, heading = plain.shapes.T
     half_log = np.log(length / width) / 2
-    looks = half_log[:, None] * np.stack([np.cos(2 * heading), np.sin(2 * heading)], -1)
+    looks = half_log[:, None] * unit_vectors(2 * heading)
     stated = np.exp(plain.answers[:, LOG_SIGMA_STRETCH].clip(*LOG_SIGMA_BOUNDS))
     return _fit(np.stack([x, y], -1), points_mm, looks, np.hypot(stated, SHAPE_SIGMA))
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from overruler.geometry.batched.vectors import unit_vectors
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.ellipse_net import score_ovals
@@ -153,7 +154,7 @@ def _joined(one: Placed, other: Placed) -> Placed:
 
 def beside(size: NDArray[np.intp], ovals: Array) -> Placed:
     """Return the places of ovals beside ovals (N, 5) of their `size`, all around and parallel to them."""
-    along = np.column_stack([np.cos(ovals[:, 4]), np.sin(ovals[:, 4])])
+    along = unit_vectors(ovals[:, 4])
     across = np.column_stack([-along[:, 1], along[:, 0]])
     steps = [
         2 * gap * (np.cos(angle) * ovals[:, 2:3] * along + np.sin(angle) * ovals[:, 3:4] * across)

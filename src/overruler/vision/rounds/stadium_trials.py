@@ -154,7 +154,7 @@ def _trace_once(
     ends, way_out = end_circles(poses)
     reach, sigma = predict_rim_radii(levels, camera, ends)
     angle = ring_angles()
-    unit = np.stack([np.cos(angle), np.sin(angle)], -1)
+    unit = unit_vectors(angle)
     outward = unit @ patch_axes_mm(camera, ends) / ends[:, 2, None, None]
     cosine = np.einsum("nkd,nd->nk", outward, way_out)
     arm = way_out * np.tile(poses[:, 2] - poses[:, 3], 2)[:, None]

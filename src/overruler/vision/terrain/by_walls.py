@@ -12,6 +12,7 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
+from overruler.geometry.batched.vectors import right_normals
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.geometry.relief import relief_displacement_per_mm
@@ -130,8 +131,7 @@ def _sample_outline(outline_mm: Array) -> tuple[Array, Array]:
     tangent /= np.maximum(np.linalg.norm(tangent, axis=1, keepdims=True), 1e-9)
     signed_area = cv2.contourArea(even.astype(np.float32), True)
     direction = np.sign(signed_area) or 1.0  # negative for a clockwise outline
-    x, y = tangent.T
-    return smooth[1:-1], direction * np.stack([y, -x], -1)
+    return smooth[1:-1], direction * right_normals(tangent)
 
 
 def _edge_nats(view: Orthophoto, at_mm: Array, outwards: Array, most_lean: float) -> Array:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from overruler.bases import Base
 from overruler.frame import Frame
+from overruler.geometry.batched.vectors import left_normals
 from overruler.geometry.camera import Camera
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.plates.coarse_grid import STEP_MM
@@ -29,7 +30,7 @@ from overruler.vision.plates.side_net import (
     side_strips,
     stretch_samples_mm,
 )
-from overruler.vision.plates.sides import crop_view, half_extents, rotate_left, side_normals
+from overruler.vision.plates.sides import crop_view, half_extents, side_normals
 from synthetic.arrays import Array, Picture, Rng
 from synthetic.camera import patch_view
 from synthetic.from_above.regiments import FINER, PHOTOS_MM, regiment_photo, steepest_tilt
@@ -123,7 +124,7 @@ def places(pose: BasePose, bases: Array) -> Array:
     """
     half = half_extents(size_mm(pose.base))
     normals = side_normals(pose.turn_rad)
-    tangents = rotate_left(normals)
+    tangents = left_normals(normals)
     along = stretch_samples_mm(2 * half[::-1]).mean(-1)
     middles = pose.xy_mm + (half[:, None] * normals)[:, None] + along[..., None] * tangents[:, None]
     reach_mm = (OFFSET_BINS // 2) * STEP_MM
@@ -133,7 +134,7 @@ def places(pose: BasePose, bases: Array) -> Array:
         for k, normal in enumerate(theirs):
             facing = normals @ normal
             out = (spans[k] - (middles - [x, y]) @ normal) / np.maximum(facing, 0.5)[:, None]
-            aside = np.abs((middles - [x, y]) @ rotate_left(normal[None])[0])
+            aside = np.abs((middles - [x, y]) @ left_normals(normal[None])[0])
             here = (np.abs(out) < reach_mm) & (aside < np.roll(spans, 1)[k] + BEYOND_MM)
             here &= (facing > np.cos(SAME_TURN_RAD))[:, None]
             nearer = here & ~(np.abs(out) >= np.abs(nearest))
