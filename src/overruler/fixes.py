@@ -5,7 +5,7 @@ In a file (JSON or TOML), or as JSON from the web page, each entry says what to 
     {"schema": "overruler/fix/1", "fix": [{"do": "move", "id": "p03", "xy_px": [812.5, 604]}]}
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -61,6 +61,16 @@ class Fix:
             given = "only one is given" if count == 1 else f"only {count} are given"
             named = f"photo = {self.photo_index} is {_nth_photo(self.photo_index + 1)}"
             self.fail(f"{named} (0 is the first); {given}: name one of these")
+
+    @property
+    def other_labels(self) -> dict[str, Any]:
+        """Its labels without the piece's new name."""
+        return {key: value for key, value in self.labels.items() if key != "new_id"}
+
+    def fail_unknown_piece(self, known: Iterable[str]) -> NoReturn:
+        """Raise `BadInput`: none of the `known` pieces is the one that it names."""
+        there_are = ", ".join(known) or "none"
+        self.fail(f"there is no piece {self.id!r} to {self.do}; there are: {there_are}")
 
     def fail(self, problem: str) -> NoReturn:
         """Raise `BadInput` about this correction."""

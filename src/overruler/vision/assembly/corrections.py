@@ -6,7 +6,7 @@ Pieces keep their ids, and the ids of removed pieces are not given again.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 from overruler.bases import Base
 from overruler.detections import Detection
@@ -147,12 +147,7 @@ def _build_piece(
 
 def _find_piece(state: _CorrectionState, fix: Fix) -> CorrectedPiece:
     """The piece that a correction names."""
-    return state.pieces[fix.id] if fix.id in state.pieces else _fail_unknown_piece(state, fix)
-
-
-def _fail_unknown_piece(state: _CorrectionState, fix: Fix) -> NoReturn:
-    known = ", ".join(state.pieces) or "none"
-    fix.fail(f"there is no piece {fix.id!r} to {fix.do}; there are: {known}")
+    return state.pieces[fix.id] if fix.id in state.pieces else fix.fail_unknown_piece(state.pieces)
 
 
 def _record_change(
@@ -263,7 +258,7 @@ def _claim_name(state: _CorrectionState, fix: Fix, name: str) -> None:
 
 def _checked_labels(state: _CorrectionState, fix: Fix, name: str) -> dict[str, Any]:
     """The labels of a fix for its piece; its unit must not have the name of anything else."""
-    labels = {key: value for key, value in fix.labels.items() if key != "new_id"}
+    labels = fix.other_labels
     unit = labels.get("unit")
     if unit is None or unit == name:
         return labels

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from overruler.vision.fusion.joint_errors import joint_errors
 from overruler.vision.pairing.levels import Level
 from overruler.vision.pairing.seen_rulers import distinct_rulers
 from overruler.vision.pairing.sighting import SeenPhoto, Sighting
+from overruler.vision.terrain.names import free_names
 
 MIN_TOP_MM = 4.0
 """Lowest height of a top in a scene: lower ones are cards and mats."""
@@ -132,7 +132,7 @@ def area_names(levels: Sequence[Level]) -> list[str]:
     """The ids of tops: a declared one's own; of the others h1, h2 and so on, without those."""
     declared = [_as_declared(level) for level in levels]
     taken = {area.id for area in declared if area is not None}
-    free = (name for number in count(1) if (name := f"h{number}") not in taken)
+    free = free_names(taken)
     return [next(free) if area is None else area.id for area in declared]
 
 

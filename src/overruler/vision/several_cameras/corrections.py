@@ -57,8 +57,7 @@ def _find(table: JointTable, fix: Fix) -> JointPiece | None:
         return None
     named = next((piece for piece in table.pieces if piece.id == fix.id), None)
     if named is None:
-        known = ", ".join(piece.id for piece in table.pieces)
-        fix.fail(f"there is no piece {fix.id!r} to {fix.do}; there are: {known}")
+        fix.fail_unknown_piece(piece.id for piece in table.pieces)
     return named
 
 

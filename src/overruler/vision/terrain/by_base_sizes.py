@@ -25,7 +25,7 @@ from overruler.vision.refinement.base_scale import (
     measure_rim,
     measures_of,
 )
-from overruler.vision.terrain.log_heights import mean_and_sigma
+from overruler.vision.terrain.log_heights import height_and_evidence
 from overruler.vision.terrain.standing_on import detection_at_height, probability_on
 
 MIN_PROBABILITY = 0.005
@@ -223,7 +223,4 @@ def height_posterior(sizes: RimSizes, area: RaisedArea) -> tuple[float, float, f
     prior = np.exp(-0.5 * steps**2)
     sizes = sizes.without_outliers(np.append(heights, 0.0))
     nats = sizes.log_likelihood(heights)
-    weight = prior / prior.sum() * np.exp(nats - nats.max())
-    flat_nats = sizes.log_likelihood(np.array(0.0))
-    evidence = float(np.log(weight.sum()) + nats.max() - flat_nats)
-    return *mean_and_sigma(weight / weight.sum(), heights), evidence
+    return height_and_evidence(heights, prior, nats, sizes.log_likelihood(np.array(0.0)))

@@ -10,7 +10,7 @@ surely so; they tell of it, too.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count, zip_longest
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +30,8 @@ from overruler.vision.terrain.by_base_sizes import (
     area_if_raised,
     updated_probability,
 )
-from overruler.vision.terrain.log_heights import mean_and_sigma
+from overruler.vision.terrain.log_heights import height_and_evidence
+from overruler.vision.terrain.names import free_names
 
 LEAST_BASES = 4
 """Fewer round bases on the board do not tell how large bases look there."""
@@ -144,8 +145,7 @@ def suspect_ground(
     least_sigmas = np.where(is_hinted, HINTED_SIGMAS, TOO_LARGE_SIGMAS)
     radii = np.where(is_hinted, np.nanmin(read.radii_mm, 1), read.radii_mm[:, 0])
     large = np.flatnonzero((read.mm - radii > least_sigmas * read.sigma_mm) & is_beside)
-    used = {area.id for area in areas}
-    names = (name for number in count(1) if (name := f"h{number}") not in used)
+    names = free_names({area.id for area in areas})
     suspects = []
     for group in _neighbourhoods(everywhere[large]):
         members = large[group]
@@ -216,10 +216,8 @@ def weigh_heights(
     nats = read.log_likelihood(eye_mm / (eye_mm - heights))
     (flat_nats,) = read.log_likelihood(np.ones(1))
     prior = np.exp(-0.5 * ((heights - prior_mm[0]) / prior_mm[1]) ** 2)
-    weight = prior / prior.sum() * np.exp(nats - nats.max())
-    evidence = float(np.log(weight.sum()) + nats.max() - flat_nats)
+    *height, evidence = height_and_evidence(heights, prior, nats, flat_nats)
     limit = MOST_NATS * len(read.mm)
-    height = mean_and_sigma(weight / weight.sum(), heights)
     return float(np.clip(evidence, -limit, limit)), *height
 
 

@@ -6,7 +6,6 @@ height (`by_walls`)
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import count
 
 import cv2
 import numpy as np
@@ -22,6 +21,7 @@ from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.hill_net import HillMap
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
 from overruler.vision.terrain.by_walls import Kind, height_from_walls
+from overruler.vision.terrain.names import free_names
 
 TOP_PROBABILITY = 0.4
 """Probability from which a cell belongs to a top."""
@@ -85,7 +85,7 @@ def find_hills(
     radii = np.array([detection.base.length_mm / 2 for detection in flat])
     squares = np.reshape(calibration.squares_mm, (-1, 4, 2))
     markers = squares[np.isfinite(squares).all((1, 2))].reshape(-1, 2)
-    names = (name for number in count(1) if (name := f"h{number}") not in taken)
+    names = free_names(taken)
     hills = []
     for top in _find_tops(seen):
         if not _is_under_piece(seen, top, places) or _is_base_top(seen, top, places, radii):

@@ -32,7 +32,6 @@ def with_fixes(
         if fix.id is None or not fix.labels:
             continue
         name = str(fix.labels.get("new_id", fix.id))
-        given = {key: value for key, value in fix.labels.items() if key != "new_id"}
-        kept[name] = {**kept.pop(fix.id, {}), **given}
+        kept[name] = {**kept.pop(fix.id, {}), **fix.other_labels}
         selection = selection.with_renamed_piece(fix.id, name)
     return kept, selection
