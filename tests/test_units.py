@@ -19,7 +19,7 @@ from overruler.apps.measure.summary import (
 from overruler.calibration import Problem, calibration_to_json
 from overruler.house_rules import HouseRules
 from overruler.picture.drawable_ruling import drawable_ruling
-from overruler.picture.report_drawing import draw_overlay
+from overruler.picture.report_drawing import draw_on_photo
 from overruler.report import Report, TablePhoto
 from overruler.rules import ask
 from overruler.units import INCHES, MILLIMETRES, format_change, format_number, lengths_in_unit
@@ -62,7 +62,7 @@ def test_what_is_wrong_with_a_photo_is_told_in_the_unit(count: int) -> None:
     told = replace(told, calibration=calibration, photos=photos)
     number = "photos 1, 2: " if count > 1 else ""
     assert [line.plain for line in problem_lines(told)] == [f"! {number}{UNSURE_IN}"]
-    drawn = " ".join(re.findall(r">([^<]+)<", draw_overlay(told)))
+    drawn = " ".join(re.findall(r">([^<]+)<", draw_on_photo(told).document()))
     assert "11.81 in is unsure" in drawn
     assert "300 mm" not in drawn
     assert calibration_to_json(calibration)["problems"][0]["text"] == UNSURE.text
@@ -145,7 +145,7 @@ def test_all_that_is_drawn_on_a_photo_has_one_unit() -> None:
     assert "(95 %)" in ruling.detail
     assert " mm" not in ruling.headline + ruling.detail + ruling.line_label
     assert ruling.line_name(76.2) == "3 in"
-    drawn = draw_overlay(told)
+    drawn = draw_on_photo(told).document()
     assert "6 in<" in drawn  # the scale bar
     assert " mm<" not in drawn
 

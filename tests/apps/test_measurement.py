@@ -19,7 +19,7 @@ from overruler.apps.settings.house_options import select_bases
 from overruler.bases import Base
 from overruler.board import Board
 from overruler.errors import MissingExtra
-from overruler.picture import annotated_svg
+from overruler.picture.report_drawing import draw_report
 from overruler.report import JointErrors, TablePhoto
 from tests.reports import report
 
@@ -70,7 +70,7 @@ def test_it_goes_to_another_process_whole(table: Measurement) -> None:
         came = pickle.loads(pickle.dumps(sent))
         assert came.scene.to_json() == sent.scene.to_json()
         assert came.ask(f"range {first} {second}").to_json() == said
-        assert annotated_svg(came.report) == annotated_svg(sent.report)
+        assert draw_report(came.report) == draw_report(sent.report)
         assert came.rows() == sent.rows()
         assert repr(came) == repr(sent)
 

@@ -38,11 +38,11 @@ def test_the_outline_is_drawn_at_the_height_of_the_top() -> None:
 def test_its_height_is_said_with_its_doubt() -> None:
     assert height_text(HILL) == "h1: 36 ± 6 mm high"
     assert height_text(replace(HILL, extra={})) == "h1: 36 mm high"
-    assert "h1: 36 ± 6 mm high" in report_drawing.draw_overlay(on_a_hill())
+    assert "h1: 36 ± 6 mm high" in report_drawing.draw_on_photo(on_a_hill()).document()
 
 
 def test_a_picture_without_hills_says_nothing_of_them() -> None:
-    assert "mm high" not in report_drawing.draw_overlay(report())
+    assert "mm high" not in report_drawing.draw_on_photo(report()).document()
     assert raised_ground_lines(report()) == []
 
 

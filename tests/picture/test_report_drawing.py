@@ -50,9 +50,11 @@ def cover(drawn: Report) -> Array:
     from overruler.picture.raster import render_png
 
     return (
-        png(render_png(report_drawing.draw_overlay(drawn), output_size(drawn.frame.size_px)[0]))[
-            ..., 3
-        ]
+        png(
+            render_png(
+                report_drawing.draw_on_photo(drawn).document(), output_size(drawn.frame.size_px)[0]
+            )
+        )[..., 3]
         / 255
     )
 
@@ -72,7 +74,7 @@ def luminance(bgr: Array) -> Array:
 
 def test_the_svg_is_well_formed_and_names_every_piece_and_ruling() -> None:
     table = report()
-    svg = picture.annotated_svg(table)
+    svg = report_drawing.draw_report(table)
     root = ElementTree.fromstring(svg)
     texts = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
     assert {piece.id for piece in table.scene.pieces} <= texts
@@ -82,7 +84,7 @@ def test_the_svg_is_well_formed_and_names_every_piece_and_ruling() -> None:
         "p03 → p02: past the ruler",
     } <= texts
     assert root.get("viewBox") == "0 0 1280 960"
-    assert "nan" not in report_drawing.draw_overlay(table).lower()
+    assert "nan" not in report_drawing.draw_on_photo(table).document().lower()
     assert "@font-face" in svg
     assert len(list(root.iter("{http://www.w3.org/2000/svg}image"))) == 1
 
@@ -90,7 +92,7 @@ def test_the_svg_is_well_formed_and_names_every_piece_and_ruling() -> None:
 def test_names_cannot_break_the_svg() -> None:
     one, *others = pieces()
     scene = Scene("legion", Table(900, 600), (replace(one, id='<&"p'), *others))
-    root = ElementTree.fromstring(picture.annotated_svg(replace(report(), scene=scene)))
+    root = ElementTree.fromstring(report_drawing.draw_report(replace(report(), scene=scene)))
     assert '<&"p' in {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
 
 
@@ -349,7 +351,7 @@ def test_save_writes_the_kind_that_the_name_says(tmp_path: Path) -> None:
     picture.save(table, tmp_path / "a.png")
     picture.save(table, tmp_path / "a.svg")
     assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
-    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture.annotated_svg(table)
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == report_drawing.draw_report(table)
     with pytest.raises(BadInput, match=r"\.gif or \.webm"):
         picture.save(table, tmp_path / "a.bmp")
     assert len(list(tmp_path.iterdir())) == 2

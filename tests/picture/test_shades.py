@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from overruler.picture.raster import composite_pixels, output_size
-from overruler.picture.report_drawing import draw_overlay
+from overruler.picture.report_drawing import draw_on_photo
 from overruler.picture.shades import rings_px
 from overruler.picture.view import View
 from overruler.report import Report
@@ -30,7 +30,9 @@ def test_the_outline_shows_on_any_mat(mat: str) -> None:
     """Across it, somewhere, light meets dark; inside, the mat is tinted, and far outside it is not."""
     report = shaded(mat)
     size_px = output_size(SIZE_PX)
-    drawn = composite_pixels(draw_overlay(report), report.frame.pixels, size_px).astype(float)
+    drawn = composite_pixels(draw_on_photo(report).document(), report.frame.pixels, size_px).astype(
+        float
+    )
     scale = size_px[0] / SIZE_PX[0]
     view = View(camera(), SIZE_PX)
     [ring] = rings_px(view, report.verdicts[0].shades[0].polygons_mm)
@@ -58,5 +60,5 @@ def test_ground_behind_the_camera_and_off_the_picture_is_cut_away() -> None:
 
 
 def test_a_ruling_on_ground_has_a_row_of_the_banner_and_no_line() -> None:
-    drawing = draw_overlay(shaded("grass"))
+    drawing = draw_on_photo(shaded("grass")).document()
     assert "within 3.94 in of p03" in drawing

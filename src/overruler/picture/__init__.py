@@ -27,13 +27,6 @@ def on_best_photo(report: "Report") -> "Report":
     return report.on_photo(index_of_best_photo(report))
 
 
-def annotated_svg(report: "Report") -> str:
-    """Return the annotated photo as SVG text."""
-    from overruler.picture import report_drawing
-
-    return report_drawing.draw_report(report)
-
-
 def annotated_pixels(report: "Report") -> "Pixels":
     """Return the annotated photo as pixels (H, W, 3), blue green red, no larger than a screen."""
     from overruler.picture import raster, report_drawing

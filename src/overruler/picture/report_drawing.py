@@ -87,11 +87,6 @@ def draw_report(report: Report) -> str:
     return draw_on_photo(report).document(element("style", font_face_css()), photo)
 
 
-def draw_overlay(report: Report) -> str:
-    """Return everything that `draw_report` draws on the photo, on a transparent background."""
-    return draw_on_photo(report).document()
-
-
 def draw_on_photo(report: Report) -> Drawing:
     """Draw all that lies on the photo, from back to front; what is placed first has most room."""
     view = View(report.calibration.camera, report.frame.size_px)
@@ -285,7 +280,7 @@ def _place_scale_bar(view: View, report: Report, room: LabelLayout) -> str:
     size = (wide, 30 * view.unit)
     middles = ends.mean(1) - [0, 6 * view.unit]
     chosen = ends[room.reserve_best(size, middles)]
-    return draw_scale_bar(view, chosen, text, 4)
+    return draw_scale_bar(view, chosen, text)
 
 
 def _scale_bar_length(report: Report) -> tuple[float, str]:
