@@ -46,7 +46,7 @@ def outcome(count: int, random: np.random.Generator) -> dict[str, Array]:
     """Errors of one table's distances and heights, with their stated σ and their bound."""
     photos = [see(p, camera_from(360 * p / count), BASES, random) for p in range(count)]
     priors_mm = PRIORS_MM if count > 1 else [KNOWN_MM] * len(BASES)  # one photo measures no height
-    fit = fit_jointly(placed_bases(photos, BASES, priors_mm), 0.4)
+    fit = fit_jointly(placed_bases(photos, BASES, priors_mm))
     bound = bound_mm2(photos, BASES, priors_mm)
     rows = [_distance_row(i, j) for i, j in combinations(range(len(BASES)), 2)]
     gradients = np.array(rows)

@@ -17,7 +17,7 @@ from overruler.picture.answer_style import (
 )
 from overruler.picture.piece_names import piece_label
 from overruler.scene import Piece, Scene
-from overruler.units import MILLIMETRES, SIGMAS_95, format_length, format_nominal
+from overruler.units import SIGMAS_95, format_length, format_nominal
 from overruler.verdict import TOO_CLOSE, Shade, Verdict
 
 ORIGIN = (0.0, 0.0)
@@ -42,19 +42,19 @@ class DrawableRuling:
     """(2,): its end."""
     from_piece: Piece | None
     to_piece: Piece | None
-    unit: str = MILLIMETRES
-    """Whether the game's people read lengths in inches."""
-    lines_mm: tuple[float, ...] = ()
+    unit: str
+    """The unit in which the game's people read lengths."""
+    lines_mm: tuple[float, ...]
     """The distances from the first piece at which the answer changes, ascending."""
-    ruler: Ruler | None = None
+    ruler: Ruler | None
     """The ruler by whose bands the lines are named."""
-    arc_mm: tuple[Array, ...] = ()
+    arc_mm: tuple[Array, ...]
     """The straight borders (2, 2) of the arc in question, as far as a ruler reaches."""
-    shades: tuple[Shade, ...] = ()
+    shades: tuple[Shade, ...]
     """The ground in question."""
-    has_line: bool = True
+    has_line: bool
     """Whether it concerns two places, with a line between them."""
-    between: tuple[str, str] | None = None
+    between: tuple[str, str] | None
     """The labels of the two pieces or terrains that it is about."""
 
     @property

@@ -37,6 +37,8 @@ BOXES_PER_ARC = 8
 """Number of boxes along an arc that are reserved for it."""
 SCALE_FONT_SIZE = 9.5
 """Font size of a scale bar's length, in units of the view."""
+SCALE_BAR_PARTS = 4
+"""Parts of a scale bar, light and dark by turns."""
 LIGHT_BAR_COLOUR = WHITE
 DARK_BAR_COLOUR = "#50565e"
 WARNING_PLATE_COLOUR = "#3a2c00"
@@ -203,11 +205,11 @@ def draw_icon(look: AnswerStyle, x: float, y: float, radius: float) -> str:
     return group((disc, strokes), transform=f"translate({x:.2f} {y:.2f}) scale({radius:.2f})")
 
 
-def draw_scale_bar(view: View, ends: Array, text: str, parts: int) -> str:
+def draw_scale_bar(view: View, ends: Array, text: str) -> str:
     """Draw a bar between places (2, 2) in black and white parts, with its length above."""
     unit = view.unit
     height = 2.6 * unit
-    steps = np.linspace(0, 1, parts + 1)[:, None]
+    steps = np.linspace(0, 1, SCALE_BAR_PARTS + 1)[:, None]
     joints = ends[0] * (1 - steps) + ends[1] * steps
     bars = [path(ends, stroke=BLACK, stroke_width=height + 1.4 * unit)]
     for i, (start, end) in enumerate(pairwise(joints)):

@@ -51,7 +51,7 @@ def with_shade_colours(claims: Sequence[DrawableRuling]) -> list[DrawableRuling]
     return coloured
 
 
-def draw_shade(view: View, shade: Shade, number: int = 0) -> str:
+def draw_shade(view: View, shade: Shade, number: int) -> str:
     """Draw a shade in the colour of its number, without its words."""
     colour = COLOURS[number % len(COLOURS)]
     parts = []

@@ -6,7 +6,7 @@ words of mechanics, and nothing of what a rule book says.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,13 +31,13 @@ class Preset:
     title: str
     game: str
     """The game by whose rules it is ruled."""
-    unit: str | None = None
+    unit: str | None
     """One of `UNITS`; None for the game's."""
-    bases: tuple[Base, ...] | None = None
+    bases: tuple[Base, ...] | None
     """The bases to look for; None for the game's."""
-    ruler: Ruler | None = None
+    ruler: Ruler | None
     """None for the game's."""
-    defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    defaults: Mapping[str, Mapping[str, Any]]
     """By question: what its fields are where a question leaves them out."""
 
     def to_json(self) -> dict[str, Any]:

@@ -27,9 +27,7 @@ FULL_RANGE = 2
 """FFmpeg's number for brightness that uses all values of a byte."""
 
 
-def shot_from_picture(
-    picture: Any, time_s: float, name: str, pixel_aspect: Fraction = SQUARE_PIXELS
-) -> Shot:
+def shot_from_picture(picture: Any, time_s: float, name: str, pixel_aspect: Fraction) -> Shot:
     """Return a decoded picture as a shot, as a player shows it."""
     transform = DisplayTransform.of(picture, pixel_aspect)
     grey = _luma_plane(picture)

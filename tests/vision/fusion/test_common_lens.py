@@ -55,7 +55,7 @@ def mean_square(common: Array | None) -> float:
     """The mean square of the lengths between bases, against what is stated."""
     squares = []
     for seed in range(40):
-        found = fit_jointly(placed_bases(photos_of(seed, common), BASES, PRIORS_MM), 0.4)
+        found = fit_jointly(placed_bases(photos_of(seed, common), BASES, PRIORS_MM))
         way = np.zeros(2 * len(BASES))
         way[0], way[-2] = -1.0, 1.0
         error = float(way @ (found.xy_mm - np.array(BASES)[:, :2]).ravel())

@@ -35,7 +35,7 @@ def photos_of(count: int, random: np.random.Generator | None) -> list[SeenPhoto]
 
 
 def fit(photos: list[SeenPhoto]) -> JointFit:
-    return fit_jointly(placed_bases(photos, BASES, PRIORS_MM), 0.4)
+    return fit_jointly(placed_bases(photos, BASES, PRIORS_MM))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
@@ -79,7 +79,7 @@ def test_what_one_photo_does_not_know_of_a_size_counts_where_no_other_tells_it()
             found = replace(found, covariance_mm2=more, unmodelled_mm2=unknown)
         sightings = (replace(seen, detection=found), *placed[0].sightings[1:])[:sides]
         placed[0] = replace(placed[0], sightings=sightings)
-        return fit_jointly(placed, 0.4).usual_mm2[:2, :2]
+        return fit_jointly(placed).usual_mm2[:2, :2]
 
     alone, together = (variances(sides, False) - variances(sides, True) for sides in (1, 2))
     assert alone == pytest.approx(unknown, abs=2e-3)
@@ -117,7 +117,7 @@ def _sigmas_under_a_lamp(count: int) -> Array:
         replace(one, calibration=replace(one.calibration, light=Light(np.array([1e5, 300.0]), 1.0)))
         for one in photos_of(count, None)
     ]
-    usual = fit_jointly(placed_bases(photos, BASES, PRIORS_MM), 0.4).usual_mm2
+    usual = fit_jointly(placed_bases(photos, BASES, PRIORS_MM)).usual_mm2
     return np.sqrt(np.diag(usual)).reshape(-1, 2)[:-1]
 
 
@@ -134,7 +134,7 @@ def _variance_with(sides_deg: tuple[float, ...]) -> float:
     """The mean variance of steps between bases on the board, by photos from these sides."""
     flat = BASES[:-1]
     photos = [see(k, camera_from(side), flat) for k, side in enumerate(sides_deg)]
-    found = fit_jointly(placed_bases(photos, flat, PRIORS_MM[:-1]), 0.4)
+    found = fit_jointly(placed_bases(photos, flat, PRIORS_MM[:-1]))
     step = np.eye(2 * len(flat))[2:] - np.eye(2 * len(flat))[:-2]
     return float(np.diag(step @ found.rare_mm2 @ step.T).mean())
 

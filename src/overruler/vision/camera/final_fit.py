@@ -54,7 +54,7 @@ class FinalFit:
     """The least-squares problem under the mean noise scales."""
     markers: Sequence[Marker]
     """The markers used, in the order of the first observations."""
-    contradicting: Sequence[Observation] = ()
+    contradicting: Sequence[Observation]
     """Markers at known places that were left out, for they contradict the others."""
 
     @property

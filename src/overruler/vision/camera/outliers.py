@@ -70,7 +70,7 @@ def fit_stretched(
     solve: PriorSolver,
     fit: InlierFit,
     stretched: Sequence[LensPrior],
-    is_odd: bool = False,
+    is_odd: bool,
 ) -> tuple[InlierFit, LensPrior] | None:
     """Fit the inliers as in a picture resized along one side only; None unless `fit` is far worse.
 

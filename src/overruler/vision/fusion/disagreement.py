@@ -23,12 +23,12 @@ GROWTH_ROUNDS = 4
 """Rounds in which the growth is found: errors that photos share do not grow, so it is not linear."""
 
 
-def infer_factors(placed: Sequence[PlacedBase], level_sigma_mm: float) -> dict[str, float]:
+def infer_factors(placed: Sequence[PlacedBase]) -> dict[str, float]:
     """By how much the fits of each kind of base err more than stated, as a factor on the variance.
 
     All sightings count, also those that are left out later as outliers.
     """
-    fit = fit_jointly(placed, level_sigma_mm, rounds=0)
+    fit = fit_jointly(placed, rounds=0)
     counts = np.array([len(base.sightings) for base in placed for _ in base.sightings])
     kinds = np.array([kind_of(one) for base in placed for one in base.sightings])
     found = dict.fromkeys(kinds.tolist(), 1.0)

@@ -5,7 +5,7 @@ hexagons → one fit of all places and heights
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from overruler.vision.pairing.decided import Decided
 from overruler.vision.pairing.evidence import piece_probability
 from overruler.vision.pairing.finding import Finding
 from overruler.vision.pairing.ground.bare_cells import without_bare_findings
-from overruler.vision.pairing.levels import LEVEL_SIGMA_MM, Level
+from overruler.vision.pairing.levels import Level
 from overruler.vision.pairing.merge import do_overlap, merge_repeated
 from overruler.vision.pairing.moves.moved import Move, find_moves
 from overruler.vision.pairing.ranks.complete_ranks import complete_ranks
@@ -79,12 +79,12 @@ class FusedTable:
     levels: tuple[Level, ...]
     moved: tuple[tuple[int, Sighting], ...]
     """What stands elsewhere in one photo: the number of its base, and the sighting there."""
-    median_chi2: Mapping[int, float] = field(default_factory=dict)
+    median_chi2: Mapping[int, float]
     """Median squared distance, in σ, of a photo's sightings from what the others predict, by the
     photo's index, before any sighting was left out."""
-    excess: float = 1.0
+    excess: float
     """Factor on all covariances: how far photos contradict each other (Birge's ratio, squared)."""
-    placed: tuple[PlacedBase, ...] = ()
+    placed: tuple[PlacedBase, ...]
     """The bases as they went into the fit, before any sighting was left out."""
 
 
@@ -204,20 +204,20 @@ def _fit_table(
 
 def fit_and_check(placed: Sequence[PlacedBase]) -> CheckedFit:
     """Fit bases jointly, without the sightings that contradict the others."""
-    factors = infer_factors(placed, LEVEL_SIGMA_MM)
-    fit = fit_jointly(placed, LEVEL_SIGMA_MM)
+    factors = infer_factors(placed)
+    fit = fit_jointly(placed)
     before = _chi2_by_photo(placed, fit)
     for _ in range(OUTLIER_ROUNDS):
         placed, changed = without_outliers(placed, fit.chi2, fit.residuals_mm, factors)
         if not changed:
             break
-        fit = fit_jointly(placed, LEVEL_SIGMA_MM)
+        fit = fit_jointly(placed)
     after = _chi2_by_photo(placed, fit)
     excess = _excess_of([chi2 for values in after.values() for chi2 in values])
     larger = {kind: max(1.0, factor / excess) for kind, factor in factors.items()}
     if max(larger.values(), default=1.0) > 1.0:
         grown = [larger[kind_of(one)] for base in placed for one in base.sightings]
-        fit = fit_jointly(placed, LEVEL_SIGMA_MM, grown)
+        fit = fit_jointly(placed, grown)
     growth = growth_mm2(placed, fit)
     fit = replace(
         fit,

@@ -95,30 +95,23 @@ class _Solution:
 
 def fit_jointly(
     bases: Sequence[PlacedBase],
-    level_sigma_mm: float,
     factors: Sequence[float] | None = None,
     rounds: int = STUDENT_ROUNDS,
 ) -> JointFit:
-    """Fit N bases to all their sightings; bases on one level differ by `level_sigma_mm` in height.
+    """Fit N bases to all their sightings; bases on one level differ by `LEVEL_SIGMA_MM` in height.
 
     The sightings' own variances are larger than stated by `factors` (M,). A sighting that contradicts
     the others counts less, as Student's t says: its own covariance grows in each of the rounds.
     """
     sightings = [(k, one) for k, base in enumerate(bases) for one in base.sightings]
     rows = _stack_rows(bases, sightings)
-    table = noise_of(bases, sightings, level_sigma_mm)
+    table = noise_of(bases, sightings)
     noise = (1 - RARE_WEIGHT) * table.usual + RARE_WEIGHT * table.rare
     stated = table.usual_own
     grown = stated * (np.reshape(factors or len(sightings) * [1.0], (-1, 1, 1)) - 1)
     own = (1 - RARE_WEIGHT) * stated + RARE_WEIGHT * table.rare_own + grown
-    outlying = np.zeros_like(stated)
-    for left in range(rounds, -1, -1):
-        added = _on_diagonal(grown + outlying, len(noise))
-        solution = _solve(noise + added, rows)
-        chi2 = _left_out_chi2(solution, rows.design, outlying)
-        if left:
-            larger = np.maximum(0.0, (chi2 - 2) / (STUDENT_FREEDOM + 2))
-            outlying = own * larger[:, None, None]
+    solution, chi2, outlying = _solve_robustly(rows, noise, grown, own, rounds)
+    added = _on_diagonal(grown + outlying, len(noise))
     count, sights = len(bases), len(sightings)
     places = np.reshape(solution.state, (count, 3))
     xy = _places_only(count)
@@ -141,6 +134,25 @@ def fit_jointly(
         noise_mm2=table.usual + added,
         own_mm2=stated + grown + outlying,
     )
+
+
+def _solve_robustly(
+    rows: _Rows, noise: Array, grown: Array, own: Array, rounds: int
+) -> tuple[_Solution, Array, Array]:
+    """Solve, then solve again so many rounds, with less weight for what contradicts the others.
+
+    `own` (M, 2, 2) are the sightings' own covariances, `grown` what they exceed the stated ones by.
+    Return the solution, each sighting's χ² (M,) against the others, and what else its covariance
+    grew by (M, 2, 2).
+    """
+    outlying = np.zeros_like(grown)
+    for left in range(rounds, -1, -1):
+        solution = _solve(noise + _on_diagonal(grown + outlying, len(noise)), rows)
+        chi2 = _left_out_chi2(solution, rows.design, outlying)
+        if left:
+            larger = np.maximum(0.0, (chi2 - 2) / (STUDENT_FREEDOM + 2))
+            outlying = own * larger[:, None, None]
+    return solution, chi2, outlying
 
 
 def _on_diagonal(blocks: Array, size: int) -> Array:

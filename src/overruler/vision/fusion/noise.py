@@ -8,6 +8,7 @@ import numpy as np
 
 from overruler.geometry.pose import Array
 from overruler.vision.fusion.joint_cameras import joint_camera_covariances
+from overruler.vision.pairing.levels import LEVEL_SIGMA_MM
 from overruler.vision.pairing.sighting import PROFILE_SIGMA_MM, Sighting
 
 MIN_HEIGHT_SIGMA_MM = 0.02
@@ -48,9 +49,7 @@ class TableNoise:
     """(M, 2, 2): the same of `rare`."""
 
 
-def noise_of(
-    bases: Sequence[PlacedBase], sightings: Sequence[tuple[int, Sighting]], level_sigma_mm: float
-) -> TableNoise:
+def noise_of(bases: Sequence[PlacedBase], sightings: Sequence[tuple[int, Sighting]]) -> TableNoise:
     """The covariances of the measurements and of the height priors."""
     jacobians = [one.jacobian_at(bases[k].z_mm) for k, one in sightings]
     shared = _errors_in_both_cases(bases, sightings)
@@ -61,7 +60,7 @@ def noise_of(
         noise = shared.copy()
         _add_errors_of_cameras(noise, sightings, jacobians, rare)
         _add_own_errors(noise, bases, own[-1])
-        _add_errors_of_heights(noise, bases, level_sigma_mm, rare)
+        _add_errors_of_heights(noise, bases, rare)
         both.append(noise)
     return TableNoise(*both, *own)
 
@@ -160,16 +159,14 @@ def _roots(covariances: Array) -> Array:
     return np.asarray(scaled @ vectors.swapaxes(1, 2))
 
 
-def _add_errors_of_heights(
-    noise: Array, bases: Sequence[PlacedBase], level_sigma_mm: float, rare: bool
-) -> None:
+def _add_errors_of_heights(noise: Array, bases: Sequence[PlacedBase], rare: bool) -> None:
     """Add the priors of the heights; bases on one level share theirs."""
     heights = np.diag([_height_variance(base, rare) for base in bases])
     for level in {base.level for base in bases} - {None}:
         on = np.array([base.level == level for base in bases])
         variances = np.where(on, np.diag(heights), 0)
         heights[np.ix_(on, on)] = variances.max()
-        heights[on, on] += level_sigma_mm**2
+        heights[on, on] += LEVEL_SIGMA_MM**2
     first = len(noise) - len(bases)
     noise[first:, first:] += heights
 

@@ -76,7 +76,7 @@ def describe_board(
 
 
 def describe_by_guess(
-    frame: Frame, matrix: Array, tilt_deg: float, is_close_up: bool = False
+    frame: Frame, matrix: Array, tilt_deg: float, is_close_up: bool
 ) -> GroundFeatures:
     """The features of a photo by an intrinsic matrix (3, 3), were it tilted so from straight down.
 

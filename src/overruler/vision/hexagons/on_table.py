@@ -54,12 +54,12 @@ def judge_rims(
     asked: Sequence[int],
     look: Callable[[int], float | None],
     table_share: float,
-    first_looks: int = FIRST_LOOKS,
+    first_looks: int,
 ) -> dict[int, float]:
     """Return the probability that each of the `asked` rims of a table is a hexagon, by its number.
 
     `look` gives a rim's log odds, or None where no photo shows it. They come in the order of their size.
-    So many rims, of all sizes, are looked at first, and the rest where there is hope.
+    `first_looks` of them, of all sizes, are looked at first, and the rest where there is hope.
     """
     every = max(1, -(-len(asked) // max(1, first_looks)))
     logits: dict[int, float] = {}

@@ -14,7 +14,7 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import sigmoid
-from overruler.vision.learned.patch_net import Look, augmented_logits, run_patch_network
+from overruler.vision.learned.patch_net import augmented_logits, run_patch_network
 from overruler.vision.learned.patches import (
     CROSS_OFFSETS,
     RING_ANGLE_COUNT,
@@ -97,11 +97,9 @@ def score_ovals(levels: list[Picture], camera: Camera, ovals: Array) -> ScoredOv
     return ScoredOvals(sigmoid(answer[:, 0]), moved)
 
 
-def average_augmented_scores(
-    levels: list[Picture], camera: Camera, ovals: Array, look: Look = run_patch_network
-) -> Array:
+def average_augmented_scores(levels: list[Picture], camera: Camera, ovals: Array) -> Array:
     """Return the scores (N,) whose log odds are the mean over the augmented views."""
-    return sigmoid(np.mean(augmented_logits(levels, camera, ovals, look), 0)[:, 0])
+    return sigmoid(np.mean(augmented_logits(levels, camera, ovals, run_patch_network), 0)[:, 0])
 
 
 def trace_ovals(levels: list[Picture], camera: Camera, ovals: Array) -> tuple[Array, Array]:

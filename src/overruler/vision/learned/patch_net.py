@@ -58,7 +58,7 @@ def run_patch_network(
 
 
 def augmented_logits(
-    levels: list[Picture], camera: Camera, shapes: Array, look: Look = run_patch_network
+    levels: list[Picture], camera: Camera, shapes: Array, look: Look
 ) -> list[Array]:
     """Return the log odds (N, 2) of score and visible share for each of the augmented views."""
     count = len(TEST_TIME_AUGMENTATIONS)

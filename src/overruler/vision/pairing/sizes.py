@@ -204,10 +204,8 @@ def radius_at_mm(one: Sighting, z_mm: float) -> tuple[float, float]:
     return radius * scale, sigma * scale
 
 
-def _named_sizes(
-    detections: Sequence[Detection], votes: Sequence[float] | None = None
-) -> SizeShares:
-    """The sizes that the photos name, as independent votes; each counts 1, or as `votes` says."""
+def _named_sizes(detections: Sequence[Detection], votes: Sequence[float]) -> SizeShares:
+    """The sizes that the photos name, as independent votes that count as `votes` says."""
     named: SizeShares = {}
     for detection in detections:
         for base in (detection.base, *detection.alternative_bases):
@@ -216,7 +214,7 @@ def _named_sizes(
         return {}
     for base in named:
         chances = [_size_chance(one.base, one.alternative_bases, base) for one in detections]
-        named[base] = float(np.dot(votes or np.ones(len(chances)), np.log(chances)))
+        named[base] = float(np.dot(votes, np.log(chances)))
     weights = np.exp(np.array(list(named.values())) - max(named.values()))
     shares = zip(named, (weights / weights.sum()).tolist(), strict=True)
     return dict(sorted(shares, key=lambda pair: -pair[1]))

@@ -48,7 +48,7 @@ class HexLattice:
     """1 σ of the origin on either axis."""
 
 
-def reciprocal_lattice(size_mm: float, orientation: str, rotation_deg: float = 0.0) -> Array:
+def reciprocal_lattice(size_mm: float, orientation: str, rotation_deg: float) -> Array:
     """The three longest waves (3, 2) of a hex grid in cycles a mm; they sum to zero."""
     first = 90.0 if orientation == "pointy" else 0.0
     angle = np.radians(first + rotation_deg + np.array([0.0, 120.0, 240.0]))

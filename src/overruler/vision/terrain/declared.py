@@ -41,9 +41,9 @@ class DeclaredGround:
 
     camera: Camera
     """The photo's camera."""
-    areas: tuple[RaisedArea, ...] = ()
+    areas: tuple[RaisedArea, ...]
     """The areas, at their place on this table."""
-    markers: tuple[tuple[Array, float], ...] = ()
+    markers: tuple[tuple[Array, float], ...]
     """Each marker's corners in the photo (4, 2), and its height in mm."""
 
     def cards_mm(self, z_mm: float = 0.0) -> list[Array]:
@@ -178,7 +178,7 @@ def detect_on_ground(
     calibration: Calibration,
     bases: Sequence[Base],
     ground: DeclaredGround,
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Callable[[str], None],
 ) -> tuple[Detection, ...]:
     """Return the bases on raised ground outside markers' cards."""
     found: list[Detection] = []
