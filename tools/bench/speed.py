@@ -283,7 +283,7 @@ def needed_mb(*arguments: str) -> float:
     return float(subprocess.run(asked, check=True, capture_output=True, text=True).stdout) / 1024
 
 
-def main() -> int:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -316,7 +316,11 @@ def main() -> int:
     of_truth.add_argument(
         "films", type=Path, nargs="+", help="NAME.mp4 with NAME.toml and NAME.json beside it"
     )
-    args = parser.parse_args()
+    return parser
+
+
+def main() -> int:
+    args = _parser().parse_args()
     if args.what == "live":
         from bench.live import live
 

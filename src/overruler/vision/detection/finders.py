@@ -114,29 +114,24 @@ class Search:
     ) -> "Search":
         """Run the whole-table networks."""
         camera = calibration.camera
-        discs, plates = NO_DISCS, list[ShapeCandidate]()
+        discs, everywhere = NO_DISCS, NO_SHAPES
         sizes_chosen = not covers_catalogue(sizes.radii_mm)
         in_play = is_in_play(calibration, sizes.radii_mm)
-        everywhere = NO_SHAPES
         seeks_curved = bool(len(sizes.radii_mm) or sizes.ovals or sizes.stadiums)
-        if seeks_curved:
-            if in_play:
-                discs, everywhere = see_in_play(frame, camera, view)
-            else:
-                discs = find_discs(view, camera)
+        if seeks_curved and in_play:
+            discs, everywhere = see_in_play(frame, camera, view)
+        elif seeks_curved:
+            discs = find_discs(view, camera)
         unnamed = None
         if rings and not sizes_chosen:
             beside = ThreadPoolExecutor(1)  # where plates wait for `hidden`, a processor is free
             unnamed = beside.submit(_look_for_unnamed, frame, camera, view, hidden)
             beside.shutdown(wait=False)
-        if sizes.plate_sides_mm:
-            plates = find_plate_candidates(view, camera, hidden)
+        plates = find_plate_candidates(view, camera, hidden) if sizes.plate_sides_mm else []
         rounds = _count_likely(discs.rounds[:, 3])
         likely_plates = _count_likely(candidate.score for candidate in plates)
         is_fleet = not sizes_chosen and are_ships(likely_plates, rounds)
-        seen = None
-        if in_play:
-            seen = visible_shapes(view, hidden, everywhere)
+        seen = visible_shapes(view, hidden, everywhere) if in_play else None
         from_low = None
         if rings and seeks_curved and is_seen_from_low(calibration, sizes.radii_mm):
             from_low = visible_in_play(frame, camera, view, hidden)
