@@ -56,6 +56,16 @@ def table_camera(tilt_deg: float) -> Camera:
     )
 
 
+SMALL_PX = (900, 800)
+"""Size of a photo of one or two plates."""
+
+
+def small_camera(tilt_deg: float) -> Camera:
+    return camera_over(
+        tilt_deg, size_px=SMALL_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0)
+    )
+
+
 def table_with(
     camera: Camera,
     ships: list[Ship],

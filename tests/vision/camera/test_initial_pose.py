@@ -57,6 +57,7 @@ def test_the_pose_of_squares_is_near_enough_to_start_from(tilt: float, turn: flo
 def test_other_starts_see_the_middle_where_it_is_and_as_large() -> None:
     camera, middle = camera_over(25), SPOTS.mean(0)
     starts = alternative_cameras(camera, middle)
+    assert starts
     for start in starts:
         assert start.project(middle) == pytest.approx(camera.project(middle), abs=30)
         assert start.mm_per_px(middle) == pytest.approx(camera.mm_per_px(middle), rel=0.1)

@@ -135,6 +135,8 @@ def test_a_cropped_photo_is_named_as_such(see: type[Sight], layout: Board) -> No
 
 def test_every_problem_is_one_sentence_without_a_line_break(see: type[Sight]) -> None:
     see(camera_over(3), {n: corners_of(BOARD)[n] for n in (0, 1)})
-    for problem in replace(calibrate(blank(), BOARD)).problems:
+    problems = calibrate(blank(), BOARD).problems
+    assert problems
+    for problem in problems:
         assert "\n" not in problem.text
         assert len(problem.text) > 20

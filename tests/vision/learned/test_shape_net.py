@@ -67,6 +67,7 @@ def test_a_frame_set_elsewhere_moves_the_guesses_along() -> None:
     moved = find_plate_candidates(
         replace(view, left_mm=view.left_mm + 500, top_mm=view.top_mm - 300), there
     )
+    assert len(moved) >= len(SHIPS)
     for one, other in zip(find_plate_candidates(view, camera), moved, strict=True):
         np.testing.assert_allclose(other.xy_mm - one.xy_mm, [500.0, -300.0], atol=0.01)
         assert other.score == pytest.approx(one.score, abs=1e-3)

@@ -21,16 +21,9 @@ from overruler.vision.plates.face_net import (
 )
 from overruler.vision.plates.more_views import picture_to_board, sample_picture
 from overruler.vision.plates.sides import PLATE_HEIGHT_MM
-from tests.vision.plate_table import Ship, table_with
+from tests.vision.plate_table import SMALL_PX, Ship, small_camera, table_with
 
-SIZE_PX = (900, 800)
 SHIPS = [Ship(200, 180, 33.0), Ship(190, 170, 70.0, 60.0), Ship(205, 185, 5.0, 80.0)]
-
-
-def camera_at(tilt_deg: float) -> Camera:
-    return camera_over(
-        tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0)
-    )
 
 
 def odds(frame: Frame, camera: Camera, ship: Ship) -> float:
@@ -46,8 +39,8 @@ def odds(frame: Frame, camera: Camera, ship: Ship) -> float:
 def test_a_plate_is_known_and_every_other_size_is_much_less_likely(
     ship: Ship, tilt_deg: float
 ) -> None:
-    camera = camera_at(tilt_deg)
-    frame = table_with(camera, [ship], SIZE_PX)
+    camera = small_camera(tilt_deg)
+    frame = table_with(camera, [ship], SMALL_PX)
     others = [
         Ship(ship.x_mm, ship.y_mm, ship.heading_deg, side)
         for side in (40.0, 60.0, 80.0)
@@ -60,8 +53,8 @@ def test_a_plate_is_known_and_every_other_size_is_much_less_likely(
 
 @pytest.mark.parametrize("ship", SHIPS)
 def test_half_a_side_away_is_no_plate(ship: Ship) -> None:
-    camera = camera_at(20.0)
-    frame = table_with(camera, [ship], SIZE_PX)
+    camera = small_camera(20.0)
+    frame = table_with(camera, [ship], SMALL_PX)
     assert (
         odds(
             frame,
@@ -74,14 +67,14 @@ def test_half_a_side_away_is_no_plate(ship: Ship) -> None:
 
 @pytest.mark.parametrize("side_mm", [40.0, 60.0, 80.0])
 def test_an_empty_mat_is_no_plate(side_mm: float) -> None:
-    camera = camera_at(20.0)
-    assert odds(table_with(camera, [], SIZE_PX), camera, Ship(200, 180, 0.0, side_mm)) < 0
+    camera = small_camera(20.0)
+    assert odds(table_with(camera, [], SMALL_PX), camera, Ship(200, 180, 0.0, side_mm)) < 0
 
 
 @pytest.mark.parametrize("turn_rad", [0.0, 0.7])
 def test_a_turned_picture_is_the_picture_of_the_turned_square(turn_rad: float) -> None:
-    camera, at = camera_at(30.0), np.array([200.0, 180.0])
-    frame = table_with(camera, [Ship(205, 176, 50.0)], SIZE_PX)
+    camera, at = small_camera(30.0), np.array([200.0, 180.0])
+    frame = table_with(camera, [Ship(205, 176, 50.0)], SMALL_PX)
     one, next_one = (
         sample_picture(
             frame.pixels,
@@ -104,15 +97,15 @@ def test_a_turned_picture_is_the_picture_of_the_turned_square(turn_rad: float) -
 
 def test_a_quarter_turn_is_the_same_plate() -> None:
     """The very same four pictures are looked at, in another order."""
-    camera, ship = camera_at(20.0), SHIPS[0]
-    frame = table_with(camera, [ship], SIZE_PX)
+    camera, ship = small_camera(20.0), SHIPS[0]
+    frame = table_with(camera, [ship], SMALL_PX)
     turned = Ship(ship.x_mm, ship.y_mm, ship.heading_deg + 90, ship.side_mm)
     assert odds(frame, camera, turned) == pytest.approx(odds(frame, camera, ship), abs=0.05)
 
 
 def test_a_plate_that_is_half_hidden_is_less_sure() -> None:
-    camera, ship = camera_at(20.0), SHIPS[0]
-    frame = table_with(camera, [ship], SIZE_PX)
+    camera, ship = small_camera(20.0), SHIPS[0]
+    frame = table_with(camera, [ship], SMALL_PX)
     whole = odds(frame, camera, ship)
     hull = camera.project(
         ship.place(np.array([[0.1, 1.4], [0.1, -1.4], [1.4, -1.4], [1.4, 1.4]]), PLATE_HEIGHT_MM)
@@ -129,9 +122,9 @@ def test_the_network_is_told_the_side() -> None:
 
 def test_a_place_out_of_sight_has_no_odds() -> None:
     camera = camera_over(
-        60.0, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0)
+        60.0, size_px=SMALL_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0)
     )
-    frame = table_with(camera_at(0.0), [], SIZE_PX)
+    frame = table_with(small_camera(0.0), [], SMALL_PX)
     assert face_logit(frame.pixels, camera, np.array([200.0, -1e5]), 0.0, 40.0) is None
 
 
@@ -171,8 +164,8 @@ def test_beyond_the_slides_a_leaning_says_no_more() -> None:
 
 
 def test_a_square_laid_beside_a_plate_leans_towards_it() -> None:
-    camera, ship = camera_at(20.0), SHIPS[0]
-    frame = table_with(camera, [ship], SIZE_PX)
+    camera, ship = small_camera(20.0), SHIPS[0]
+    frame = table_with(camera, [ship], SMALL_PX)
     turn, off = float(np.radians(ship.heading_deg)), np.array([2.5, -1.5])
     at = np.array([ship.x_mm, ship.y_mm]) + off
     here = odds(frame, camera, Ship(at[0], at[1], ship.heading_deg, ship.side_mm))

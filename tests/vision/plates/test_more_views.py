@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from evaluate.drawn.markers import camera_over
-from overruler.geometry.camera import Camera
 from overruler.vision.learned.shape_net import RELIEF_SCALE, ShapeCandidate
 from overruler.vision.plates.more_views import (
     SIDE_PX,
@@ -13,15 +12,7 @@ from overruler.vision.plates.more_views import (
     refine_guess,
     sample_picture,
 )
-from tests.vision.plate_table import Ship, table_with
-
-SIZE_PX = (900, 800)
-
-
-def camera_at(tilt_deg: float) -> Camera:
-    return camera_over(
-        tilt_deg, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0)
-    )
+from tests.vision.plate_table import SMALL_PX, Ship, small_camera, table_with
 
 
 def guess_of(ship: Ship, dx: float, dy: float) -> ShapeCandidate:
@@ -33,9 +24,9 @@ def guess_of(ship: Ship, dx: float, dy: float) -> ShapeCandidate:
     "ship", [Ship(200, 180, 33.0), Ship(190, 170, 70.0, 60.0), Ship(205, 185, 5.0, 80.0)]
 )
 def test_a_closer_look_corrects_a_guess(ship: Ship) -> None:
-    camera = camera_at(20.0)
+    camera = small_camera(20.0)
     looks = refine_guess(
-        table_with(camera, [ship], SIZE_PX).pixels, camera, guess_of(ship, 4.0, -4.0)
+        table_with(camera, [ship], SMALL_PX).pixels, camera, guess_of(ship, 4.0, -4.0)
     )
     assert looks is not None
     guess = looks.guess
@@ -49,9 +40,9 @@ def test_a_closer_look_corrects_a_guess(ship: Ship) -> None:
 
 
 def test_an_empty_mat_speaks_for_no_plate() -> None:
-    camera = camera_at(20.0)
+    camera = small_camera(20.0)
     looks = refine_guess(
-        table_with(camera, [], SIZE_PX).pixels, camera, guess_of(Ship(200, 180, 0.0), 0, 0)
+        table_with(camera, [], SMALL_PX).pixels, camera, guess_of(Ship(200, 180, 0.0), 0, 0)
     )
     assert looks is not None
     assert looks.guess.score < 0.1
@@ -59,9 +50,9 @@ def test_an_empty_mat_speaks_for_no_plate() -> None:
 
 @pytest.mark.parametrize("turn_rad", [0.0, 1.0, 4.0])
 def test_turned_pictures_show_the_same_place_and_lean(turn_rad: float) -> None:
-    camera, ship = camera_at(25.0), Ship(200, 180, 33.0)
+    camera, ship = small_camera(25.0), Ship(200, 180, 33.0)
     frame = picture_to_board(np.array([200.0, 180]), turn_rad, 1.5)
-    picture = sample_picture(table_with(camera, [ship], SIZE_PX).pixels, camera, frame, 1.5)
+    picture = sample_picture(table_with(camera, [ship], SMALL_PX).pixels, camera, frame, 1.5)
     assert picture is not None
     middle = SIDE_PX // 2
     top = camera.project(np.array([200.0, 180, 10.0]))
@@ -73,8 +64,8 @@ def test_turned_pictures_show_the_same_place_and_lean(turn_rad: float) -> None:
 @pytest.mark.parametrize("z_mm", [0.0, 3.0])
 def test_a_picture_shows_the_plane_that_it_is_asked_for(z_mm: float) -> None:
     """A dot at a height lies in the middle of the picture of that height's plane, and beside it in another one."""
-    camera, at = camera_at(35.0), np.array([200.0, 180.0])
-    frame = table_with(camera, [], SIZE_PX)
+    camera, at = small_camera(35.0), np.array([200.0, 180.0])
+    frame = table_with(camera, [], SMALL_PX)
     u, v = camera.project(np.append(at, z_mm))
     cv2.circle(frame.pixels, (round(u), round(v)), 4, (255, 255, 255), -1, cv2.LINE_AA)
     here, there = (
@@ -90,8 +81,8 @@ def test_a_picture_shows_the_plane_that_it_is_asked_for(z_mm: float) -> None:
 
 def test_a_place_out_of_sight_is_no_place() -> None:
     camera = camera_over(
-        60.0, size_px=SIZE_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0)
+        60.0, size_px=SMALL_PX, height_mm=800.0, focal_px=1400.0, aim_mm=(200.0, 180.0)
     )
-    frame = table_with(camera_at(0.0), [], SIZE_PX)
+    frame = table_with(small_camera(0.0), [], SMALL_PX)
     behind = Ship(200.0, -1e5, 0.0)
     assert refine_guess(frame.pixels, camera, guess_of(behind, 0, 0)) is None
