@@ -48,8 +48,8 @@ then the constant was made smaller by 1.8."""
 LEAST_OUTLINE_LOGIT = -8.0
 """Least log odds by the outline of a fit that the network in play looks at."""
 LOGIT_WEIGHTS = np.array(list(load_coefficients("stadium_score").values()))
-"""Weights of the log odds: constant, the log odds by the outline, those of a base by the network in play, and by how
-much it would change the size and the place."""
+"""Weights of the log odds. The features: the constant, the log odds by the outline, and the log odds of a
+base by the network in play; then how much that network would change the size, and the place."""
 END_LOGITS = (-6.0, 2.0)
 """Limits of an end's log odds of being a round base, by the patch network: most ends have some, since
 half of them is one."""

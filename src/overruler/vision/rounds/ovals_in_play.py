@@ -48,8 +48,8 @@ LEAST_ASPECT = 1.08
 SIZE_SIGMA, STRETCH_SIGMA = 0.05, 0.05
 """Least 1 σ of the logarithm of a size and of a stretch."""
 LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score_in_play").values()))
-"""Weights of constant, the network's log odds at the size and at the candidate's own, the overview's,
-the size error in χ², and the logarithm of the company of its size."""
+"""Weights of the features: the constant, the network's log odds at the size, and at the candidate's own
+size; the overview's log odds, the size error in χ², and the logarithm of the company of its size."""
 ALONE_WEIGHTS = LOGIT_WEIGHTS[:-1]
 """The same without company."""
 MIN_SCORE_IN_PLAY = 0.5

@@ -2,9 +2,9 @@
 
 Three things about a table are unknown: the set of sizes played on it, the number of bases of each
 size, and how often a lower rim is lost and the upper one is taken for it. All are inferred together
-by variational Bayes for a mixture with Dirichlet priors (Bishop 2006, 10.2), once for each set of
-sizes that is played together, alone and with strays of other sizes. Where it is unsure how the photo
-shows all bases (their scale, or how a network reads them), it is done for each way.
+by variational Bayes for a mixture with Dirichlet priors (Bishop 2006, 10.2). It is done once for each
+set of sizes that is played together, alone and with strays of other sizes. Where it is unsure how the
+photo shows all bases (their scale, or how a network reads them), it is done for each way.
 """
 
 import math
@@ -64,7 +64,7 @@ def size_probabilities(
 def size_probabilities_at_scales(
     log_likelihoods: Array,
     log_priors: Array,
-    size_sets: Sequence[SizeSetPrior] = (),
+    size_sets: Sequence[SizeSetPrior],
     prior_counts: ArrayLike = SIZE_PSEUDOCOUNT,
     prior_total: float | None = None,
 ) -> Array:

@@ -30,10 +30,10 @@ class _Judged:
 
 
 def tell_hexagons(bases: Sequence[Decided], wanted: WantedHexagons) -> list[Decided]:
-    """The bases, with hexagons for the round ones that are likelier some.
+    """Return the bases, with hexagons in place of the round ones that are more likely hexagons.
 
-    Bases found with the mean diameter of a named hexagon are hexagons, however few pixels show them,
-    unless their sides say that they are a named round base of about that size.
+    A base found with the mean diameter of a named hexagon is one, however few pixels show it. Only
+    where a round base of about that size is named too do its sides decide.
     """
     if not wanted.widths_mm:
         return [*bases]
