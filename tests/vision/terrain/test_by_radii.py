@@ -84,9 +84,8 @@ def test_neighbours_that_look_somewhat_too_large_are_in_doubt() -> None:
 @pytest.mark.parametrize("z_mm", [32.0, 40.0])
 def test_less_will_do_where_the_map_hints_at_a_top(z_mm: float) -> None:
     (hinted,) = suspect_ground(TABLE, table(z_mm), (), map_of(0.2))
-    unhinted = suspect_ground(TABLE, table(z_mm), (), NO_HINT)
     assert hinted.probability > 0.1
-    assert all(ground.probability < hinted.probability / 3 for ground in unhinted)
+    assert suspect_ground(TABLE, table(z_mm), (), NO_HINT) == ()
 
 
 def test_bases_that_may_be_as_large_as_they_look_stand_on_the_board() -> None:
@@ -98,8 +97,7 @@ def test_bases_that_may_be_as_large_as_they_look_stand_on_the_board() -> None:
 
     (roof,) = suspect_ground(TABLE, flat + larger(), (), NO_HINT)
     assert roof.probability > 0.9
-    unsure = suspect_ground(TABLE, flat + larger(35.0), (), NO_HINT)
-    assert all(ground.probability < 0.05 for ground in unsure)
+    assert suspect_ground(TABLE, flat + larger(35.0), (), NO_HINT) == ()
 
 
 @pytest.mark.parametrize("hint", [0.004, 0.3])

@@ -42,7 +42,7 @@ def base_outline(base: Base, inset_mm: float = 0.0, points: int = CIRCLE_POINTS)
     if base.shape == "hexagon":
         return np.array(hexagon((0.0, 0.0), 2 * half[1]).corners)
     if base.shape != "rectangle":
-        angles = np.arange(points) * (2 * np.pi / points)
+        angles = np.arange(points, dtype=float) * (2 * np.pi / points)
         return np.asarray(half * unit_vectors(angles))
     bend = np.linspace(0, np.pi / 2, CORNER_POINTS)
     signs = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])

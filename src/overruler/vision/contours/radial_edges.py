@@ -106,7 +106,7 @@ class RadialEdges:
 def ray_directions(radius_mm: float, mm_per_px: float) -> Array:
     """Return the rays' directions (K, 2), unit vectors from +x counter-clockwise."""
     count = int(np.clip(2 * np.pi * radius_mm / mm_per_px / RAY_SPACING_PX, 40, 200))
-    angles = np.arange(count) * (2 * np.pi / count)
+    angles = np.arange(count, dtype=float) * (2 * np.pi / count)
     return unit_vectors(angles)
 
 

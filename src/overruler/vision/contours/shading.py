@@ -89,7 +89,7 @@ def _tried_lamps_mm(board_mm: tuple[float, float]) -> Array:
 
 def _darkness_by_direction(view: Orthophoto, xy_mm: Array, radii_mm: Array) -> Array:
     """Measure how dark the mat beside N bases is by direction (N, 48), against each base's mean."""
-    angle = np.arange(DIRECTION_COUNT) * (2 * np.pi / DIRECTION_COUNT)
+    angle = np.arange(DIRECTION_COUNT, dtype=float) * (2 * np.pi / DIRECTION_COUNT)
     rays = unit_vectors(angle)
     reach = radii_mm[:, None] + SAMPLE_DISTANCES_MM
     offsets_mm = reach[:, None, :, None] * rays[:, None]

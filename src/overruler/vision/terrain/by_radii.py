@@ -216,9 +216,9 @@ def weigh_heights(
     nats = read.log_likelihood(eye_mm / (eye_mm - heights))
     (flat_nats,) = read.log_likelihood(np.ones(1))
     prior = np.exp(-0.5 * ((heights - prior_mm[0]) / prior_mm[1]) ** 2)
-    *height, evidence = height_and_evidence(heights, prior, nats, flat_nats)
+    height_mm, sigma_mm, evidence = height_and_evidence(heights, prior, nats, flat_nats)
     limit = MOST_NATS * len(read.mm)
-    return float(np.clip(evidence, -limit, limit)), *height
+    return float(np.clip(evidence, -limit, limit)), height_mm, sigma_mm
 
 
 def _outline_mm(calibration: Calibration, places_mm: Array, height_mm: float) -> Array:
