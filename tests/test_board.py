@@ -27,11 +27,17 @@ def test_a_board_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     read = Board.load(tmp_path / "b.toml")
     assert (read.name, read.marker_mm, read.dictionary) == ("Küche", 60.0, "DICT_4X4_50")
     assert (read.width_mm, read.height_mm, read.scale_share) == (900.0, 600.0, 5e-4)
+    assert not read.scale_by_print
     assert read.corners_mm is not None
     assert all(
         np.array_equal(read.corners_mm[number], corners) for number, corners in CORNERS.items()
     )
     assert np.array_equal(read.covariance, written.covariance)  # type: ignore[arg-type]
+
+
+def test_a_board_by_an_unmeasured_print_says_so(tmp_path: Path) -> None:
+    replace(BOARD, scale_by_print=True).save(tmp_path / "b.toml")
+    assert Board.load(tmp_path / "b.toml").scale_by_print
 
 
 def test_a_board_without_places_is_read_back_too(tmp_path: Path) -> None:

@@ -29,13 +29,8 @@ AUTO_DICTIONARY = "auto"
 MAX_SIDE_ERROR = 0.02
 """Largest difference between a marker's side and `size_mm` in a board file, as a share of `size_mm`."""
 MARKER_KEYS = (
-    "dictionary",
-    "size_mm",
-    "corners_mm",
-    "scale_share",
-    "covariance",
-    "print",
-    "raised_mm",
+    *("dictionary", "size_mm", "corners_mm", "raised_mm"),
+    *("scale_share", "scale_by_print", "covariance", "print"),
 )
 """The keys of a board file's `markers`."""
 MIN_BOARD_MM = 150.0
@@ -67,6 +62,8 @@ class Board:
     """Measured sides of the black square across and along the page; `marker_mm` is their mean."""
     scale_share: float | None = None
     """1 σ of the scale of the markers, or of the layout, as a share; None where it was not measured."""
+    scale_by_print: bool = False
+    """Whether photos gave the places, by the size of a print that nobody measured."""
     covariance: Array | None = field(default=None, repr=False)
     """(3 M, 3 M) over x and y of each marker's centre in mm and its rotation in radians, by ascending id.
 
@@ -140,6 +137,7 @@ class Board:
             height_mm=height_mm,
             corners_mm=corners,
             scale_share=markers.get("scale_share", Node.positive, None),
+            scale_by_print=markers.get("scale_by_print", Node.boolean, False),
             covariance=markers.get("covariance", read_covariance, None),
         )
         printed = markers.get("print", PrintMeasurement.from_node, None)
@@ -202,6 +200,8 @@ class Board:
         ]
         if self.scale_share is not None:
             lines.append(f"scale_share = {self.scale_share}  # 1 σ of the scale of it all")
+        if self.scale_by_print:
+            lines.append("scale_by_print = true  # of a print that nobody measured")
         if self.raised_mm:
             lines.append(f"raised_mm = {self.raised_mm}  # over the mat")
         if self.covariance is not None:

@@ -168,6 +168,7 @@ PLAIN: dict[str, Any] = {
             "size_mm": 60,
             "corners_mm": {"0": [[10, 70, 0], [70, 70, 0], [70, 10, 0], [10, 10, 0]]},
             "scale_share": 0.001,
+            "scale_by_print": False,
             "print": {
                 "printed_mm": 100,
                 "across_mm": 99.8,

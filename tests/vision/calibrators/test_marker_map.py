@@ -10,15 +10,16 @@ from overruler.board import Board
 from overruler.errors import CannotMeasure
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
+from overruler.marker_card import PrintMeasurement
 from overruler.vision.calibrators import map_adjustment
 from overruler.vision.calibrators.map_adjustment import PLACES_START, MarkerMapAdjustment
 from overruler.vision.calibrators.marker_map import (
-    UNMEASURED_SCALE_SHARE,
     MarkerMapFit,
     fit_marker_map,
 )
 from overruler.vision.calibrators.views import LayoutView, link_views
 from overruler.vision.camera.lens_prior import LensPrior, lens_prior
+from overruler.vision.camera.marker_layout import UNMEASURED_PRINT_SIGMA
 from overruler.vision.markers import edge_noise
 from overruler.vision.markers.marker import Marker
 from tests.vision.sight import ANYWHERE, FREE, blank
@@ -143,7 +144,16 @@ def test_the_scale_is_that_of_the_print_and_its_doubt_is_carried() -> None:
         np.linalg.norm(a[:2] - b[:2]) for a in fit.places.values() for b in fit.places.values()
     )
     assert fit.distance_sigmas_mm().max() == pytest.approx(4e-3 * longest, rel=0.1)
-    assert plain.scale_share == pytest.approx(UNMEASURED_SCALE_SHARE, rel=0.05)
+    assert plain.scale_share == pytest.approx(UNMEASURED_PRINT_SIGMA, rel=0.05)
+
+
+@pytest.mark.usefixtures("markers_keep_their_size")
+def test_a_measured_print_gives_surer_places_than_one_that_nobody_measured() -> None:
+    confirmed = FREE.as_printed(PrintMeasurement(100.0, 100.0, 100.0, 0.2))
+    fit, plain = fit_marker_map(confirmed, photos(3)), fit_marker_map(FREE, photos(3))
+    assert fit.scale_share < 0.6 * plain.scale_share
+    assert not fit.board("confirmed", confirmed, "DICT_4X4_50", None).scale_by_print
+    assert plain.board("plain", FREE, "DICT_4X4_50", None).scale_by_print
 
 
 def test_a_print_longer_than_wide_is_allowed_for() -> None:

@@ -16,6 +16,7 @@ from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.camera.marker_layout import (
     CARD_THICKNESS_SIGMA_MM,
     MARKER_HEIGHT_SIGMA_MM,
+    UNMEASURED_PRINT_SIGMA,
     add_height_uncertainty,
     laid_marker_observation,
     marker_place_covariance,
@@ -79,6 +80,18 @@ def test_a_scale_that_was_measured_is_as_sure_as_it_was_measured(
     assert found.as_specified.budget.scale_share == pytest.approx(
         np.hypot(told, SPEC_SHARE * nearer)
     )
+
+
+def test_places_by_an_unmeasured_print_have_its_budget_and_the_photos_own_doubt(
+    see: type[Sight],
+) -> None:
+    see(CAMERA, corners_of(BOARD))
+    scale = float(np.hypot(UNMEASURED_PRINT_SIGMA, 4e-4))
+    found = calibrate(blank(), replace(BOARD, scale_share=scale, scale_by_print=True))
+    nearer = CARD_THICKNESS_SIGMA_MM / found.camera.center_mm[2]
+    assert found.budget.scale_share == pytest.approx(np.linalg.norm([1e-3, 4e-4, nearer]))
+    told = np.linalg.norm([SPEC_SHARE * 1e-3, 4e-4, SPEC_SHARE * nearer])
+    assert found.as_specified.budget.scale_share == pytest.approx(told)
 
 
 def test_on_a_table_as_told_a_card_lies_lower() -> None:

@@ -8,11 +8,11 @@ import pytest
 from overruler.board import Board
 from overruler.detections import DetectedRuler
 from overruler.geometry.plane_doubt import MarkerContrast
+from overruler.vision.camera.marker_layout import UNMEASURED_PRINT_SIGMA
 from overruler.vision.refinement.base_scale import RimMeasurement
 from overruler.vision.refinement.scale_doubt import scale_problems
 from overruler.vision.refinement.scale_estimate import COVERED_SIGMAS, Hypothesis, ScaleEstimate
 from overruler.vision.refinement.scale_witnesses import (
-    PRINT_SIGMA,
     _strain_prior,
     estimate_scale,
 )
@@ -53,12 +53,27 @@ def words(estimate: ScaleEstimate) -> str:
 
 def test_unmeasured_witnesses_that_agree_are_surer_than_a_print_alone() -> None:
     both = estimate_scale(KNOWN, contrast(0.0), [], [])
-    assert PRINT_SIGMA < sigma_share(both) < 0.7 * sigma_share(estimate_scale(FREE, None, [], []))
+    assert (
+        UNMEASURED_PRINT_SIGMA
+        < sigma_share(both)
+        < 0.7 * sigma_share(estimate_scale(FREE, None, [], []))
+    )
     assert not scale_problems(both)
 
 
 def test_a_mat_that_was_printed_as_a_whole_may_be_one_per_cent_off() -> None:
     assert SURE_MM * sigma_share(estimate_scale(KNOWN, contrast(0.0), [], [])) > 0.01
+
+
+def test_places_by_an_unmeasured_print_are_no_surer_than_the_print() -> None:
+    """Photos of markers on a page made to fit give places that are as wrong, and agree with them."""
+    by_print = replace(KNOWN, scale_share=UNMEASURED_PRINT_SIGMA, scale_by_print=True)
+    found = estimate_scale(by_print, contrast(0.0), [], [])
+    alone = sigma_share(estimate_scale(FREE, None, [], []))
+    assert sigma_share(found) == pytest.approx(alone, rel=1e-3)
+    assert not scale_problems(found)
+    accused = estimate_scale(by_print, contrast(0.0), [ruler(0.02)], rims(0.02))
+    assert "the cards look printed at 98.0 ± 0.4 %" in words(accused)
 
 
 def test_a_print_alone_may_have_been_made_to_fit_the_page() -> None:

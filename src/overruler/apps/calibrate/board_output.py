@@ -17,7 +17,7 @@ from overruler.apps.calibrate.lens_output import (
 from overruler.apps.process.console import new_console
 from overruler.geometry.pose import wrapped_turn
 from overruler.units import SIGMAS_95, format_count
-from overruler.vision.calibrators.marker_map import UNMEASURED_SCALE_SHARE, MarkerMapFit
+from overruler.vision.calibrators.marker_map import MarkerMapFit
 
 
 def show_board(fit: MarkerMapFit, left_out: Mapping[str, str], written: Path) -> None:
@@ -50,7 +50,7 @@ def _board_lines(fit: MarkerMapFit) -> Iterator[str]:
             "! the photos contradict one another: "
             "do the markers lie flat, and did none move in between?"
         )
-    if fit.scale_share >= UNMEASURED_SCALE_SHARE:
+    if fit.scale_by_print:
         percent = 100 * SIGMAS_95 * fit.scale_share
         yield (
             f"the scale is that of the print, ± {percent:.2g} %: measure a printed bar with a steel "
@@ -67,6 +67,7 @@ def board_json(fit: MarkerMapFit, left_out: Mapping[str, str]) -> dict[str, Any]
         "corners_mm": corners_mm,
         "covariance": fit.covariance.tolist(),
         "scale_share": fit.scale_share,
+        "scale_by_print": fit.scale_by_print,
         "rms_px": fit.rms_px,
         "disagreement": fit.disagreement,
         "photos": [

@@ -61,6 +61,7 @@ def board() -> Schema:
             "dictionary": enum_of(("auto", *DICTIONARIES)),
             "corners_mm": _corners(),
             "scale_share": POSITIVE,
+            "scale_by_print": {"type": "boolean"},
             "covariance": array_of(array_of(NUMBER), 3),
             "print": _print(),
             "raised_mm": {"type": "number", "minimum": -MAX_RAISED_MM, "maximum": MAX_RAISED_MM},

@@ -22,14 +22,12 @@ from overruler.vision.calibrators.map_adjustment import (
 )
 from overruler.vision.calibrators.views import LayoutView, link_views, rotation_2d
 from overruler.vision.camera.lens_prior import LensPrior
-from overruler.vision.camera.marker_layout import FREE_MARKERS_BUDGET
+from overruler.vision.camera.marker_layout import UNMEASURED_PRINT_SIGMA
 from overruler.vision.camera.observations import square_corners_mm
 from overruler.vision.markers.marker import Marker
 
 MIN_MARKERS = 2
 """Smallest number of markers in a photo."""
-UNMEASURED_SCALE_SHARE = FREE_MARKERS_BUDGET.scale_share
-"""1 σ of the printed size, as a share, if nobody has measured the print."""
 OUTLIER_RATIO = 2.5
 """Ratio of a photo's residuals to the median of the others above which it may be an outlier."""
 OUTLIER_SIGMA = 2.0
@@ -70,6 +68,8 @@ class MarkerMapFit:
     """Scatter between photos against the noise within photos; 1 as expected."""
     scale_share: float
     """1 σ of the scale of the whole layout, as a share: of the print, and of its pixels."""
+    scale_by_print: bool
+    """Whether nobody measured the print."""
 
     @property
     def size_mm(self) -> tuple[float, float]:
@@ -93,6 +93,7 @@ class MarkerMapFit:
             height,
             self.corners_mm,
             scale_share=self.scale_share,
+            scale_by_print=self.scale_by_print,
             covariance=self.covariance,
         )
         return flat.raised_by(free.raised_mm)
@@ -186,7 +187,7 @@ def _build_map_fit(
     lowest_markers = flat.argmin(0) // 4
     covariance = _covariance_from_corner(covariance, places, corners, lowest_markers)
     places[:, :2] -= origin[:2]
-    printed = board.scale_share or UNMEASURED_SCALE_SHARE
+    printed = board.scale_share or UNMEASURED_PRINT_SIGMA
     by_scale = (places * [1, 1, 0]).ravel()
     views = _view_fits(adjustment, solution, origin)
     return MarkerMapFit(
@@ -198,6 +199,7 @@ def _build_map_fit(
         rms_px=float(np.sqrt(np.mean([view.rms_px**2 for view in views]))),
         disagreement=solution.disagreement,
         scale_share=float(np.hypot(printed, _scale_sigma(places, covariance))),
+        scale_by_print=board.scale_share is None,
     )
 
 

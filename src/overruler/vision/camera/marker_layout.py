@@ -19,6 +19,8 @@ from overruler.vision.markers.marker import Marker
 
 MARKER_HEIGHT_SIGMA_MM = 0.2
 """1 σ of a marker's height against the board file: paper curls, card is thick, mats are uneven."""
+UNMEASURED_PRINT_SIGMA = 3e-3
+"""Usual 1 σ of the scale of a print that nobody measured: home printers."""
 FREE_MARKERS_BUDGET = ErrorBudget(scale_share=1e-3, specified_scale_share=SPEC_SHARE * 1e-3)
 """Budget of free markers: a home printer's scale is off by 0.1 or 0.2 %, which no photo shows."""
 POINTS_BUDGET = ErrorBudget(scale_share=2e-3, specified_scale_share=2e-3)
@@ -78,12 +80,21 @@ def marker_budget(board: Board | None, free: bool, camera_height_mm: float) -> E
     """The error budget of markers seen by a camera at a height over the board.
 
     A measured scale has the precision of the measurement. The common height of all cards looks like
-    scale and is added to it. `free` markers lie anywhere.
+    scale and is added to it. `free` markers lie anywhere. Places that photos gave by a print that nobody
+    measured are as sure as such a print, and as the photos told them.
     """
-    budget = FREE_MARKERS_BUDGET if free else ErrorBudget()
+    by_print = board is not None and board.scale_by_print
+    budget = FREE_MARKERS_BUDGET if free or by_print else ErrorBudget()
     scale, specified = budget.scale_share, budget.specified_scale_share
     if board is not None and board.scale_share is not None:
-        scale = specified = board.scale_share
+        if by_print:
+            by_photos = max(board.scale_share**2 - UNMEASURED_PRINT_SIGMA**2, 0.0) ** 0.5
+            scale, specified = (
+                float(np.hypot(scale, by_photos)),
+                float(np.hypot(specified, by_photos)),
+            )
+        else:
+            scale = specified = board.scale_share
     by_height = CARD_THICKNESS_SIGMA_MM / camera_height_mm
     return replace(
         budget,

@@ -15,11 +15,10 @@ from overruler.board import Board
 from overruler.detections import DetectedRuler
 from overruler.geometry.plane_doubt import STRAIN_SIZE, MarkerContrast
 from overruler.geometry.pose import Array
+from overruler.vision.camera.marker_layout import UNMEASURED_PRINT_SIGMA
 from overruler.vision.refinement.base_scale import MIN_BASES, RimMeasurement, radius_covariance
 from overruler.vision.refinement.scale_estimate import Hypothesis, ScaleEstimate, Witness
 
-PRINT_SIGMA = 3e-3
-"""Usual 1 σ of a print's scale that nobody measured: home printers."""
 PLACES_SIGMA = 3e-3
 """Usual 1 σ of a layout's scale that nobody measured: boards and tape measures."""
 CONFIRMED_PRINT_SIGMA = 5e-4
@@ -72,6 +71,8 @@ def estimate_scale(
 ) -> ScaleEstimate:
     """Weigh all witnesses of the scale against each other."""
     witnesses = tuple(_witnesses(board, rulers, rims))
+    if board is not None and board.scale_by_print:
+        contrast = None  # photos gave the places so that it is none
     links = _contrast_link(contrast)
     hypotheses = [
         _solve(witnesses, gross, links) for gross in product((False, True), repeat=len(witnesses))
@@ -89,7 +90,7 @@ def estimate_scale(
 def _witnesses(
     board: Board | None, rulers: Sequence[DetectedRuler], rims: Sequence[RimMeasurement]
 ) -> Iterator[Witness]:
-    if board is None or board.layout_known:
+    if board is None or _has_places_of_its_own(board):
         yield _places_witness(board)
         yield _mat_witness()
     if board is not None:
@@ -136,13 +137,23 @@ def _mat_witness() -> Witness:
 
 
 def _print_witness(board: Board) -> Witness:
-    """The cards' printed size."""
-    what, measured = (CARDS, None) if board.layout_known else (TABLE, board.scale_share)
-    if measured is None and board.sides_mm is not None:
-        measured = CONFIRMED_PRINT_SIGMA
-    shares = board.layout_known and measured is None
+    """The cards' printed size, which is the table's scale where the places do not tell it."""
+    sigma = UNMEASURED_PRINT_SIGMA
+    if board.scale_by_print:
+        sigma = max(sigma, board.scale_share or 0.0)
+        what, measured = TABLE, None
+    else:
+        what, measured = (CARDS, None) if board.layout_known else (TABLE, board.scale_share)
+        if measured is None and board.sides_mm is not None:
+            measured = CONFIRMED_PRINT_SIGMA
+    shares = what is CARDS and measured is None
     design = _difference(what, SHARED) if shares else _difference(what)
-    return _nominal_witness(PRINT, design, (PRINT_SIGMA, GROSS_PRINT_ASPECT_SIGMA), measured)
+    return _nominal_witness(PRINT, design, (sigma, GROSS_PRINT_ASPECT_SIGMA), measured)
+
+
+def _has_places_of_its_own(board: Board) -> bool:
+    """Whether the places of its markers tell a scale: not those that photos gave by the markers' size."""
+    return board.layout_known and not board.scale_by_print
 
 
 def _difference(what: slice, less: slice | None = None) -> Array:
