@@ -65,6 +65,34 @@ def test_a_question_in_words_needs_no_quotes(
     assert capsys.readouterr().out == plain
 
 
+@pytest.mark.parametrize(
+    "words", [["range", "left guard", "b"], ["range", "to=b", "from=left guard"]]
+)
+def test_an_argument_with_spaces_is_a_name(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved(tmp_path, json.loads(json.dumps(SCENE).replace('"a"', '"left guard"')))
+    assert main(["ask", path, 'range "left guard" b']) == 0
+    quoted = capsys.readouterr().out
+    assert main(["ask", path, *words]) == 0
+    assert capsys.readouterr().out == quoted
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_questions_in_a_file_of_powershell_are_read(
+    encoding: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path, lines = saved(tmp_path, SCENE), "range a b\r\n\r\nrange b a\r\nrange a nobody\r\n"
+    asked(monkeypatch, path, lines.encode())
+    plain = capsys.readouterr().out
+    assert asked(monkeypatch, path, ("\ufeff" + lines).encode(encoding)) == 0
+    assert capsys.readouterr().out == plain
+    assert plain.count('"range":') == 2
+
+
 @pytest.mark.parametrize("questions", [["range a b", "range b a"], [RANGE, RANGE]])
 def test_one_question_is_taken_at_a_time(
     questions: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -129,6 +129,31 @@ def test_a_field_that_is_none_is_named_and_in_no_example(given: dict[str, Any], 
     assert "Infinity" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("range 'left guard' p02", "range \u201cleft guard\u201d p02"),
+        *("range \u201eleft guard\u201c p02", "range to=p02 from='left guard'"),
+        *("'range \"left guard\" p02'", "\"range 'left guard' p02\""),
+    ],
+)
+def test_quotes_of_any_shell_and_of_phones_are_quotes(words: str) -> None:
+    read = read_question("legion", words, "question").value
+    assert read == {"question": "range", "from": "left guard", "to": "p02"}
+
+
+@pytest.mark.parametrize("name", ["6in", "a=b"])
+def test_what_stands_in_quotes_is_a_name_and_no_length_or_field(name: str) -> None:
+    read = read_question("inches", f'within "{name}" p02 20in', "question").value
+    assert read == {"question": "within", "from": name, "to": "p02", "distance_in": 20}
+    assert read_question("inches", in_words(game_of("inches").questions, read), "").value == read
+
+
+def test_a_name_may_hold_an_apostrophe() -> None:
+    read = read_question("legion", "range O'Brien D'Arcy", "question").value
+    assert read == {"question": "range", "from": "O'Brien", "to": "D'Arcy"}
+
+
 def test_a_name_with_spaces_stands_in_quotes() -> None:
     scene = scene_of([disc("left guard", 100, 100), disc("p02", 200, 100)], game="inches")
     for words in ('within "left guard" p02 6in', 'within 6in to=p02 from="left guard"'):

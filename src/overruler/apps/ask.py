@@ -3,7 +3,9 @@
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from overruler.apps.geojson import add_geojson_argument, check_geojson_path, write_geojson
 from overruler.apps.settings.game_choice import choose_game
@@ -15,7 +17,7 @@ from overruler.apps.settings.house_options import (
 from overruler.errors import BadInput, OverrulerError
 from overruler.house_rules import ruled_by
 from overruler.reading import Node
-from overruler.reading.files import MAX_TEXT_BYTES, decode_text
+from overruler.reading.files import MAX_TEXT_BYTES, UTF_16_MARKS, decode_text
 from overruler.rules import ask, read_question
 from overruler.scene import Scene
 from overruler.verdict import Verdict
@@ -48,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     check_geojson_path(args.geojson)
     check_outputs([("--geojson", args.geojson)], [args.scene])
     words: list[str] = args.question
-    args.question = " ".join(words)  # words without quotes are several arguments
+    args.question = _join_words(words)
     if args.strict and args.question != "-":
         raise BadInput(
             "--strict goes with -, which reads questions from standard input: leave it away"
@@ -67,6 +69,21 @@ def run(args: argparse.Namespace) -> int:
     if failed and args.strict:
         return 1
     return 0
+
+
+def _join_words(words: list[str]) -> str:
+    """The question of a command line; where each word is an argument, one with spaces in it is a name."""
+    kind, *others = words
+    if kind.startswith("{") or len(kind.split()) > 1:
+        return " ".join(words)
+    return " ".join((kind, *map(_with_quotes, others)))
+
+
+def _with_quotes(word: str) -> str:
+    if len(word.split()) < 2 or '"' in word:
+        return word
+    key, equals, value = word.partition("=")
+    return f'{key}="{value}"' if equals and key.isidentifier() else f'"{word}"'
 
 
 def _load_scene(args: argparse.Namespace) -> Scene:
@@ -92,7 +109,7 @@ def _read_scene(args: argparse.Namespace) -> Scene:
 
 def _ask_one(scene: Scene, words: list[str]) -> Verdict:
     """The ruling on the question of a command line; an error says where several seem to be meant."""
-    question = " ".join(words)
+    question = _join_words(words)
     try:
         return _ask(scene, question, _name_of(question))
     except BadInput as error:
@@ -115,13 +132,28 @@ def _answer_text(verdict: Verdict) -> str:
     return json.dumps(verdict.to_json(), allow_nan=False)
 
 
+def _read_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of a stream as they arrive; those of a UTF-16 text, which Windows writes, all at its end."""
+    first = stream.readline()
+    if not first.startswith(UTF_16_MARKS):
+        yield first
+        yield from stream
+        return
+    data = first + stream.read(MAX_TEXT_BYTES)
+    if len(data) > MAX_TEXT_BYTES:
+        raise BadInput(
+            f"-: is larger than {MAX_TEXT_BYTES / 1e6:g} MB: give fewer questions at a time"
+        )
+    yield from decode_text(data, "-").encode().splitlines()
+
+
 def _answer_lines(scene: Scene, verdicts: list[Verdict]) -> int:
     """Answer each line of standard input as it arrives; a wrong one is answered with its error.
 
     Verdicts on areas are kept in `verdicts`. Returns the number of wrong lines.
     """
     failed = 0
-    for number, line in enumerate(sys.stdin.buffer, 1):
+    for number, line in enumerate(_read_lines(sys.stdin.buffer), 1):
         if not line.strip():
             continue
         try:

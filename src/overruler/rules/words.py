@@ -20,7 +20,10 @@ INCHES = re.compile(r"(\d+(?:\.\d*)?|\.\d+)in")
 """A length in inches, such as `6in` or `2.5in`."""
 EXAMPLE_PIECE = re.compile(r"p(\d+)")
 """A piece that examples name."""
-WORD = re.compile(r'(?:\w+=)?"[^"]+"(?!\S)|\S+')
+QUOTES = ('""', "''", "\u201c\u201d", "\u201e\u201c", "\u201e\u201d", "\u2018\u2019")
+"""Each opening quote with its closing one: shells take some away, phones and editors write others."""
+_QUOTED = "|".join(f"{pair[0]}[^{pair}]+{pair[1]}" for pair in QUOTES)
+WORD = re.compile(rf"(?P<key>\w+=)?(?P<quoted>{_QUOTED})(?!\S)|\S+")
 """A word; a name with spaces in it stands in quotes, as in `range "left guard" p02`."""
 SPAN = re.compile(r"(\d+)(?:-(\d+))?")
 """One band or a span of bands, such as `2` or `1-2`."""
@@ -30,21 +33,32 @@ def read_question(questions: Mapping[str, Question], text: str, name: str) -> No
     """The question that a text asks, in JSON or in words; `BadInput` names what is wrong with it."""
     if not text.strip():
         raise BadInput(f"{name}: is empty: ask in words, such as range p01 p02, or in JSON")
-    if text.lstrip()[:1] not in _WORD_STARTS:
+    text = _without_outer_quotes(text.strip())
+    if text[:1] not in _WORD_STARTS:
         return Node.of_json(text, name)
-    kind, *words = map(_without_quotes, WORD.findall(text))
+    (kind, _), *words = _split_words(text)
     question = questions.get(kind)
     values: dict[str, Any] = {"question": kind}
     if question is not None:
-        for word in words:
-            key, value = _read_word(question, values, word, Node(word, name))
+        for word, is_name in words:
+            key, value = _read_word(question, values, word, is_name, Node(word, name))
             values[key] = value
     return Node(values, name)
 
 
-def _without_quotes(word: str) -> str:
-    key, quote, name = word.partition('"')
-    return key + name[:-1] if quote and name.endswith('"') and '"' not in name[:-1] else word
+def _without_outer_quotes(text: str) -> str:
+    """A question without quotes about all of it, which the command line of Windows leaves."""
+    is_quoted = len(text) > 2 and text[0] + text[-1] in QUOTES
+    return text[1:-1].strip() if is_quoted else text
+
+
+def _split_words(text: str) -> Iterator[tuple[str, bool]]:
+    """Each word, without its quotes, and whether these say that all of it is a name."""
+    for match in WORD.finditer(text):
+        if quoted := match["quoted"]:
+            yield (match["key"] or "") + quoted[1:-1], not match["key"]
+        else:
+            yield match[0], False
 
 
 def in_words(questions: Mapping[str, Question], values: Mapping[str, Any]) -> str:
@@ -66,7 +80,7 @@ def in_words(questions: Mapping[str, Question], values: Mapping[str, Any]) -> st
 def _said_of(field: Field[Any], value: Any) -> str:
     """A field as a word."""
     if isinstance(value, str):
-        said = f'"{value}"' if " " in value else value
+        said = f'"{value}"' if " " in value or INCHES.fullmatch(value) else value
         return said if field.type.schema == TEXT else f"{field.name}={said}"
     if field.name.endswith("_in") and isinstance(value, int | float):
         return f"{value:g}in"
@@ -79,11 +93,11 @@ _WORD_STARTS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
 
 def _read_word(
-    question: Question, values: Mapping[str, Any], word: str, node: Node
+    question: Question, values: Mapping[str, Any], word: str, is_name: bool, node: Node
 ) -> tuple[str, Any]:
     """The key and the value that a word gives."""
     fields = {field.name: field for field in question.fields}
-    key, equals, value = word.partition("=")
+    key, equals, value = (word, "", "") if is_name else word.partition("=")
     if key not in fields:
         key = OTHER_NAMES.get(key, key)
     if equals and key in fields:
@@ -93,7 +107,7 @@ def _read_word(
     open_fields = [field for field in question.fields if field.name not in values]
     names = [field.name for field in open_fields if field.type.schema == TEXT]
     lengths = [field.name for field in open_fields if field.name.endswith("_in")]
-    if lengths and INCHES.fullmatch(word):
+    if lengths and not is_name and INCHES.fullmatch(word):
         return lengths[0], float(word.removesuffix("in"))
     if names and not equals:
         return names[0], word
