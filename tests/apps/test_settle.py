@@ -16,7 +16,7 @@ from evaluate import attack_bundles
 from overruler.apps import bundles, settle
 from overruler.apps.cli import main
 from overruler.apps.web.phone.worker_tasks import scene_text
-from overruler.errors import BadInput
+from overruler.errors import BadInput, CannotMeasure
 from overruler.reading import Node
 from tests.apps.web.desk import jpeg, scene
 
@@ -175,6 +175,24 @@ def test_a_scene_that_was_mended_is_found_by_measuring_anew() -> None:
         "at most 5 mm from where they were" in text and "the answer is range 3" in text
         for text in found
     )
+
+
+def refuse(members: Mapping[str, bytes], say: settle.ProgressCallback) -> str:
+    raise CannotMeasure("photo.jpg: the markers cannot be read")
+
+
+def test_a_photo_that_cannot_be_measured_is_none_that_gave_a_scene(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The program that made the bundle measured it; another program's may have read it."""
+    monkeypatch.setattr(settle, "remeasured_scene_text", refuse)
+    found, wrongs = outcome(WHOLE, True)
+    assert found == settle.DIFFERS
+    assert wrongs[0].startswith("the scene is of no photo in the bundle: photo.jpg: the markers")
+    monkeypatch.setattr(bundles, "program_hash", lambda: "another")
+    found, wrongs = outcome(WHOLE, True)
+    assert found == settle.CANNOT_TELL
+    assert "versions differ: program" in wrongs[0]
 
 
 def test_a_program_that_measures_otherwise_says_how_far_off_it_is(measured: dict[str, str]) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from overruler.apps import bundles
 from overruler.apps.process.progress import progress_display
-from overruler.errors import BadInput, OverrulerError, printable
+from overruler.errors import BadInput, CannotMeasure, OverrulerError, printable
 from overruler.reading import Node, parse_json
 from overruler.reading.files import check_is_file, read_bytes
 from overruler.scene import Scene
@@ -50,14 +50,10 @@ class CheckResult:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "bundle", type=Path, metavar="BUNDLE", help="a dispute bundle (ZIP; - for standard input)"
-    )
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="do not measure the photo anew: look only whether it is there",
-    )
+    bundle = "a dispute bundle (ZIP; - for standard input)"
+    parser.add_argument("bundle", type=Path, metavar="BUNDLE", help=bundle)
+    quick = "do not measure the photo anew: look only whether it is there"
+    parser.add_argument("--quick", action="store_true", help=quick)
     json = "print what was found as JSON and nothing else"
     parser.add_argument("--json", action="store_true", help=json)
 
@@ -166,15 +162,18 @@ def check_readme(members: Members) -> CheckResult:
     """Write what the bundle says to people anew; another version may have said it otherwise."""
     _, sentence = _asked_again(members)
     versions = bundles.node_of(members, bundles.MANIFEST_FILE)["versions"]
-    if (
-        bundles.readme_text(versions["overruler"].text(), sentence).encode()
-        == members[bundles.README_FILE]
-    ):
+    said = bundles.readme_text(versions["overruler"].text(), sentence)
+    if said.encode() == members[bundles.README_FILE]:
         return CheckResult(True, f"{bundles.README_FILE} says the same")
-    is_ours = versions["program"].text() == bundles.program_hash()
     other = f"{bundles.README_FILE} does not say what this program says: {sentence}"
-    text = f"{other}; {bundles.describe_version_changes(members)}"
-    return CheckResult(False if is_ours else None, text)
+    return _unlike_this_program(other, members)
+
+
+def _unlike_this_program(text: str, members: Members) -> CheckResult:
+    """What this program does not make of a bundle is wrong in its own bundles; another's may do otherwise."""
+    versions = bundles.node_of(members, bundles.MANIFEST_FILE)["versions"]
+    matches = False if versions["program"].text() == bundles.program_hash() else None
+    return CheckResult(matches, f"{text}; {bundles.describe_version_changes(members)}")
 
 
 def _asked_again(members: Members) -> tuple[str, str]:
@@ -195,7 +194,10 @@ def check_measured_files(members: Members, say: ProgressCallback) -> CheckResult
 
 def check_scene(members: Members, say: ProgressCallback) -> CheckResult:
     """Measure the bundle's photo again, and compare the scene with the bundle's."""
-    text = remeasured_scene_text(members, say)
+    try:
+        text = remeasured_scene_text(members, say)
+    except CannotMeasure as reason:
+        return _unlike_this_program(f"the scene is of no photo in the bundle: {reason}", members)
     if text.encode() == members[bundles.SCENE_FILE]:
         return CheckResult(True, "the photo measured anew gives the same scene, byte for byte")
     remeasured = Scene.from_json(Node.of_json(text, "the scene measured anew"))
@@ -242,10 +244,8 @@ def read_measure_options(
     written = (request.scene, request.picture, request.doubt, request.geojson, request.csv)
     strange += [str(path) for path in written if path]
     if strange:
-        names = ", ".join(map(repr, strange))
-        raise BadInput(
-            f"{bundles.MANIFEST_FILE}: measure: names what is no file of the bundle: {names}"
-        )
+        problem = f"{bundles.MANIFEST_FILE}: measure: names what is no file of the bundle"
+        raise BadInput(f"{problem}: {', '.join(map(repr, strange))}")
     return load_options(request)
 
 
