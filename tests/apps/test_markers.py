@@ -292,6 +292,10 @@ def test_the_command_writes_a_sheet_and_its_board(
         (["--size-mm", "180"], "the largest is 131 mm"),
         (["--count", "0"], "--count"),
         (["--count", "51"], "0 to 49"),
+        (
+            ["--count", "3", "--board-mm", "900x600"],
+            "--count: a board needs 4 markers, one in each",
+        ),
         (["--board-mm", "900"], "--board-mm"),
         (["--board-mm", "200x200"], "no room"),
         (["--board-mm", "6x3"], "6 x 3 ft are 1828.8x914.4 mm"),

@@ -26,6 +26,8 @@ MIN_BOARD_MM = 100.0
 """No side of a board is smaller: who types 6x3 means feet."""
 MAX_BOARD_MM = 1e5
 """A board is smaller than this along either side."""
+MIN_BOARD_MARKERS = 4
+"""Fewest markers of a board: one in each corner."""
 CARD_OPTIONS = ("count", "size_mm", "dictionary")
 """Options of single cards."""
 SHEET_OPTIONS = (*CARD_OPTIONS, "paper", "out", "board_mm", "raised_mm", "charuco", "kit")
@@ -108,6 +110,11 @@ def check_pdf_ending(out: Path) -> None:
 
 def _write_card_sheet(args: argparse.Namespace) -> int:
     cards = _read_cards(args)
+    if args.board_mm is not None and cards.count < MIN_BOARD_MARKERS:
+        needed = f"a board needs {MIN_BOARD_MARKERS} markers, one in each corner"
+        raise BadInput(
+            f"--count: {needed}, not {cards.count}: leave --board-mm away to print single cards"
+        )
     contents = f"{format_count(cards.count, 'marker')} of {cards.size_mm:g} mm, {cards.dictionary}"
     return _write_sheet(args, cards, contents, lambda: marker_sheet_pdf(cards, args.paper))
 

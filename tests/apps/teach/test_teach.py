@@ -144,6 +144,31 @@ def test_a_photo_is_forgotten(taught: Path) -> None:
     assert kept.weighings == {}
 
 
+def test_of_two_photos_of_one_name_one_is_forgotten(
+    taught: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Photos of two evenings are both called table.jpg, each in a folder of its own."""
+    before = Taught.load(taught)
+    named = [replace(photo, name="table.jpg") for photo in before.photos[:2]]
+    replace(before, photos=(*named, before.photos[2])).save(taught)
+    first, second = (photo.sha256[:8] for photo in named)
+    assert main(["teach", "--forget", "table.jpg", "--taught", str(taught)]) == 2
+    assert f"has 2 photos 'table.jpg': give {first} or {second} instead" in capsys.readouterr().err
+    assert main(["teach", "--show", "--taught", str(taught)]) == 0
+    assert f"  table.jpg ({second}): " in capsys.readouterr().out
+    assert main(["teach", "--forget", first, "--taught", str(taught)]) == 0
+    assert [photo.sha256[:8] for photo in Taught.load(taught).photos][:1] == [second]
+    assert len(Taught.load(taught).photos) == 2
+
+
+def test_an_empty_name_forgets_nothing(taught: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A variable of a shell that is not set is one."""
+    before = taught.read_bytes()
+    assert main(["teach", "--forget", "", "--taught", str(taught)]) == 2
+    assert "has no photo ''; it has: 0.jpg" in capsys.readouterr().err
+    assert taught.read_bytes() == before
+
+
 def test_all_is_forgotten(taught: Path) -> None:
     assert main(["teach", "--forget", "--taught", str(taught)]) == 0
     assert not taught.exists()

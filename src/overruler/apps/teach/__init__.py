@@ -17,6 +17,10 @@ from overruler.writing import check_ending, check_writable
 
 OPTIONS_OF_ALL = ("source", "taught", "checked", "show", "forget")
 """What does not say how a photo is measured."""
+ALL_PHOTOS = object()
+"""What `--forget` holds where it names no photo."""
+FINGERPRINT_DIGITS = 8
+"""Digits of its hash by which a photo is told from another of the same name."""
 SHOWN = (0.9, 0.99)
 """Probabilities of which it is told what they become."""
 
@@ -33,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option("--checked", action="store_true", help=checked)
     option("--show", action="store_true", help="print what was learned, and of which photos")
     forget = "forget a photo, by its name in --show; without a name all of them: removes the file"
-    option("--forget", nargs="?", const="", metavar="PHOTO", help=forget)
+    option("--forget", nargs="?", const=ALL_PHOTOS, metavar="PHOTO", help=forget)
     add_finding_arguments(parser)
     own = "what is the table's own (kept in the file of overruler config)"
     add_own_base_argument(parser.add_argument_group(own))
@@ -82,19 +86,32 @@ def _load(path: Path) -> Taught:
     return load_taught(path)
 
 
-def _forget(path: Path, name: str) -> int:
-    if not name:
+def _forget(path: Path, name: str | object) -> int:
+    if name is ALL_PHOTOS:
         Taught.load(path)  # nothing but such a file is removed
         path.unlink()
         print(f"{path}: removed; nothing is re-weighed any more")
         return 0
     taught = _load(path)
-    kept = tuple(photo for photo in taught.photos if photo.name != name)
-    if len(kept) == len(taught.photos):
-        known = ", ".join(photo.name for photo in taught.photos) or "none"
+    meant = [photo for photo in taught.photos if name in (photo.name, _fingerprint(photo))]
+    if len(meant) > 1:
+        which = " or ".join(map(_fingerprint, meant))
+        raise BadInput(f"--forget: {path} has {len(meant)} photos {name!r}: give {which} instead")
+    if not meant:
+        known = ", ".join(_label(photo, taught) for photo in taught.photos) or "none"
         raise BadInput(f"--forget: {path} has no photo {name!r}; it has: {known}")
-    _save(path, replace(taught, photos=kept))
+    _save(path, replace(taught, photos=tuple(one for one in taught.photos if one not in meant)))
     return 0
+
+
+def _fingerprint(photo: CorrectedPhoto) -> str:
+    return photo.sha256[:FINGERPRINT_DIGITS]
+
+
+def _label(photo: CorrectedPhoto, taught: Taught) -> str:
+    """A photo's name, with its fingerprint where another photo has the name too."""
+    namesakes = [one for one in taught.photos if one.name == photo.name]
+    return f"{photo.name} ({_fingerprint(photo)})" if len(namesakes) > 1 else photo.name
 
 
 def _teach(args: argparse.Namespace) -> int:
@@ -140,7 +157,7 @@ def _print(path: Path, taught: Taught) -> None:
     for photo in taught.photos:
         pieces = sum(one.is_piece for one in photo.findings)
         others = format_count(len(photo.findings) - pieces, "other")
-        print(f"  {printable(photo.name)}: {format_count(pieces, 'piece')}, {others}")
+        print(f"  {printable(_label(photo, taught))}: {format_count(pieces, 'piece')}, {others}")
     for line in _kind_lines(taught):
         print(printable(line))
 
