@@ -6,15 +6,27 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from overruler.apps import cli, query
-from overruler.apps.analyze import film_rulings, page, pipeline, segment, tables, turns
+from overruler.apps.analyze import (
+    film_rulings,
+    page,
+    photo_folder,
+    pipeline,
+    segment,
+    tables,
+    turns,
+)
+from overruler.apps.analyze.event_log import move_data
 from overruler.apps.analyze.merge import FilmResults
 from overruler.apps.analyze.result_folders import folder_names
+from overruler.bases import Base
 from overruler.errors import BadInput
+from overruler.pieces import Piece
 
 MOVE = {
     "piece": "p01",
@@ -236,6 +248,46 @@ def test_a_move_longer_than_allowed_has_a_probability(film: FilmResults) -> None
         0.977, abs=1e-3
     )
     assert film_rulings.check_allowances(film, {"p02": 10.0}) == []
+
+
+def _too_far(film: FilmResults, allowed_mm: float, **move: Any) -> float:
+    film.moves = [dict(MOVE) | move]
+    return float(film_rulings.check_allowances(film, {"p01": allowed_mm})[0]["probability"])
+
+
+def test_no_way_is_shorter_than_the_straight_line(film: FilmResults) -> None:
+    """A rough way must not excuse a move that is too long from end to end."""
+    rough = {"path_mm": 100.0, "sigma_mm": 0.2, "path_sigma_mm": 3.0}
+    assert _too_far(film, 99.0, way_seen=True, **rough) > 0.9999
+    assert _too_far(film, 99.0, way_seen=False, **rough) > 0.9999
+
+
+def test_a_way_that_nobody_saw_is_longer_than_the_straight_line_by_a_detour(
+    film: FilmResults,
+) -> None:
+    rng = np.random.default_rng(5)
+    normals = rng.standard_normal((2, 400_000))
+    for allowed_mm, sigma_mm in ((95.0, 4.0), (103.0, 4.0), (120.0, 4.0), (103.0, 0.0)):
+        move = {"path_mm": 100.0, "sigma_mm": sigma_mm, "path_sigma_mm": np.hypot(sigma_mm, 10.0)}
+        lengths = 100.0 + sigma_mm * normals[0] + np.abs(10.0 * normals[1])
+        told = _too_far(film, allowed_mm, way_seen=False, **move)
+        assert told == pytest.approx((lengths > allowed_mm).mean(), abs=0.004)
+
+
+def test_a_way_between_two_photos_has_the_doubt_of_one_that_nobody_saw(film: FilmResults) -> None:
+    pieces = [
+        Piece(
+            "p01", Base.circle(27.0), x_mm=x, y_mm=100.0, covariance_mm2=((0.04, 0.0), (0.0, 0.04))
+        )
+        for x in (100.0, 200.0)
+    ]
+    move = photo_folder.find_move("p01", *pieces, (0.0, 1.0))
+    assert move is not None
+    assert move.path_sigma_mm > 0.2 * move.path_mm > 10 * move.sigma_mm
+    film.moves = [move_data(move)]
+    (row,) = film_rulings.check_allowances(film, {"p01": 101.0})
+    assert 0.9 < row["probability"] < 0.99
+    assert not row["way_seen"]
 
 
 def test_allowances_are_read_in_either_unit() -> None:

@@ -1,13 +1,14 @@
 """Rulings on a film: the range of every pair at every rest, and the moves that were longer than allowed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import erf, inf, sqrt
+from math import hypot, inf, sqrt
 
 import numpy as np
 
 from overruler.apps.analyze.merge import Data, FilmResults
 from overruler.errors import BadInput
 from overruler.games import facts_of
+from overruler.geometry.gap_probability import normal_cdf
 from overruler.rules import matrix
 from overruler.scene import Scene
 from overruler.units import MM_PER_INCH
@@ -83,25 +84,42 @@ def check_allowances(film: FilmResults, allowances_mm: Mapping[str, float]) -> l
         allowance_mm = allowances_mm.get(move["piece"])
         if allowance_mm is None:
             continue
-        path_mm, sigma_mm = move["path_mm"], move["path_sigma_mm"]
         row = {
             "piece": move["piece"],
             "start_s": move["start_s"],
             "end_s": move["end_s"],
-            "path_mm": path_mm,
+            "path_mm": move["path_mm"],
             "allowance_mm": allowance_mm,
-            "sigma_mm": sigma_mm,
-            "probability": _probability_above(path_mm, allowance_mm, sigma_mm),
+            "sigma_mm": move["path_sigma_mm"],
+            "probability": _probability_longer(move, allowance_mm),
+            "way_seen": move["way_seen"],
         }
         rows.append(row)
     return rows
+
+
+def _probability_longer(move: Data, limit_mm: float) -> float:
+    """The probability that a piece's way was longer than a limit: no way is shorter than the straight line."""
+    straight_mm, sigma_mm = move["distance_mm"], move["sigma_mm"]
+    straight = _probability_above(straight_mm, limit_mm, sigma_mm)
+    if move["way_seen"]:
+        return max(straight, _probability_above(move["path_mm"], limit_mm, move["path_sigma_mm"]))
+    detour_mm = sqrt(max(move["path_sigma_mm"] ** 2 - sigma_mm**2, 0.0))
+    if detour_mm == 0:
+        return straight
+    from scipy.special import owens_t
+
+    # straight line plus detour, a normal and a half-normal variable, is skew-normal
+    z = (limit_mm - straight_mm) / hypot(sigma_mm, detour_mm)
+    shape = detour_mm / sigma_mm if sigma_mm else inf
+    return float(normal_cdf(-z) + 2 * owens_t(z, shape))
 
 
 def _probability_above(value: float, limit: float, sigma: float) -> float:
     """The probability that a true value lies above a limit, given its measured `value` and `sigma`."""
     if sigma <= 0:
         return float(value > limit)
-    return 0.5 * (1 + erf((value - limit) / sigma / sqrt(2)))
+    return normal_cdf((value - limit) / sigma)
 
 
 def read_allowances(texts: Sequence[str]) -> dict[str, float]:

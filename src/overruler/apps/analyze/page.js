@@ -254,7 +254,7 @@ if (film.turns.length) { at("turns").hidden = false;
 if (film.contacts.length) { at("contacts").hidden = false;
   for (const row of film.contacts) cells(about(at("contacts").querySelector("tbody").insertRow(), row.from, row.to), [label(row.from) + " – " + label(row.to), clock(row.time_s), [inUnit(row.distance_mm) + " ", soft(spread(row.sigma_mm))], (100 * row.probability).toFixed(0) + " %"]); }
 if (film.allowances) { at("allowed").hidden = false;
-  for (const row of film.allowances) cells(about(at("allowed").querySelector("tbody").insertRow(), row.piece), [label(row.piece), clock(row.start_s), inUnit(row.path_mm), inUnit(row.allowance_mm), (100 * row.probability).toFixed(row.probability > .01 && row.probability < .99 ? 0 : 1) + " %"]); }
+  for (const row of film.allowances) cells(about(at("allowed").querySelector("tbody").insertRow(), row.piece), [label(row.piece), clock(row.start_s), (row.way_seen ? "" : "at least ") + inUnit(row.path_mm), inUnit(row.allowance_mm), (100 * row.probability).toFixed(row.probability > .01 && row.probability < .99 ? 0 : 1) + " %"]); }
 if (film.rulings) { at("ruled").hidden = false;
   for (const [a, b, range, share, since, mm] of film.rulings) cells(about(at("ruled").querySelector("tbody").insertRow(), a, b), [label(a) + " – " + label(b), String(range), (100 * share).toFixed(1) + " %", clock(since), inUnit(mm)]); }
 for (const rest of film.rests) {

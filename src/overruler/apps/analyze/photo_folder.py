@@ -1,5 +1,6 @@
 """A folder of photos as a film: one photo a turn, each with its own camera; its seconds count the photos."""
 
+from math import hypot
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from overruler.sources.folder import photos_in
 from overruler.sources.photo import load_photo
 from overruler.track import Move
 from overruler.vision.tracking.assignment import MissingPiece, assign_pieces
+from overruler.vision.tracking.path import excess_sigma_mm
 
 MIN_MOVE_SIGMAS = 3.0
 """Least distance of a move, in σ of the distance between two photos' positions."""
@@ -91,7 +93,7 @@ def _record_piece(
     film.bases.setdefault(name, piece.base.to_json())
     stays = film.stays.setdefault(name, [])
     start_s = stays[-1]["to_s"] if stays else time_s
-    move = _find_move(name, before, piece, (start_s, time_s)) if before is not None else None
+    move = find_move(name, before, piece, (start_s, time_s)) if before is not None else None
     if move is not None:
         film.moves.append(move_data(move))
     elif stays:
@@ -100,12 +102,13 @@ def _record_piece(
     stays.append({"from_s": time_s, "to_s": time_s, **place})
 
 
-def _find_move(name: str, before: Piece, after: Piece, times_s: tuple[float, float]) -> Move | None:
+def find_move(name: str, before: Piece, after: Piece, times_s: tuple[float, float]) -> Move | None:
     """The move of a piece between two photos; None if its positions agree within their σ."""
     distance = float(np.hypot(*(_position_mm(after) - _position_mm(before))))
     sigma = float(np.hypot(position_sigma_mm(after), position_sigma_mm(before)))
     if distance <= max(MIN_MOVE_MM, MIN_MOVE_SIGMAS * sigma):
         return None
     ends = (before.x_mm, before.y_mm), (after.x_mm, after.y_mm)
-    lengths = (distance, sigma, distance, sigma)
+    detour = float(excess_sigma_mm(0.0, distance, 1.0))  # no photo tells how long it was on its way
+    lengths = (distance, sigma, distance, hypot(sigma, detour))
     return Move(name, *times_s, *ends, *lengths, ends, way_seen=False)

@@ -269,7 +269,9 @@ def _describe_path(move: Data, unit: str) -> str:
 
 def _describe_excess(row: Data, unit: str) -> str:
     """How much farther a piece moved than it may, and how sure that is."""
-    length = _length(row["path_mm"], row["sigma_mm"], unit)
+    length = f"at least {format_length(row['path_mm'], 0.0, unit)}, its way was not seen"
+    if row["way_seen"]:
+        length = _length(row["path_mm"], row["sigma_mm"], unit)
     allowed = format_nominal(row["allowance_mm"], unit)
     probability = f"with probability {row['probability']:.2f}"
     return f"moved farther than it may: {length}, {allowed} allowed, {probability}"

@@ -50,6 +50,7 @@ ALLOWANCE_COLUMNS: Columns = {
     "allowance_mm": float,
     "sigma_mm": float,
     "probability": float,
+    "way_seen": bool,
 }
 """Moves of pieces with an allowance."""
 CONTACT_COLUMNS: Columns = {
