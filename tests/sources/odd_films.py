@@ -84,3 +84,25 @@ def remuxed(source: Path, path: Path, **changes: Any) -> Path:
             packet.stream = copy
             new.mux(packet)
     return path
+
+
+def with_sound(source: Path, path: Path, late_s: float, sound_s: float) -> Path:
+    """Copy an MP4's packets beside a silence that begins at 0, the pictures so much later."""
+    import av
+
+    with av.open(str(source)) as old, av.open(str(path), "w") as new:
+        copy = new.add_stream_from_template(old.streams.video[0])
+        sound: Any = new.add_stream("pcm_s16le" if path.suffix == ".mkv" else "aac", rate=8000)
+        samples = np.zeros((1, round(8000 * sound_s)), np.float32)
+        silence = av.AudioFrame.from_ndarray(samples, format="fltp", layout="mono")
+        silence.sample_rate, silence.pts, silence.time_base = 8000, 0, Fraction(1, 8000)
+        for part in av.AudioResampler(sound.format, "mono", 8000, 1024).resample(silence):
+            new.mux(sound.encode(part))
+        new.mux(sound.encode())
+        for packet in old.demux(old.streams.video[0]):
+            if packet.size:
+                shift = round(late_s / packet.time_base)
+                packet.pts, packet.dts = packet.pts + shift, packet.dts + shift
+                packet.stream = copy
+                new.mux(packet)
+    return path

@@ -19,6 +19,7 @@ from tests.sources.odd_films import (
     noisy_pictures,
     remuxed,
     with_display_matrix,
+    with_sound,
     write_film,
 )
 
@@ -142,6 +143,18 @@ def test_times_of_decoding_in_another_container_are_put_in_order(tmp_path: Path)
     times, shots, _ = shown(path)
     assert times == pytest.approx([k / 10 for k in range(COUNT)], abs=1e-3)
     assert levels(shots) == sorted(levels(shots), reverse=True)
+
+
+@pytest.mark.parametrize("ending", [".mkv", ".mp4"])
+def test_time_counts_from_where_the_sound_begins_as_in_players(tmp_path: Path, ending: str) -> None:
+    silent = write_film(tmp_path / "silent.mp4", corner_pictures(COUNT, SIZE))
+    path = with_sound(silent, tmp_path / f"sound{ending}", late_s=2.0, sound_s=3.9)
+    times, shots, problems = shown(path)
+    assert times == pytest.approx([2.0 + k / 10 for k in range(COUNT)], abs=2e-3)
+    assert problems == []
+    part, at, _ = shown(path, from_s=3.0, to_s=3.25)
+    assert part == times[10:13]
+    assert np.array_equal(at[0].grey, shots[10].grey)
 
 
 def test_a_stream_whose_times_are_all_the_same_is_counted(tmp_path: Path) -> None:

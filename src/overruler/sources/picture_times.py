@@ -36,7 +36,9 @@ class TimeBase:
     """How a stream states the times of its pictures."""
 
     first: Fraction
-    """Time stamp of the first picture, in s."""
+    """Time stamp from which the film's time counts, in s: its first picture's, or its sound's if that is earlier."""
+    late: Fraction
+    """How much later than the sound the pictures begin, in s; 0 where they do not."""
     is_timed: bool
     """Whether its packets state times, and not all the same."""
     in_decoding_order: bool
@@ -56,8 +58,20 @@ class TimeBase:
             ascend = all(one < other for one, other in pairwise(known))
             by_decoding = may_reorder and ascend and len(known) > 1
             start = stream.start_time or 0
-            first = min(known) if by_decoding else start
-            return cls(Fraction(first) * base, is_timed, by_decoding)
+            first = Fraction(min(known) if by_decoding else start) * base
+            late = _lateness(start * base, container.streams.audio) if is_timed else Fraction(0)
+            return cls(first - late, late, is_timed, by_decoding)
+
+
+def _lateness(start: Fraction, sounds: Iterable[Any]) -> Fraction:
+    """How much later than the earliest of a file's sounds its pictures begin, in s: players count from there.
+
+    What lies before 0 is what a codec needs to begin, and nobody hears it.
+    """
+    begins = [
+        sound.start_time * sound.time_base for sound in sounds if sound.start_time is not None
+    ]
+    return max(start - max(min(begins, default=start), Fraction(0)), Fraction(0))
 
 
 def _packet_stamps(container: Any, stream: Any) -> list[int | None]:
@@ -110,7 +124,7 @@ def _stamp(picture: Any) -> Fraction | None:
 
 
 class PictureClock:
-    """The time of each picture since the film's first one; the times never step back."""
+    """The time of each picture since the film began; the times never step back."""
 
     __slots__ = ("_first", "_offset_s", "_step_s", "corrected_count", "last_s")
 

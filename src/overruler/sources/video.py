@@ -1,7 +1,8 @@
 """A film as shots: each picture at its own time, turned the right way up, as far as it can be read.
 
 Pictures are addressed by the stream's time stamps, never by counting: phones' films have no fixed
-rate.
+rate. Time counts as players count it, from the file's beginning, though its sound may begin before its
+pictures.
 """
 
 from collections.abc import Iterator, Sequence
@@ -116,9 +117,9 @@ class Film:
 
     @property
     def duration_s(self) -> float | None:
-        """The declared duration; None if there is none."""
+        """The declared time at which the film ends; None if there is none."""
         if self._stream.duration and self._stream.time_base:
-            return float(self._stream.duration * self._stream.time_base)
+            return float(self._stream.duration * self._stream.time_base + self._times.late)
         return self._container.duration / 1e6 if self._container.duration else None
 
     @property
