@@ -102,7 +102,7 @@ def with_sound(source: Path, path: Path, late_s: float, sound_s: float) -> Path:
         for packet in old.demux(old.streams.video[0]):
             if packet.size:
                 shift = round(late_s / packet.time_base)
-                packet.pts, packet.dts = packet.pts + shift, packet.dts + shift
+                packet.pts, packet.dts = (packet.pts or 0) + shift, (packet.dts or 0) + shift
                 packet.stream = copy
                 new.mux(packet)
     return path

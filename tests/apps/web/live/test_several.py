@@ -2,14 +2,16 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import pytest
 
+from overruler.apps.web.live.desk_state import problems_told
 from overruler.apps.web.live.several.watcher import SeveralCamerasWatcher
 from overruler.apps.web.live.watcher import TableStatus
 from overruler.bases import Base
+from overruler.calibration import Problem
 from overruler.errors import BadInput
 from overruler.fixes import Fix
 from overruler.frame import Shot
@@ -112,6 +114,27 @@ def test_two_cameras_show_one_table() -> None:
     assert report.photos[0].frame.name == "left", "graphics are drawn on the first camera's picture"
     (move,) = moves_of(game.ticks)
     assert move.to_mm == pytest.approx(TO_MM, abs=0.3)
+
+
+def test_the_desk_tells_the_problems_of_every_camera() -> None:
+    report = played().told[-1].report
+    assert report is not None
+    assert len(report.photos) == 2
+    of_all, of_left, of_right = (
+        Problem(word, f"{word} is wrong") for word in ("map", "lens", "tilt")
+    )
+    left, right = (
+        replace(photo, calibration=replace(photo.calibration, problems=(own,)))
+        for photo, own in zip(report.photos, (of_left, of_right), strict=True)
+    )
+    first = replace(report.calibration, problems=(of_all, of_left))
+    told = problems_told(replace(report, calibration=first, photos=(left, right)))
+    names = [photo.frame.name for photo in report.photos]
+    assert told == ["map is wrong", f"{names[0]}: lens is wrong", f"{names[1]}: tilt is wrong"]
+    assert problems_told(replace(report, calibration=first, photos=())) == [
+        "map is wrong",
+        "lens is wrong",
+    ]
 
 
 def correct_one(watcher: SeveralCamerasWatcher, game: Game) -> None:

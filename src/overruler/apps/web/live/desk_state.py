@@ -8,7 +8,22 @@ from overruler.apps.web.live.piece_marks import Marks
 from overruler.apps.web.live.selection import Selection, pair_questions, pieces_named
 from overruler.apps.web.live.watcher import STANDING_STATES, TableStatus
 from overruler.frame import Shot
+from overruler.report import Report
 from overruler.scene import Scene
+
+
+def problems_told(report: Report) -> list[str]:
+    """A sentence for each problem of a table; of several cameras each one's own begin with its name."""
+    unit = report.scene.unit
+    shown = [problem.sentence(unit) for problem in report.calibration.problems]
+    if len(report.photos) < 2:
+        return shown
+    named: list[str] = []
+    for photo in report.photos:
+        own = [problem.sentence(unit) for problem in photo.calibration.problems]
+        named += [f"{photo.frame.name}: {text}" for text in own]
+        shown = [text for text in shown if text not in own]
+    return list(dict.fromkeys([*shown, *named]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,10 +108,7 @@ class DeskState:
         }
 
     def _problems(self) -> list[str]:
-        if self.status.report is None:
-            return []
-        report = self.status.report
-        return [problem.sentence(report.scene.unit) for problem in report.calibration.problems]
+        return problems_told(self.status.report) if self.status.report is not None else []
 
     def _frozen_json(self) -> dict[str, Any] | None:
         if self.frozen is None:
