@@ -1,6 +1,8 @@
 """A folder of results tells of one run over one film: nothing of another is replaced by it, or left in it."""
 
 import shutil
+import sys
+import tempfile
 from pathlib import Path
 
 import cv2
@@ -8,10 +10,14 @@ import numpy as np
 import pytest
 
 from overruler.apps import cli
-from overruler.errors import BadInput
+from overruler.bases import Base
+from overruler.errors import BadInput, MissingExtra
+from overruler.track import Tick, TrackedPosition
+from overruler.writing import WriteFailed
 
 av = pytest.importorskip("av", reason="films need PyAV")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables need pyarrow")
+from overruler.apps.analyze import pipeline, tables  # noqa: E402
 from overruler.apps.analyze.companions import remove_clips  # noqa: E402
 from overruler.apps.analyze.recorder import Recorder  # noqa: E402
 from overruler.apps.analyze.result_folders import (  # noqa: E402
@@ -114,6 +120,58 @@ def test_a_broadcast_is_recorded_into_a_folder_of_its_own(
     (folder / ".source.json").rename(folder / "scenes.jsonl")  # as an earlier version left it
     with pytest.raises(BadInput, match="holds the results of an earlier broadcast or film"):
         Recorder(folder, game=False)
+
+
+def _recorder_of_a_tick(folder: Path) -> Recorder:
+    recorder = Recorder(folder, game=False)
+    spot = TrackedPosition("p01", Base.circle(27.0), 100.0, 200.0, 0.1, "static", seen=True)
+    recorder.record_tick(Tick(1.0, (spot,)))
+    return recorder
+
+
+def test_a_broadcast_whose_folder_is_gone_is_written_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can play it again."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / "stick"
+    recorder = _recorder_of_a_tick(folder)
+    shutil.rmtree(folder)
+    folder.touch()
+    with pytest.raises(WriteFailed, match=r"the recording is in .* instead") as told:
+        recorder.finish()
+    (elsewhere,) = tmp_path.glob("overruler-*")
+    assert str(elsewhere) in str(told.value)
+    assert {"positions.csv", "report.html"} <= names(elsewhere)
+
+
+def test_where_nothing_can_be_written_a_broadcast_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / "full"
+    recorder = _recorder_of_a_tick(folder)
+
+    def full(path: Path, texts: object) -> None:
+        raise WriteFailed(path, "No space left on device")
+
+    monkeypatch.setattr(tables, "write_parts_atomically", full)
+    with pytest.raises(WriteFailed, match=r"scenes.jsonl: cannot be written: No space"):
+        recorder.finish()
+    assert [*tmp_path.iterdir()] == [folder]
+    Recorder(folder, game=False)  # it holds no results
+
+
+def test_a_missing_library_of_tables_is_told_before_the_work(
+    video: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match="tables need pyarrow"):
+        Recorder(tmp_path / "broadcast", game=False)
+    assert not (tmp_path / "broadcast").exists()
+    monkeypatch.setattr(pipeline, "analyze_films", pytest.fail)
+    assert analyzed(video, video.with_suffix(".toml"), tmp_path) == MissingExtra.exit_code
+    assert "tables need pyarrow" in capsys.readouterr().err
 
 
 def test_a_film_that_lies_among_the_clips_is_kept(

@@ -88,6 +88,9 @@ def run(args: argparse.Namespace) -> int:
     if args.turns and len(args.videos) != 1 and not args.together:
         raise BadInput("--turns: goes with one film; give the films one by one")
     turns = read_turns(args.turns) if args.turns else None
+    from overruler.apps.analyze.tables import check_tables
+
+    check_tables()
     from overruler.apps.analyze.pipeline import analyze_films
 
     return analyze_films(args, allowances, turns)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +72,18 @@ TURN_COLUMNS: Columns = {
 """The turns."""
 
 
+def check_tables() -> None:
+    """Raise `MissingExtra` if no tables can be written: hours of work would be for nothing."""
+    if find_spec("pyarrow") is None:
+        raise MissingExtra.with_install_hint("tables need pyarrow", "tables")
+
+
 def encode_parquet(rows: Sequence[Data], columns: Columns) -> bytes:
     """Encode rows as a Parquet file; raise `MissingExtra` if pyarrow is not installed."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra.with_install_hint("tables need pyarrow", "tables") from None
+    check_tables()
+    import pyarrow
+    import pyarrow.parquet
+
     arrow_types = {
         str: pyarrow.string(),
         float: pyarrow.float64(),
