@@ -275,13 +275,12 @@ def test_a_way_that_nobody_saw_is_longer_than_the_straight_line_by_a_detour(
 
 
 def test_a_way_between_two_photos_has_the_doubt_of_one_that_nobody_saw(film: FilmResults) -> None:
-    pieces = [
-        Piece(
-            "p01", Base.circle(27.0), x_mm=x, y_mm=100.0, covariance_mm2=((0.04, 0.0), (0.0, 0.04))
-        )
+    spread = ((0.04, 0.0), (0.0, 0.04))
+    before, after = (
+        Piece("p01", Base.circle(27.0), x_mm=x, y_mm=100.0, covariance_mm2=spread)
         for x in (100.0, 200.0)
-    ]
-    move = photo_folder.find_move("p01", *pieces, (0.0, 1.0))
+    )
+    move = photo_folder.find_move("p01", before, after, (0.0, 1.0))
     assert move is not None
     assert move.path_sigma_mm > 0.2 * move.path_mm > 10 * move.sigma_mm
     film.moves = [move_data(move)]
