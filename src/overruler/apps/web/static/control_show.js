@@ -1,13 +1,18 @@
 // The show beside the table: players' names, colours and scores, the round, a caption.
 import { button, element, labelled, row, text, title } from "/static/forms.js";
 
+const NEWS_MS = 250; // what is told over the socket comes within so much of the answer
+const EMPTY = { players: [], scores: {}, round: "", caption: ["", ""] };
+
 export class ShowPanel {
   constructor(desk) {
-    this.desk = desk;
+    Object.assign(this, { desk, rows: new Map() });
   }
 
   enter() {
+    this.rows.clear();
     document.getElementById("editing").replaceChildren(...this.#form());
+    this.told();
   }
 
   leave() {}
@@ -18,42 +23,99 @@ export class ShowPanel {
 
   picked() {}
 
+  // Other desks and a Stream Deck tell of the show too: the form follows them, but takes nothing from who types.
+  told() {
+    const show = this.desk.now?.show ?? EMPTY;
+    for (const one of show.players) {
+      const fields = this.rows.get(one.player) ?? this.#added(one.player);
+      fields.name.follow(one.name);
+      fields.colour.follow(one.colour);
+      fields.score.follow(show.scores[one.player] ?? "");
+    }
+    for (const [player, fields] of this.rows) if (!show.players.some((one) => one.player === player)) this.#removed(player, fields);
+    this.round.follow(show.round);
+    if (show.caption[0]) this.caption.forEach((field, k) => field.follow(show.caption[k])); // one that is off may go on again
+  }
+
   #form() {
-    const { show } = this.desk.now ?? { show: { players: [], scores: {}, round: "", caption: ["", ""] } };
-    const round = text(show.round, { placeholder: "Round 2" });
-    const [head, line] = show.caption.map((value, k) => text(value, { placeholder: ["Anna Berg", "Caster"][k], maxLength: 60 }));
+    const round = (this.round = new Field(text("", { placeholder: "Round 2" })));
+    const [head, line] = (this.caption = ["Anna Berg", "Caster"].map((placeholder) => new Field(text("", { placeholder, maxLength: 60 }))));
     const player = text("", { placeholder: "Blue" });
+    const add = async () => {
+      const name = player.value.trim();
+      if (name && (await this.desk.act("score", { player: name, score: "0" }))) player.value = "";
+    };
     const group = (...parts) => element("div", { className: "group" }, ...parts);
-    return [group(
-      title("Players"),
-      ...show.players.map((one) => this.#player(one, show.scores[one.player] ?? "")),
-      row(labelled("Another player", player), button("Add", async () => { if (player.value.trim() && await this.desk.act("score", { player: player.value.trim(), score: "0" })) this.#anew(); })),
-    ), group(
+    this.last = row(labelled("Another player", player), button("Add", add));
+    return [group(title("Players"), this.last), group(
       title("Scoreboard and caption"),
-      row(labelled("Round", round), button("Set", () => this.desk.act("round", { text: round.value }))),
-      row(labelled("Caption", head), labelled("Below", line)),
-      row(button("Caption on air", () => this.desk.act("caption", { title: head.value, line: line.value })), button("Caption off", () => this.desk.act("caption"))),
+      row(labelled("Round", round.input), button("Set", () => this.desk.act("round", { text: round.sent() }))),
+      row(labelled("Caption", head.input), labelled("Below", line.input)),
+      row(button("Caption on air", () => this.desk.act("caption", { title: head.sent(), line: line.sent() })), button("Caption off", () => this.desk.act("caption"))),
     )];
   }
 
-  #anew() {
-    setTimeout(() => { if (this.desk.mode === "show") this.enter(); }, 120);
-  }
-
-  #player({ player, name, colour }, score) {
-    const told = { name: text(name), colour: element("input", { type: "color", value: colour }), score: text(score, { className: "small", inputMode: "numeric", maxLength: 12 }) };
-    const labels = { name: `${player}: name`, colour: `${player}: colour`, score: `${player}: score` };
-    for (const [key, input] of Object.entries(told)) input.setAttribute("aria-label", labels[key]);
-    const save = () => this.desk.act("player", { player, name: told.name.value, colour: told.colour.value });
-    told.name.addEventListener("change", save);
-    told.colour.addEventListener("change", save);
-    told.score.addEventListener("change", () => this.desk.act("score", { player, score: told.score.value }));
-    const step = (by) => { told.score.value = (Number(told.score.value) || 0) + by; told.score.dispatchEvent(new Event("change")); };
-    const less = button("−", () => step(-1)), more = button("+", () => step(1));
+  #added(player) {
+    const inputs = { name: text(""), colour: element("input", { type: "color" }), score: text("", { className: "small", inputMode: "numeric", maxLength: 12 }) };
+    for (const [key, input] of Object.entries(inputs)) input.setAttribute("aria-label", `${player}: ${key}`);
+    const [name, colour, score] = Object.values(inputs).map((input) => new Field(input, false));
+    for (const [key, field] of Object.entries({ name, colour })) field.input.addEventListener("change", () => this.desk.act("player", { player, [key]: field.sent() }));
+    const put = () => score.held(this.desk.act("score", { player, score: score.sent() }), () => this.told());
+    score.input.addEventListener("change", put);
+    const step = (by) => {
+      score.input.value = (Number(score.input.value) || 0) + by;
+      return put();
+    };
+    const less = button("−", () => void step(-1)), more = button("+", () => void step(1));
     less.setAttribute("aria-label", `${player}: a point less`);
     more.setAttribute("aria-label", `${player}: a point more`);
-    const found = row(told.name, told.colour, less, told.score, more);
-    found.classList.add("score");
-    return found;
+    const shown = row(name.input, colour.input, less, score.input, more);
+    shown.classList.add("score");
+    this.last.before(shown);
+    const fields = { name, colour, score, shown };
+    this.rows.set(player, fields);
+    return fields;
+  }
+
+  #removed(player, { shown }) {
+    if (shown.contains(document.activeElement)) return; // somebody may be about to give a score again
+    shown.remove();
+    this.rows.delete(player);
+  }
+}
+
+// A field that follows what the server tells, until somebody types in it; what was typed holds until it is sent.
+class Field {
+  #before = null;
+  #typed = false;
+  #sending = 0;
+
+  // What `waits` for a button is kept while somebody does something else first.
+  constructor(input, waits = true) {
+    this.input = input;
+    input.addEventListener("input", () => (this.#typed = true));
+    if (!waits) input.addEventListener("blur", () => (this.#typed = false));
+  }
+
+  follow(value) {
+    if (value === this.#before || this.#typed || this.#sending) return;
+    this.input.value = this.#before = value;
+  }
+
+  // What stands in it, on its way to the server.
+  sent() {
+    this.#typed = false;
+    this.#before = null;
+    return this.input.value;
+  }
+
+  // Until the news of it have come, older ones change nothing: two quick points are two.
+  async held(answer, settled) {
+    this.#sending += 1;
+    await answer;
+    setTimeout(() => {
+      this.#sending -= 1;
+      settled();
+    }, NEWS_MS);
   }
 }
