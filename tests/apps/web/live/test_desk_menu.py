@@ -179,3 +179,28 @@ def test_pieces_are_picked_nudged_and_measured_by_keys(page: "Page", picks: str)
     body = asked.value.post_data_json
     assert body
     assert body["fix"][0]["xy_px"][0] == pytest.approx(before + 11 - 0.5, abs=0.02)
+
+
+def test_a_base_is_added_by_keys(page: "Page") -> None:
+    """It begins in the middle of the picture; nudging it takes no size from who typed one."""
+    assert "where a base is added, they move its place" in page.inner_text("#keys")
+    page.keyboard.press("5")
+    page.focus("#editing >> text=Add a base")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#editing >> text=Add a base here")
+    size = page.get_by_label("Base", exact=True)
+    size.fill("32")
+    page.focus("#editing .next")
+    for press in ("ArrowRight", "Shift+ArrowDown"):
+        page.keyboard.press(press)
+    assert size.input_value() == "32"
+    box = (
+        "(({ width, height }) => [width, height])(document.getElementById('table').viewBox.baseVal)"
+    )
+    wide, high = page.evaluate(box)
+    with page.expect_request(FIXES) as asked:
+        page.get_by_role("button", name="Add", exact=True).press("Enter")
+    body = asked.value.post_data_json
+    assert body
+    assert (body["fix"][0]["do"], body["fix"][0]["base"]) == ("add", "32")
+    assert body["fix"][0]["xy_px"] == pytest.approx([wide / 2 + 0.5, high / 2 + 9.5], abs=0.02)

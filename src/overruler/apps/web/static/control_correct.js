@@ -45,15 +45,24 @@ export class Correct {
     if (said && said !== this.said && !document.activeElement.matches("#editing input")) this.#choose(this.id, this.place);
   }
 
-  // Arrows nudge a piece, with Shift ten times as far; M measures it there; Delete takes it away.
+  // Arrows nudge a piece, with Shift ten times as far; M measures it there; Delete takes it away. Without a piece they
+  // move the place of one that is added.
   key(event, id) {
-    const step = STEPS[event.key];
+    const step = STEPS[event.key], far = event.shiftKey ? 10 : 1;
+    if (!id) return Boolean(step && this.place && !this.id) && this.#shift(step.map((way) => way * far));
     if (event.key === "Delete") this.#remove(id);
     else if (event.key.toLowerCase() === "m" && this.id === id && this.place) this.#move();
     else if (step) {
-      const from = this.id === id && this.place ? this.place : this.desk.piece(id).center_px, far = event.shiftKey ? 10 : 1;
+      const from = this.id === id && this.place ? this.place : this.desk.piece(id).center_px;
       this.#choose(id, [from[0] + step[0] * far, from[1] + step[1] * far]);
     } else return false;
+    return true;
+  }
+
+  // The form stays as it is: a size may be typed in it.
+  #shift(by) {
+    this.place = this.place.map((value, axis) => Math.min(Math.max(value + by[axis], 0), this.desk.now.size_px[axis]));
+    this.desk.pieces.draw();
     return true;
   }
 
@@ -89,7 +98,7 @@ export class Correct {
   #choose(id, place) {
     Object.assign(this, { id, place });
     this.said = this.#said();
-    refill(document.getElementById("editing"), ...(id ? this.#ofPiece(id) : place ? this.#ofPlace() : []));
+    refill(document.getElementById("editing"), ...(id ? this.#ofPiece(id) : place ? this.#ofPlace() : this.#ofNone()));
     this.desk.pieces.draw();
   }
 
@@ -112,8 +121,14 @@ export class Correct {
     return [labelled("Ahead, degrees", row(turn, button("Turn", turned)))];
   }
 
+  // Whoever has no mouse adds a base too: it begins in the middle of the picture.
+  #ofNone() {
+    const middle = () => this.desk.now?.size_px.map((side) => side / 2);
+    return [row(button("Add a base", () => this.#choose(null, middle() ?? null)))];
+  }
+
   #ofPlace() {
     const size = text("", { size: 8, placeholder: "27, 60x35o" });
-    return [title("Add a base here"), row(labelled("Base", size), button("Add", () => this.#add(size.value)), button("Cancel", () => this.#choose(null, null)))];
+    return [title("Add a base here"), hint("Click where it stands, or move the cross by the arrow keys (Shift: ten times as far)."), row(labelled("Base", size), button("Add", () => this.#add(size.value)), button("Cancel", () => this.#choose(null, null)))];
   }
 }
