@@ -62,9 +62,15 @@ async function refusal(status, text) {
 export const send = (file, wish, progress) => sent(`${HERE}?${new URLSearchParams(wish)}`, file, progress);
 export const addPhoto = (id, file, progress) => sent(`${HERE}/${id}/photos`, file, progress);
 
+// Whether a photo is on its way, which only this page has.
+export const sending = () => underway > 0;
+let underway = 0;
+
 function sent(address, file, progress) {
   return new Promise((done, failed) => {
     const request = new XMLHttpRequest();
+    underway += 1;
+    request.onloadend = () => (underway -= 1);
     request.open("POST", address);
     request.setRequestHeader("content-type", "application/octet-stream");
     request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);

@@ -5,6 +5,7 @@ import { fillGames } from "./forms.js";
 import { remembered } from "./kept.js";
 import { Stage } from "./stage.js";
 import { Table } from "./table.js";
+import { holdSecondTaps } from "./taps.js";
 
 const find = (name) => document.getElementById(name);
 const RECOGNISED = "(known markers)";
@@ -14,6 +15,7 @@ const SHOWN = "places shown by hand"; // a table without markers: photos cannot 
 const known = await api.about().catch((error) => ({ error: error.message, games: [], tables: [], lenses: [] }));
 const stage = new Stage(find("stage"));
 let table = null;
+let lost = null; // a photo that did not get through
 
 // --- the start ---
 
@@ -103,13 +105,25 @@ async function received(file) {
     return void (find("start-said").textContent = `Measure the side of a marker's black square, and type it: ${side.min} to ${side.max} mm.`);
   }
   find("start-said").textContent = "";
+  lost = null;
   unsent()?.close();
+  if (table) table.left = true;
   const asked = wish();
+  history.pushState({ photo: true }, "", "/"); // who goes back is at the start, and the photo is sent all the same
   show("photo");
   titled({ game: asked.game, state: "sent" });
-  table = new Table(stage, known, asked, mat(asked.table || remembered("board")));
-  table.titled = titled;
-  await (find("table").value === CORNERS ? table.shown(file) : table.sent(file)).catch(refused);
+  const mine = (table = new Table(stage, known, asked, mat(asked.table || remembered("board"))));
+  Object.assign(table, { titled, onSent });
+  await (find("table").value === CORNERS ? table.shown(file) : table.sent(file)).catch((error) => {
+    if (error.unsent && !(error.status < 500)) lost = file; // else it is no photo
+    if (mine.left) find("start-said").textContent = error.message;
+    else refused(error);
+  });
+}
+
+// Whoever waits at the start sees what came of a photo.
+function onSent() {
+  if (find("photo").hidden) show("start");
 }
 
 // A photo dropped or pasted is sent, or added to the table that is shown.
@@ -134,17 +148,22 @@ function refused(error) {
 function show(name) {
   for (const other of ["start", "photo"]) find(other).hidden = other !== name;
   if (name !== "start") return;
-  find("unsent").hidden = !unsent();
+  find("unsent").hidden = !(unsent() || table?.sending || lost);
+  find("unsent").textContent = unsent() ? "Go on with the corners of your photo" : table?.sending ? "Go on with your photo: it is being sent" : "Send your photo again";
   earlier();
 }
 
 // The corners that are being shown in a photo which only this page has.
 const unsent = () => (table?.corners?.isOpen ? table.corners : null);
 
-// Going back from them loses nothing: the photo waits at the start.
+// What only this page has: it would be lost with it.
+const held = () => unsent()?.moved || api.sending() || lost;
+
+// Going back from a photo loses nothing: it waits at the start, or is sent on.
 function travelled() {
-  if (!unsent()) location.reload();
-  else show(history.state?.corners ? "photo" : "start");
+  const here = location.pathname === `/m/${table?.id}` || (history.state?.photo && (unsent() || table?.sending));
+  if (!(unsent() || held()) || (location.pathname !== "/" && !here)) location.reload();
+  else show(here ? "photo" : "start");
 }
 
 async function open() {
@@ -157,7 +176,7 @@ async function open() {
     history.replaceState(null, "", `/m/${one.id}`);
     titled(one);
     table = new Table(stage, known, { game: one.game, points: one.table === SHOWN }, mat(one.by_markers && one.state !== "done" ? remembered("board") : one.table));
-    table.titled = titled;
+    Object.assign(table, { titled, onSent });
     await table.opened(one);
     if (table.found) await table.photos.resume();
   } catch (error) {
@@ -174,13 +193,22 @@ addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => dropped(event, event.dataTransfer.files));
 addEventListener("paste", (event) => dropped(event, event.clipboardData.files));
 addEventListener("popstate", travelled);
-addEventListener("beforeunload", (event) => unsent()?.moved && event.preventDefault()); // the browser asks whether to leave
-find("unsent").onclick = () => history.forward();
+addEventListener("beforeunload", (event) => held() && event.preventDefault()); // the browser asks whether to leave
+find("unsent").onclick = () => {
+  if (!unsent() && !table?.sending) return void received(lost);
+  history.pushState({ photo: true }, "", table.id ? `/m/${table.id}` : "/");
+  show("photo");
+};
 document.querySelector(".bar a").onclick = () => {
-  if (!unsent()) return true;
-  history.back();
+  if (!unsent() && !held()) return true;
+  if (history.state?.photo) history.back();
+  else {
+    history.pushState(null, "", "/");
+    show("start");
+  }
   return false;
 };
+holdSecondTaps();
 start();
 await open();
 document.documentElement.dataset.ready = "true";

@@ -7,6 +7,7 @@ import { Pieces } from "/static/control_pieces.js";
 import { ShowPanel } from "/static/control_show.js";
 import { Units } from "/static/control_units.js";
 import { parts } from "/static/lengths.js";
+import { holdSecondTaps } from "/static/taps.js";
 
 const at = (id) => document.getElementById(id);
 const PICTURE_MS = 250;
@@ -87,6 +88,7 @@ class Desk {
 
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select") || event.defaultPrevented) return;
+    if (this.modes[this.mode]?.key?.(event, null)) return event.preventDefault();
     const mode = Object.keys(HELP)[Number(event.key) - 1];
     if (mode) return this.turn(mode);
     const name = { s: "swap", f: "freeze", z: "close", r: "replay", escape: "clear" }[event.key.toLowerCase()];
@@ -133,6 +135,7 @@ function picture() {
   next.src = `/api/live/picture.jpg?n=${Date.now()}`;
 }
 
+holdSecondTaps();
 const desk = new Desk();
 new ResizeObserver(() => desk.pieces.draw()).observe(at("picture"));
 listen((state, onAir, linked) => desk.told(state, onAir, linked));

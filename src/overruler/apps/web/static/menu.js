@@ -7,6 +7,7 @@ import { remembered } from "./kept.js";
 import { make } from "./svg.js";
 
 const find = (name) => document.getElementById(name);
+const THINK_MS = 700; // a double tap is no answer to what its first tap asks
 const DELETE = "Delete this photo and all of it";
 const DELETE_ALL = "Delete these photos and all that is kept of them";
 const ALONE = "Only this computer can open this page. Start it as “overruler serve --lan” to let phones in.";
@@ -81,9 +82,12 @@ export class Menu {
 
   async #forget() {
     const { id } = this.table;
+    if (find("forget").ariaDisabled) return;
     if (find("forget").dataset.sure !== id) {
       find("forget").dataset.sure = id;
       find("forget").textContent = "Tap again: it cannot be undone";
+      find("forget").ariaDisabled = "true";
+      setTimeout(() => (find("forget").ariaDisabled = null), THINK_MS);
       return;
     }
     try {

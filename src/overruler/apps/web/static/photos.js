@@ -1,7 +1,7 @@
 // Several photos of one table: adding one from another side, changing between them, taking the last one out again.
 
 import * as api from "./api.js";
-import { button, element } from "./forms.js";
+import { button, element, row } from "./forms.js";
 import { remembered } from "./kept.js";
 import { change, parts } from "./lengths.js";
 
@@ -39,9 +39,11 @@ export class Photos {
     try {
       const { id } = await this.#sent(file);
       remembered("adding", id);
-      await this.#follow(id);
+      if (!table.away) await this.#follow(id);
     } catch (error) {
       table.complain(notAdded(error.message));
+      if (table.away) find("start-said").textContent = notAdded(error.message);
+      if (error.unsent && !error.status) find("ruling").append(row(button("Send it again", () => this.add(file))));
     } finally {
       table.idle();
     }
@@ -52,7 +54,7 @@ export class Photos {
     const { table } = this;
     try {
       table.busy("Sending the photo", 0);
-      return await api.addPhoto(table.id, file, (share) => table.busy("Sending the photo", share));
+      return await table.carried(api.addPhoto(table.id, file, (share) => table.busy("Sending the photo", share)));
     } catch (error) {
       if (error.status !== 409) throw error;
       if (!error.after) return this.#sentLater(file);
@@ -175,7 +177,7 @@ export class Photos {
     const found = await api.advice(this.table.id, question).catch(() => null);
     if (turn !== this.turn) return;
     const words = found ? advised(found, this.table.found.unit) : "A photo from the other side of the table may settle it.";
-    box.replaceChildren(element("p", { className: "hint" }, ...parts(words)), element("div", { className: "row" }, button("Add a photo", () => find("add").click())));
+    box.replaceChildren(element("p", { className: "hint" }, ...parts(words)), row(button("Add a photo", () => find("add").click())));
     box.hidden = Boolean(this.table.asked.points);
   }
 }

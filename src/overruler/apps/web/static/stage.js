@@ -1,6 +1,7 @@
 // The photo under its drawing: pan, pinch, wheel, keys, and taps told in the photo's own pixels.
 
 import { enlarged, make } from "./svg.js";
+import { Taps } from "./taps.js";
 
 const TAP_PX = 9;
 const CLOSEST = 12;
@@ -17,6 +18,7 @@ export class Stage {
     this.size = [1, 1];
     this.room = { top: 70, bottom: null };
     this.pointers = new Map();
+    this.taps = new Taps();
     this.onTap = () => {};
     this.drag = null; // while set, one finger belongs to it: { begin(at) -> bool, move(at), end(at) }
     for (const name of ["shades", "bands", "bases", "line", "marks", "hand"]) this[name] = this.drawing.appendChild(make("g", { class: name }));
@@ -200,7 +202,14 @@ export class Stage {
     if (!this.pointers.delete(event.pointerId)) return;
     const tapped = event.type === "pointerup" && this.pointers.size === 0 && this.moved <= TAP_PX;
     if (this.dragging) this.#dropped(event);
-    else if (tapped) this.onTap(this.at(event), event);
+    else if (tapped) this.#tapped(event);
+  }
+
+  // The photo may have been moved by the first tap of two: under the second lies something else by now.
+  #tapped(event) {
+    const [again, seen] = [this.taps.again(event), this.drawing.getAttribute("viewBox")];
+    if (!again || seen === this.seen) this.onTap(this.at(event), event);
+    this.seen = seen;
   }
 
   #wheel(event) {

@@ -57,18 +57,36 @@ export class Table {
   async sent(file, wish = this.asked) {
     this.busy("Sending the photo", 0);
     this.local = await this.#preview(URL.createObjectURL(file));
-    const taken = await api.send(file, wish, (share) => this.busy("Sending the photo", share));
+    const taken = await this.carried(api.send(file, wish, (share) => this.busy("Sending the photo", share)));
     this.id = taken.id;
+    if (this.away) return;
+    history.replaceState(null, "", `/m/${this.id}`);
     if (!this.local) await this.#preview(api.photo(this.id)); // the server has made a picture of it that can be shown
-    history[wish.points ? "replaceState" : "pushState"](null, "", `/m/${this.id}`);
     await this.followed();
+  }
+
+  // A photo on its way to the computer; an error says that only this page has it still.
+  async carried(sent) {
+    this.sending = true;
+    try {
+      return await sent;
+    } catch (error) {
+      throw Object.assign(error, { unsent: true });
+    } finally {
+      this.sending = false;
+      setTimeout(() => this.onSent?.()); // once what comes of it is known
+    }
+  }
+
+  // Whether somebody went back to the start while a photo was sent, or on to another one: the start lists what is sent.
+  get away() {
+    return this.left || find("photo").hidden;
   }
 
   // A photo without markers: somebody shows the mat's corners in it before it is sent.
   async shown(file) {
     const local = URL.createObjectURL(file);
     if (!(await this.#preview(local))) return this.sent(file, { ...this.asked, markers: "known" }); // corners are shown on what comes back
-    history.pushState({ corners: true }, "", "/"); // who goes back is at the start again
     this.stage.root.classList.remove("busy");
     const measure = (points) => this.sent(file, (this.asked = { ...this.asked, points }));
     this.corners = new Corners(this.stage, local, "", measure, this.mat);
@@ -85,6 +103,7 @@ export class Table {
   async followed(pair) {
     this.busy("Waiting for its turn");
     const ended = await api.watch(this.id, (news) => this.busy(news.step));
+    if (this.left) return;
     this.idle();
     this.record = ended;
     this.titled?.(ended);
@@ -162,6 +181,7 @@ export class Table {
   }
 
   busy(text, share) {
+    if (this.left) return;
     find("progress").hidden = false;
     find("step").textContent = text;
     if (share === undefined) find("how-far").removeAttribute("value");
@@ -169,12 +189,14 @@ export class Table {
   }
 
   idle() {
+    if (this.left) return;
     this.stage.root.classList.remove("busy");
     find("progress").hidden = true;
   }
 
   // Say what went wrong where it is read: at the ruling, or in the panel in its place.
   complain(words) {
+    if (this.left) return;
     if (this.mode === "rule") ruled(find("ruling"), { error: words });
     else this.modes[this.mode].complain(words);
   }
@@ -292,6 +314,14 @@ export class Table {
     const complaint = await this.corrected((fixes) => this.#undone(fixes), false).catch((error) => error.message);
     if (this.mode !== "rule") this.modes[this.mode].enter();
     if (complaint) this.complain(complaint);
+  }
+
+  // Whoever taps again while the photo is still looked at is impatient, and takes back no second step.
+  async #undoOnce() {
+    const button = find("undo");
+    if (button.ariaDisabled) return;
+    button.ariaDisabled = "true";
+    await this.undo().finally(() => (button.ariaDisabled = null));
   }
 
   // The corrections without those of the last step made here.
@@ -512,7 +542,7 @@ export class Table {
     find("mode-correct").onclick = () => this.enter(this.mode === "correct" ? "rule" : "correct");
     find("mode-units").onclick = () => this.enter(this.mode === "units" ? "rule" : "units");
     find("mode-list").onclick = () => listed(this, find("bases"));
-    find("undo").onclick = () => this.undo();
+    find("undo").onclick = () => this.#undoOnce();
     find("gap").onclick = () => this.#lookCloser();
     document.onkeydown = (event) => this.#key(event);
     this.#keepReasonsInSight();
@@ -544,7 +574,7 @@ export class Table {
     const control = event.ctrlKey || event.metaKey;
     if (!control && this.modes[this.mode]?.key?.(event)) return event.preventDefault();
     const does = control
-      ? { z: () => this.undo() }[event.key]
+      ? { z: () => this.#undoOnce() }[event.key]
       : {
           "+": () => this.stage.zoom(1.25), "-": () => this.stage.zoom(0.8), 0: () => this.stage.fit(),
           ArrowLeft: () => this.stage.pan(step, 0), ArrowRight: () => this.stage.pan(-step, 0),

@@ -4,6 +4,8 @@ import { button, choice, complain, hint, labelled, refill, row, said, text, titl
 import { profile } from "./profile.js";
 import { make } from "./svg.js";
 
+const GONE = "These bases are no longer there: they were removed or named meanwhile.";
+
 export class Units {
   constructor(table) {
     Object.assign(this, { table, chosen: new Set() });
@@ -77,6 +79,7 @@ export class Units {
   // --- the panel ---
 
   #panel() {
+    this.#drop();
     const panel = document.getElementById("editing");
     refill(panel, ...(this.chosen.size ? this.#ofSome() : this.#ofNone()), (this.complaint = said("")));
     this.complaint.hidden = true;
@@ -105,6 +108,13 @@ export class Units {
     ];
   }
 
+  // Somebody else may have removed or named a base that was chosen; whether it was so.
+  #drop() {
+    const gone = [...this.chosen].filter((id) => !this.#of(id));
+    for (const id of gone) this.chosen.delete(id);
+    return gone.length > 0;
+  }
+
   // Games whose questions rest on more than places ask for it here.
   #more(ids) {
     const fields = this.#fields;
@@ -129,11 +139,24 @@ export class Units {
   async #put(named) {
     const chosen = [...this.chosen];
     try {
-      await this.table.corrected((fixes) => [...fixes, ...chosen.map(named)]);
-      this.enter();
+      await this.table.corrected((fixes) => [...fixes, ...this.#still(chosen).map(named)]);
+      if (this.#isAt(chosen)) this.enter();
     } catch (error) {
-      this.complain(error.message);
+      if (this.table.mode === "units" && this.#drop()) this.#panel();
+      this.table.complain(error.message);
     }
+  }
+
+  // Whether somebody still looks at these bases: the answer may come when other ones are chosen, or something else is done.
+  #isAt(ids) {
+    return this.table.mode === "units" && ids.length === this.chosen.size && ids.every((id) => this.chosen.has(id));
+  }
+
+  // Those of some bases that are there once it is their turn.
+  #still(ids) {
+    const there = ids.filter((id) => this.#of(id));
+    if (!there.length) throw new Error(GONE);
+    return there;
   }
 
   complain(words) {
