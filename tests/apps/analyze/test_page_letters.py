@@ -8,6 +8,7 @@ from tests.apps.analyze.test_page_screens import address as address
 from tests.apps.web.page_geometry import faults_of_letters
 from tests.chromium import large as large
 from tests.chromium import needs_browser
+from tests.screens import boxes, overlaps
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -23,11 +24,14 @@ def test_the_page_of_a_film_grows_with_the_letters_that_somebody_set(
     page.goto(address)
     page.wait_for_selector(".tag[font-size]", state="attached")
     body = page.evaluate("getComputedStyle(document.body).fontSize")
-    marks = page.locator("svg:not(#table) text").all_text_contents()  # the chart's own
-    found = faults_of_letters(page)
-    small = [one for one in found if not any(one.startswith(f"{mark}: ") for mark in marks)]
+    small = faults_of_letters(page)
+    edges = boxes(page, "#chart text")
+    chart = boxes(page, "#chart")[0]
     wide = page.evaluate("document.documentElement.scrollWidth")
     context.close()
     assert body == "24px"
     assert not small
+    assert overlaps(edges, edges) == []
+    assert edges[:, 0].min() >= chart[0] - 1
+    assert edges[:, 2].max() <= chart[2] + 1
     assert wide <= size[0]

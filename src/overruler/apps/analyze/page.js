@@ -18,6 +18,7 @@ function clock(s) { const tenths = Math.round(s * 10), m = Math.floor(tenths / 6
 const MM = film.unit === "in" ? 25.4 : 1, sign = film.unit === "in" ? "″" : " mm"; // the unit that lengths are told in
 const inUnit = mm => (mm / MM).toFixed(MM > 1 ? 2 : 1) + sign, spread = sigma => "± " + inUnit(1.96 * sigma);
 at("reach-unit").textContent = sign.trim();
+const grown = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // how much larger than usual the browser's letters are set
 const hue = i => "oklch(.68 .13 " + (250 + i * 137.5) % 360 + ")";
 
 // --- the table from above ---
@@ -54,7 +55,7 @@ for (const one of drawn) one.tag = svg("text", { class: "tag", "text-anchor": "m
 
 // Names stand where they hide no base and no other name; one without room is told by its tooltip.
 function placeTags() {
-  const scale = 1 / (table.getScreenCTM()?.a || 1), high = .78 * parseFloat(getComputedStyle(document.documentElement).fontSize) * scale;
+  const scale = 1 / (table.getScreenCTM()?.a || 1), high = 12.5 * grown() * scale;
   const half = ({ piece: { base } }) => (base.diameter_mm || Math.max(base.width_mm, base.length_mm)) / 2;
   const taken = drawn.filter(one => one.at).map(one => [one.at.x - half(one), H - one.at.y - half(one), one.at.x + half(one), H - one.at.y + half(one)]);
   for (const one of drawn) {
@@ -182,8 +183,8 @@ for (const m of film.moves) {
 if (!film.moves.length) cells(at("moves").tBodies[0].insertRow(), ["none"]);
 
 // --- distances ---
-const CH = 260, left = 60, right = 12, top_ = 14, foot = 30;
-let CW = 1000;
+const CH = 260, right = 12;
+let CW = 1000, left = 60, top_ = 14, foot = 30;
 const across = t => left + t / Math.max(film.length_s, .1) * (CW - left - right);
 function gap(rest, a, b) {
   if (!rest.mm) return null;
@@ -201,6 +202,8 @@ function closest(k, ids) {
 }
 function chart() {
   const box = at("chart"), a = at("a").value, b = at("b").value;
+  const letters = 13 * grown();
+  [left, top_, foot] = [60, 14, 30].map(one => one * grown());
   CW = Math.max(280, box.parentNode.clientWidth - 40);
   box.replaceChildren(); box.setAttribute("viewBox", "0 0 " + CW + " " + CH);
   const points = film.rests.map((rest, i) => ({ from: rest.time_s, to: i + 1 < film.rests.length ? film.rests[i + 1].time_s : film.length_s, gap: gap(rest, a, b) })).filter(p => p.gap);
@@ -211,10 +214,10 @@ function chart() {
   const raw = (up - down) / MM / 5, power = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].map(k => k * power).find(k => k >= raw);
   for (let mark = Math.ceil(down / MM / step) * step; mark * MM <= up; mark += step) {
     svg("line", { x1: left, x2: CW - right, y1: y(mark * MM), y2: y(mark * MM), style: "stroke:var(--line)" }, box);
-    svg("text", { x: left - 8, y: y(mark * MM) + 4, "text-anchor": "end", "font-size": 13, style: "fill:var(--soft)" }, box, +mark.toFixed(2) + sign);
+    svg("text", { x: left - 8, y: y(mark * MM) + .3 * letters, "text-anchor": "end", "font-size": letters, style: "fill:var(--soft)" }, box, +mark.toFixed(2) + sign);
   }
-  const ticks = Math.max(2, Math.min(6, Math.floor(CW / 110)));
-  for (let k = 0; k <= ticks; k++) svg("text", { x: across(film.length_s * k / ticks), y: CH - 8, "text-anchor": k ? k < ticks ? "middle" : "end" : "start", "font-size": 13, style: "fill:var(--soft)" }, box, clock(film.length_s * k / ticks));
+  const ticks = Math.max(2, Math.min(6, Math.floor(CW / 110 / grown())));
+  for (let k = 0; k <= ticks; k++) svg("text", { x: across(film.length_s * k / ticks), y: CH - 8, "text-anchor": k ? k < ticks ? "middle" : "end" : "start", "font-size": letters, style: "fill:var(--soft)" }, box, clock(film.length_s * k / ticks));
   for (const p of points) svg("rect", { x: across(p.from), width: Math.max(1, across(p.to) - across(p.from)), y: y(p.gap.mm + 1.96 * p.gap.sigma), height: Math.max(1.5, y(p.gap.mm - 1.96 * p.gap.sigma) - y(p.gap.mm + 1.96 * p.gap.sigma)), style: "fill:var(--band)" }, box);
   svg("path", { d: points.map((p, i) => (i ? "L" : "M") + across(p.from) + " " + y(p.gap.mm) + "L" + across(p.to) + " " + y(p.gap.mm)).join(""), fill: "none", "stroke-width": 2.5, "stroke-linejoin": "round", style: "stroke:var(--accent)" }, box);
   cursor = svg("line", { y1: top_, y2: CH - foot, style: "stroke:var(--ink)", "stroke-dasharray": "3 4" }, box);

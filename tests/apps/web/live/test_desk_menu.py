@@ -13,6 +13,7 @@ from tests.apps.web.live.test_screens import StillTable, opened, post
 from tests.apps.web.live_table import serving, until
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
+from tests.screens import boxes
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -204,3 +205,33 @@ def test_a_base_is_added_by_keys(page: "Page") -> None:
     assert body
     assert (body["fix"][0]["do"], body["fix"][0]["base"]) == ("add", "32")
     assert body["fix"][0]["xy_px"] == pytest.approx([wide / 2 + 0.5, high / 2 + 9.5], abs=0.02)
+
+
+def test_an_arrow_points_from_the_first_name_to_the_second_in_any_script(
+    page: "Page", home: str
+) -> None:
+    names = {"p03": "שלום", "p05": "עולם"}
+    named = [{"do": "name", "id": name, "unit": unit} for name, unit in names.items()]
+    told = {"schema": "overruler/fix/1", "fix": named}
+    assert page.request.post(f"{home}/api/live/fix", data=told).ok
+    post(home, "do/pick?from=p03&to=p05")
+    for line in ("#headline", "#detail"):
+        page.wait_for_selector(f"{line} bdi")
+        shown = page.locator(f"{line} bdi").all_inner_texts()
+        assert [words.split()[0] for words in shown] == list(names.values())
+        places = boxes(page, f"{line} bdi")
+        assert places[0][1] < places[1][1] or places[0][2] < places[1][0]
+
+
+def test_what_is_on_shows_in_the_systems_own_colours(browser: "Browser", home: str) -> None:
+    page = opened(browser, home, (1280, 800), forced_colors="active")
+    page.goto(f"{home}/control")
+    page.wait_for_selector(".piece")
+    on, off = (
+        page.locator(f"[data-mode={mode}]").evaluate(
+            "(one) => getComputedStyle(one).backgroundColor"
+        )
+        for mode in ("rule", "show")
+    )
+    assert on != off
+    page.context.close()

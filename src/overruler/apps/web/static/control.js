@@ -6,6 +6,7 @@ import { Correct } from "/static/control_correct.js";
 import { Pieces } from "/static/control_pieces.js";
 import { ShowPanel } from "/static/control_show.js";
 import { Units } from "/static/control_units.js";
+import { arrow } from "/static/forms.js";
 import { parts } from "/static/lengths.js";
 import { holdSecondTaps } from "/static/taps.js";
 
@@ -114,11 +115,11 @@ function words(state, onAir, linked) {
   const why = !linked ? "the server does not answer" : state.lost ?? late;
   at("source").textContent = why ? `No picture: ${why}` : state.calibrated ? "Watching" : "Measuring the table …";
   at("source").toggleAttribute("data-lost", Boolean(why));
-  at("headline").textContent = (onAir && state.ruling && `${state.ruling.between.map(label(state)).join(" → ")}: ${state.ruling.headline}`) || "";
-  at("detail").replaceChildren(...parts((onAir && state.ruling?.detail) || ""));
-  at("clip").hidden = !(onAir && state.ruling);
-  const told = state.ruling?.names?.every(Boolean) ? ` · viewers read “${state.ruling.names.join(" → ")}”` : "";
-  if (at("detail").textContent) at("detail").append(told);
+  const told = onAir && state.ruling;
+  at("headline").replaceChildren(...(told ? [...arrow(told.between.map(label(state))), `: ${told.headline}`] : []));
+  at("detail").replaceChildren(...parts(told?.detail || ""));
+  at("clip").hidden = !told;
+  if (told?.detail && told.names?.every(Boolean)) at("detail").append(" · viewers read “", ...arrow(told.names), "”");
   at("waiting").textContent = state.waiting.length ? `Off the air: ${state.waiting.join(", ")}` : "";
   at("notes").replaceChildren(...[...state.notes, ...state.problems].map((text) => Object.assign(document.createElement("li"), { textContent: text })));
   document.querySelector("[data-do=freeze]").setAttribute("aria-pressed", Boolean(state.frozen && !state.frozen.large && !state.frozen.replay));

@@ -27,6 +27,9 @@ export const hint = (textContent) => element("p", { className: "hint", textConte
 export const title = (textContent) => element("p", { className: "next", textContent, tabIndex: -1 });
 export const said = (textContent) => element("p", { className: "said", textContent, role: "alert" });
 
+// From one to another: a name that is written from right to left keeps its direction, and turns neither arrow nor order.
+export const arrow = (names, parts = Array.of) => names.flatMap((name, k) => [...(k ? [" → "] : []), element("bdi", {}, ...parts(name))]);
+
 // Say what went wrong in a panel, in sight.
 export function complain(into, words) {
   into.hidden = false;

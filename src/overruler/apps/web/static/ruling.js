@@ -1,6 +1,6 @@
 // A ruling in words: the answer, how sure it is, and what would change it.
 
-import { element as made } from "./forms.js";
+import { arrow, element as made } from "./forms.js";
 import { inUnit, parts } from "./lengths.js";
 import { icon } from "./svg.js";
 
@@ -39,7 +39,7 @@ function bare({ headline, sentence, answer }) {
 function between({ between: ids, names }, letters) {
   if (ids.length !== 2) return [];
   const named = ids.map((id, index) => [letters[id], names[index]].filter(Boolean).join(", "));
-  return [element("p", "between", named.join(" → "))];
+  return [made("p", { className: "between" }, ...arrow(named, parts))];
 }
 
 // What the answer rests on that the photo does not confirm.
