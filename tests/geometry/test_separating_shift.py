@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from overruler.geometry.batched.distances import gaps_at_shifts
 from overruler.geometry.separating_shift import (
-    ShapePair,
     is_separated,
     shift_length_mm,
     shortest_separating_shift,
@@ -18,6 +17,7 @@ from overruler.geometry.shapes import Disc, Shape, gap, rectangle, translate_sha
 from overruler.geometry.tangents import signed_gap_mm
 from tests.geometry.test_shapes import discs, shapes
 
+Pair = tuple[Shape, Shape]
 reaches = st.floats(0.001, 200)
 
 
@@ -28,7 +28,7 @@ def shorter_ways(length_mm: float, looks: int) -> np.ndarray:
     return np.stack([radius * np.cos(turn), radius * np.sin(turn)], 1)
 
 
-def out_by(pairs: list[ShapePair], reach_mm: float, shifts: np.ndarray) -> np.ndarray:
+def out_by(pairs: list[Pair], reach_mm: float, shifts: np.ndarray) -> np.ndarray:
     """How far past the reach (n,) the nearest pair is after each shift."""
     return np.asarray(np.min([gaps_at_shifts(b, a, shifts) for a, b in pairs], 0) - reach_mm)
 
@@ -46,7 +46,7 @@ def test_out_of_one_the_way_is_what_is_short(a: Shape, b: Shape, reach_mm: float
 def test_out_of_several_discs_nothing_shorter_leads(
     few: list[Disc], others: list[Disc], reach_mm: float
 ) -> None:
-    pairs: list[ShapePair] = [(a, b) for a in few for b in others]
+    pairs: list[Pair] = [(a, b) for a in few for b in others]
     way = shortest_separating_shift(pairs, reach_mm)
     assert is_separated(pairs, way, reach_mm - 1e-7)
     assert (
@@ -61,7 +61,7 @@ def test_out_of_several_shapes_nothing_much_shorter_leads(
     few: list[Shape], others: list[Shape], reach: float
 ) -> None:
     """A way out that no look found is narrower than the angle between two of them."""
-    pairs: list[ShapePair] = [(a, b) for a in few for b in others]
+    pairs: list[Pair] = [(a, b) for a in few for b in others]
     way = shortest_separating_shift(pairs, reach)
     assert is_separated(pairs, way, reach - 1e-7)
     if shift_length_mm(way) <= 1e-3:

@@ -115,6 +115,41 @@ def test_parts_of_one_terrain_do_not_move_apart() -> None:
     assert any(asked("los", star(way * (1 - margin_mm))).value for way in (-1, 1))
 
 
+STAGGERED = [
+    [120, -40],
+    [150, -40],
+    [150, -10],
+    [180, -10],
+    [180, 40],
+    [150, 40],
+    [150, 10],
+    [120, 10],
+]
+"""Two walls side by side, one reaching far to the left of the line and one far to the right."""
+FORK = [[140, -30], [170, -30], [170, -20], [150, -20], [150, 20], [170, 20], [170, 60], [140, 60]]
+"""A wall with a tooth at each end, of different widths."""
+
+
+@pytest.mark.parametrize("footprint", [STAGGERED, FORK])
+def test_cover_ends_where_no_part_of_one_terrain_crosses_a_line(
+    footprint: list[list[float]],
+) -> None:
+    """Its parts do not move apart: the least shift of the whole ends the cover, none shorter does."""
+
+    def shifted(length_mm: float, turn: float) -> bool | None:
+        x_mm, y_mm = length_mm * math.cos(turn), length_mm * math.sin(turn)
+        outline = [[x + x_mm, y + y_mm] for x, y in footprint]
+        terrain = [wall("w", 0, 0, 1, 1) | {"footprint_mm": outline}]
+        return bool(asked("cover", scene(ENDS, terrain=terrain)).value)
+
+    terrain = [wall("w", 0, 0, 1, 1) | {"footprint_mm": footprint}]
+    margin_mm = asked("cover", scene(ENDS, terrain=terrain)).margin_mm
+    assert margin_mm is not None
+    turns = [math.tau * k / 24 for k in range(24)]
+    assert all(shifted(margin_mm - 0.01, turn) for turn in turns)
+    assert not all(shifted(margin_mm + 0.01, turn) for turn in turns)
+
+
 def test_all_that_crosses_a_line_is_named_pieces_first() -> None:
     pieces = [*ENDS, disc("m", 60, 10), disc("off", 60, 80)]
     walls = [

@@ -15,9 +15,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from overruler.geometry.shapes import Disc, Point, Polygon, Shape, gap, translate_shape
-from overruler.geometry.tangents import widest_separation
+from overruler.geometry.tangents import Hull, widest_separation
 
-ShapePair = tuple[Shape, Shape]
+ShapePair = tuple[Shape, Shape | Hull]
 """A shape that is shifted and one that stays."""
 DISTANCE_TOLERANCE_MM = 1e-9
 """Accuracy of a distance, in mm."""
@@ -54,7 +54,7 @@ def shift_length_mm(shift: Point) -> float:
     return math.hypot(*shift)
 
 
-def pair_separating_shift(a: Shape, b: Shape, reach_mm: float) -> Point:
+def pair_separating_shift(a: Shape, b: Shape | Hull, reach_mm: float) -> Point:
     """Return the shortest shift that takes `a` to `reach_mm` from `b`; (0, 0) if it is farther."""
     separation, angle = widest_separation(a, b)
     missing = max(reach_mm - separation, 0.0)
@@ -81,7 +81,7 @@ def _circle_exit_candidates(pairs: Sequence[ShapePair], reach_mm: float) -> Iter
         yield from _circle_intersections(*first, *second)
 
 
-def _reach_circle(a: Shape, b: Shape, reach_mm: float) -> tuple[Point, float]:
+def _reach_circle(a: Shape, b: Shape | Hull, reach_mm: float) -> tuple[Point, float]:
     ax, ay = a.center
     bx, by = b.center
     radius = a.bounding_radius_mm + b.bounding_radius_mm + reach_mm
@@ -109,7 +109,7 @@ class _BoundedPair(NamedTuple):
     """A pair, and two circles about the shift that brings their centres together."""
 
     a: Shape
-    b: Shape
+    b: Shape | Hull
     center: Point
     """The shift, in mm, that brings the centres together."""
     inner_mm: float
@@ -118,7 +118,7 @@ class _BoundedPair(NamedTuple):
     """Radius beyond which no shift does."""
 
     @classmethod
-    def of(cls, a: Shape, b: Shape, reach_mm: float) -> "_BoundedPair":
+    def of(cls, a: Shape, b: Shape | Hull, reach_mm: float) -> "_BoundedPair":
         ax, ay = a.center
         bx, by = b.center
         inscribed = _inscribed_radius_mm(a) + _inscribed_radius_mm(b)
@@ -136,10 +136,12 @@ class _BoundedPair(NamedTuple):
         return nearest.distance_mm < reach_mm - DISTANCE_TOLERANCE_MM
 
 
-def _inscribed_radius_mm(shape: Shape) -> float:
+def _inscribed_radius_mm(shape: Shape | Hull) -> float:
     """Return the radius of a circle about the centre that lies in the shape."""
     if isinstance(shape, Disc):
         return shape.radius_mm
+    if isinstance(shape, Hull):
+        return min(_inscribed_radius_mm(shape.a), _inscribed_radius_mm(shape.b))
     if not isinstance(shape, Polygon):
         return min(shape.length_mm, shape.width_mm) / 2
     x, y = shape.center
@@ -209,7 +211,9 @@ def _exit_distance_mm(
         remaining.remove(pair)
 
 
-def _pair_exit_distance_mm(a: Shape, b: Shape, ux: float, uy: float, reach_mm: float) -> float:
+def _pair_exit_distance_mm(
+    a: Shape, b: Shape | Hull, ux: float, uy: float, reach_mm: float
+) -> float:
     """Return how far `a` moves along (ux, uy) until it is `reach_mm` away from `b`.
 
     The gap is a convex function of the path length. Newton's steps from far out approach the root

@@ -119,6 +119,12 @@ class Hull:
         bx, by = self.b.center
         return (ax + bx) / 2, (ay + by) / 2
 
+    @property
+    def bounding_radius_mm(self) -> float:
+        """The radius of a circle about the centre that holds the hull."""
+        radius_mm = max(self.a.bounding_radius_mm, self.b.bounding_radius_mm)
+        return math.dist(self.a.center, self.b.center) / 2 + radius_mm
+
     @cached_property
     def edge_normal_angles(self) -> tuple[float, ...]:
         towards = widest_separation(self.a, self.b).angle

@@ -67,7 +67,7 @@ def _change_farther(pairs: Sequence[ShapePair], line_mm: float, answer: Any) -> 
     return Change(answer, length, (x / length, y / length))
 
 
-def _moving_pairs(measure: Measure, first_moves: bool) -> list[ShapePair]:
+def _moving_pairs(measure: Measure, first_moves: bool) -> Sequence[ShapePair]:
     """Every two parts, the part that moves first."""
     pairs = [(p, q) for pair in measure.pairs for p, q in product(pair.a.parts, pair.b.parts)]
     return pairs if first_moves else [(q, p) for p, q in pairs]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from overruler.geometry.separating_shift import shift_length_mm, shortest_separating_shift
 from overruler.geometry.shapes import Shape
 from overruler.geometry.tangents import Hull, signed_gap_mm
 from overruler.geometry.visibility import ObstructedView
@@ -218,12 +219,17 @@ class Sight:
 
     @property
     def cover_margin_mm(self) -> float | None:
-        """How deep cover reaches into the lines; negative: how far the nearest object is clear.
-
-        Of terrain with a dent it is the depth of its deepest convex part: cover reaches so deep, or deeper.
-        """
+        """How deep cover reaches into the lines; negative: how far the nearest object is clear."""
         giving_cover = filter(self.large_enough, self.counted_obstacles)
-        return max((self.depths_mm[thing.id] for thing in giving_cover), default=None)
+        return max(map(self._whole_depth_mm, giving_cover), default=None)
+
+    def _whole_depth_mm(self, thing: Obstacle) -> float:
+        """How far an obstacle must move, all its parts together, to cross no line; negative where clear."""
+        depth_mm = self.depths_mm[thing.id]
+        if len(thing.parts) == 1 or depth_mm <= CONTACT_TOLERANCE_MM:
+            return depth_mm
+        pairs = [(part, self.hull) for part in thing.parts]
+        return shift_length_mm(shortest_separating_shift(pairs, CONTACT_TOLERANCE_MM))
 
     @property
     def lacks_terrain(self) -> bool:
