@@ -141,24 +141,27 @@ class Verdict:
         if self.probability is None or other.probability is None:
             return self
         answer = dict(self.answer)
-        for key, value in self.answer.items():
-            if key.endswith("_probability"):
-                answer[key] = _weighted_mean(value, other.answer[key], share)
-        probability = {}
-        for key in dict.fromkeys((*self.probability, *other.probability)):
-            own, others = self.probability.get(key, 0.0), other.probability.get(key, 0.0)
-            probability[key] = _weighted_mean(own, others, share)
+        told = [key for key in answer if key.endswith("_probability")]
+        own, others = ({key: one.answer[key] for key in told} for one in (self, other))
+        answer |= _mixed(own, others, share)
+        if "results" in answer:
+            pairs = zip(answer["results"], other.answer["results"], strict=True)
+            answer["results"] = [
+                one | {"probability": _mixed(one["probability"], another["probability"], share)}
+                for one, another in pairs
+            ]
+        probability = _mixed(self.probability, other.probability, share)
         return replace(self, answer=answer, probability=probability)
 
-    def without_certainty(self) -> "Verdict":
-        """This verdict, and the results in its answer, as too close to call."""
-        answer = dict(self.answer)
-        if "results" in answer:
-            answer["results"] = [
-                result | {"call": TOO_CLOSE} if "call" in result else result
-                for result in answer["results"]
-            ]
-        return replace(self, answer=answer, is_vague=True)
+    def with_calls_of_results(self) -> "Verdict":
+        """This verdict, each result in its answer called as the verdict itself would be."""
+        if "results" not in self.answer:
+            return self
+        results = [dict(one) for one in self.answer["results"]]
+        for one in results:
+            if "probability" in one:
+                one["call"] = replace(self, probability=one["probability"]).call
+        return replace(self, answer={**self.answer, "results": results})
 
     @property
     def tightness_mm(self) -> float:
@@ -286,5 +289,9 @@ class Verdict:
         return self.null_text if value is None else str(value)
 
 
-def _weighted_mean(first: float, second: float, share: float) -> float:
-    return (1 - share) * first + share * second
+def _mixed(own: Mapping[str, float], other: Mapping[str, float], share: float) -> dict[str, float]:
+    """The probability of each answer, averaged with `other`'s, which has the weight `share`."""
+    return {
+        key: (1 - share) * own.get(key, 0.0) + share * other.get(key, 0.0)
+        for key in dict.fromkeys((*own, *other))
+    }

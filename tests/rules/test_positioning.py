@@ -518,6 +518,30 @@ def test_results_of_several_targets_each_say_how_sure_they_are() -> None:
     assert verdict.probability['["o", null]'] == pytest.approx(first["probability"]['"o"'])
 
 
+def test_a_target_is_no_surer_than_what_is_said_of_all() -> None:
+    """Where places are seldom far less sure, or a target may be no piece, its own call says so too."""
+    row = [disc("a", 0, 0, "one"), disc("t", 80, 0), disc("o", 165, 0)]
+    asks = SEVERAL | {"targets": ["t"]}
+
+    def told(pieces: list[dict[str, Any]], **more: Any) -> tuple[Any, str, str | None]:
+        joint_covariance = {"order": ["a", "t", "o"], "mm2": (np.eye(6) * 1e-3).tolist(), **more}
+        frame = scene(pieces).to_json() | {"covariance": joint_covariance}
+        verdict = ask(Scene.from_json(frame), asks)
+        (result,) = verdict.answer["results"]
+        return result["probability"], result["call"], verdict.call
+
+    probability, *calls = told(row)
+    assert (probability, calls) == ({"null": 1.0}, ["certain", "certain"])
+    wide = {"probability": 0.1, "mm2": (np.eye(6) * 400).tolist()}
+    probability, *calls = told(row, otherwise=wide)
+    assert 0.95 < probability["null"] < 0.98
+    assert calls == ["likely", "likely"]
+    doubtful = [row[0], row[1] | {"probability": 0.9}, row[2]]
+    assert told(doubtful)[1:] == ("likely", "likely")
+    vague = [[1e6 if i == j else 0 for j in range(6)] for i in range(6)]
+    assert told(row, mm2=vague)[1:] == ("too close to call", "too close to call")
+
+
 QUESTIONS: list[dict[str, Any]] = [
     BOTH,
     RANGE,

@@ -60,7 +60,7 @@ def ask(scene: Scene, question: Node | Mapping[str, Any] | str) -> Verdict:
     if scene.alternative_scene is not None:
         probability, alternative = scene.alternative_scene
         verdict = verdict.mixed_with(answer(alternative, node), probability)
-    return verdict.without_certainty() if _is_vague(scene, verdict) else verdict
+    return replace(verdict, is_vague=_is_vague(scene, verdict)).with_calls_of_results()
 
 
 def _check_default_kinds(scene: Scene, game: "Game") -> None:

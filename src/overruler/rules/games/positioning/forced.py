@@ -191,7 +191,7 @@ def _with_probabilities(force: Force, verdict: Verdict, several: bool) -> Verdic
     if not several:
         return replace(verdict, probability=each[0])
     results = [
-        {**result, "probability": stops, "call": replace(verdict, probability=stops).call}
+        {**result, "probability": stops}
         for result, stops in zip(verdict.answer["results"], each, strict=True)
     ]
     return replace(verdict, answer={"results": results}, probability=together)
