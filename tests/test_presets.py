@@ -12,9 +12,12 @@ from overruler.apps.settings.game_choice import choose_game, recorded_game
 from overruler.apps.settings.measure_request import MeasureRequest
 from overruler.apps.web.quick_questions import games_json
 from overruler.bases import Base
+from overruler.board import Board
 from overruler.errors import BadInput
-from overruler.presets import load_preset, program_presets
+from overruler.house_rules import HouseRules
+from overruler.presets import Preset, load_preset, program_presets
 from overruler.reading import Node
+from overruler.referee import Referee
 from overruler.rules import game_of
 from overruler.scene import Scene, Table
 
@@ -152,3 +155,25 @@ def test_a_preset_may_not_hide_a_game(tmp_path: Path) -> None:
         load_preset(tmp_path / "legion.toml")
     with pytest.raises(BadInput, match="unknown name"):
         choose_game("nobody_s_game")
+
+
+def test_a_referee_plays_a_preset_of_a_file(tmp_path: Path) -> None:
+    """In Python too its game and its bases are the table's; another game beside it is an error."""
+    path = tmp_path / "short.toml"
+    path.write_text(OWN)
+    own = Preset.load(path)
+    assert own.name == "short"
+    board = Board.free(60)
+    referee = Referee(board, house=HouseRules(preset=own))
+    assert (referee.game, referee.bases) == ("bands", own.bases)
+    for spelled in ("bands", "short"):
+        assert Referee(board, game=spelled, house=HouseRules(preset=own)).game == "bands"
+    chosen = Referee(board, bases=[Base.circle(40)], house=HouseRules(preset=own))
+    assert chosen.bases == [Base.circle(40)]
+    with pytest.raises(
+        BadInput, match="'legion', and the house rules' preset 'short' is of 'bands'"
+    ):
+        Referee(board, game="legion", house=HouseRules(preset=own))
+    path.write_text(OWN.replace('"in"', '"cubits"'))
+    with pytest.raises(BadInput, match=r"short\.toml: unit: "):
+        Preset.load(path)

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from overruler.board import Board
     from overruler.errors import BadInput, CannotMeasure, MissingExtra, OverrulerError
     from overruler.frame import Frame
+    from overruler.house_rules import HouseRules
     from overruler.lens import Lens
     from overruler.pieces import Piece
+    from overruler.presets import Preset
     from overruler.referee import Referee
     from overruler.report import Report
     from overruler.rules import ask, matrix
@@ -36,12 +38,14 @@ __all__ = [
     "CannotMeasure",
     "Film",
     "Frame",
+    "HouseRules",
     "Lens",
     "Matrix",
     "Measurement",
     "MissingExtra",
     "OverrulerError",
     "Piece",
+    "Preset",
     "Referee",
     "Report",
     "Scene",
@@ -64,8 +68,10 @@ _HOMES = {
     "MissingExtra": "overruler.errors",
     "OverrulerError": "overruler.errors",
     "Frame": "overruler.frame",
+    "HouseRules": "overruler.house_rules",
     "Lens": "overruler.lens",
     "Piece": "overruler.pieces",
+    "Preset": "overruler.presets",
     "Referee": "overruler.referee",
     "Report": "overruler.report",
     "ask": "overruler.rules",

@@ -43,7 +43,7 @@ class HouseRules:
     rules: Mapping[str, bool | str] = field(default_factory=dict)
     """Chosen values by game and setting, joined with a dot."""
     preset: Preset | None = None
-    """The game as data that the table plays."""
+    """The game as data that the table plays; a referee takes its game and its bases from it."""
     unit: str | None = None
     """The unit that lengths are told in, one of `units.UNITS`; None: as the game reads them."""
 
@@ -143,8 +143,17 @@ def ruled_by(scene: Scene, game: str, preset: Preset | None = None) -> Scene:
     )
 
 
-def named_game(name: str | None) -> tuple[str | None, Preset | None]:
-    """The game of a name, however it is spelled, and its preset where it names one of the program's."""
+def named_game(name: str | None, given: Preset | None = None) -> tuple[str | None, Preset | None]:
+    """The game of a name, however it is spelled, and its preset: the `given` one, or the program's of the name.
+
+    `BadInput` where the name is not that of the given preset or of its game.
+    """
+    if given is not None:
+        own = given.name, given.game
+        if name is not None and find_game(Node(name, "game").text(), own) is None:
+            told = f"is {name!r}, and the house rules' preset {given.name!r} is of {given.game!r}"
+            Node(name, "game").fail(f"{told}: leave the game out, or the preset")
+        return given.game, given
     if name is None or name in GAMES:
         return name, None
     known = (*GAMES, *program_presets())

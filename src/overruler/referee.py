@@ -108,10 +108,10 @@ class Referee:
     """What is known of one of several photos beforehand."""
 
     def __post_init__(self) -> None:
-        """Take a preset by its name for its game; `BadInput` names what is none of a referee's."""
+        """Take the game and bases of a preset, named or given; `BadInput` names what is none of a referee's."""
         check_kind(self.board, (Board, type(None)), "Referee", "board")
         tuple_of(self.bases or (), Base, "Referee", "bases")
-        game, preset = named_game(self.game)
+        game, preset = named_game(self.game, self.house.preset)
         object.__setattr__(self, "game", game)
         if preset is not None:
             object.__setattr__(self, "house", replace(self.house, preset=preset))

@@ -15,6 +15,7 @@ from overruler.bases import Base, read_base_size
 from overruler.errors import BadInput
 from overruler.games import GAMES, Ruler, read_ruler
 from overruler.reading import MAX_LENGTH_MM, Node
+from overruler.reading.fields import file_path
 from overruler.units import MM_PER_INCH, UNITS
 
 SCHEMA = "overruler/game/1"
@@ -39,6 +40,14 @@ class Preset:
     """None for the game's."""
     defaults: Mapping[str, Mapping[str, Any]]
     """By question: what its fields are where a question leaves them out."""
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Preset":
+        """Read a preset's file; `BadInput` names the file and what is wrong in it.
+
+        Whether its defaults are fields of its game's questions shows when one is asked.
+        """
+        return load_preset(file_path(path, "Preset.load"))[0]
 
     def to_json(self) -> dict[str, Any]:
         """The preset as a file has it."""
