@@ -24,8 +24,7 @@ from overruler.vision.camera import calibrate as module
 from overruler.vision.camera.bundle_adjustment import MARKER_GROWTH_SIGMA_PX
 from overruler.vision.camera.lens_prior import lens_prior
 from overruler.vision.camera.marker_layout import MARKER_HEIGHT_SIGMA_MM
-from overruler.vision.camera.precision_map import place_jacobian_camera_bow
-from overruler.vision.camera.table_bow import correct_for_bow_mm
+from overruler.vision.camera.table_bow import correct_for_bow_mm, place_jacobian_bow
 from overruler.vision.markers.edge_noise import PLACE_SPEC_SHARE
 from overruler.vision.markers.marker import Marker
 
@@ -52,19 +51,19 @@ def lifted(corners_mm: Array, bow: TableBow) -> Array:
 
 
 def distances(
-    found: Calibration, truth: Camera, bow: TableBow | None = None
+    found: Calibration, truth: Camera, bow: TableBow | None = None, z_mm: float = 0.0
 ) -> tuple[Array, Array]:
     """Errors (P,) in mm of the distances between spots as the true camera shows them, and their stated σ (P,).
 
-    The spots lie on a flat table, or on a bowed one.
+    The spots lie on a flat table, or on a bowed one, or so high above it.
     """
-    pixels = truth.project(
-        np.column_stack([SPOTS, np.zeros(len(SPOTS)) if bow is None else bow.z_mm(SPOTS)])
-    )
-    flat = found.camera.unproject(pixels)
-    gap = np.diff(correct_for_bow_mm(found, flat)[PAIRS], axis=1)[:, 0]
+    heights = np.full(len(SPOTS), z_mm) + (0.0 if bow is None else bow.z_mm(SPOTS))
+    flat = found.camera.unproject(truth.project(np.column_stack([SPOTS, heights])), z_mm)
+    gap = np.diff(correct_for_bow_mm(found, flat, z_mm)[PAIRS], axis=1)[:, 0]
     length = np.linalg.norm(gap, axis=1)
-    moved = np.diff(place_jacobian_camera_bow(found, flat)[PAIRS], axis=1)[:, 0]
+    at = np.column_stack([flat, np.full(len(flat), z_mm)])
+    by_both = found.camera.board_point_jacobian(at), place_jacobian_bow(found, flat, z_mm)
+    moved = np.diff(np.concatenate(by_both, -1)[PAIRS], axis=1)[:, 0]
     slopes = np.einsum("pk,pkj->pj", gap / length[:, None], moved)
     sigma = np.sqrt(np.einsum("pi,ij,pj->p", slopes, found.joint_covariance, slopes))
     return length - np.linalg.norm(np.diff(SPOTS[PAIRS], axis=1)[:, 0], axis=1), sigma

@@ -287,3 +287,18 @@ def test_an_ultra_wide_camera_is_found_though_no_metadata_tells(
     found = calibrate(blank(), BOARD)
     assert found.camera.matrix[0, 0] == pytest.approx(focal, rel=0.03)
     assert found.markers == tuple(range(8))
+
+
+@pytest.mark.parametrize("focal_px", [2300.0, 3400.0, 5300.0])
+def test_heights_are_true_by_another_lens_or_zoom_though_no_metadata_tells(
+    see: type[Sight], focal_px: float
+) -> None:
+    told = []
+    for seed in range(4):
+        height_mm = focal_px * (0.8 + 0.1 * seed)
+        camera = camera_over(
+            18 + 6 * seed, focal_px=focal_px, height_mm=height_mm, turn_deg=40 * seed
+        )
+        see(camera, corners_of(BOARD), seed, told=True)
+        told.append(distances(calibrate(blank(), BOARD), camera, z_mm=40.0))
+    assert counted(told)[1] > 0.9

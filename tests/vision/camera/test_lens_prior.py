@@ -5,7 +5,12 @@ import pytest
 
 from overruler.frame import Frame
 from overruler.lens import Lens
-from overruler.vision.camera.lens_prior import cropped_prior, lens_prior, stretched_priors
+from overruler.vision.camera.lens_prior import (
+    cropped_prior,
+    lens_prior,
+    stretched_priors,
+    zoomed_priors,
+)
 from overruler.vision.camera.shared_lens import fuse_lens_information
 
 
@@ -88,3 +93,16 @@ def test_a_prior_knows_that_a_lens_file_says_it() -> None:
         priors = [prior, cropped_prior(prior, (800, 600)), *stretched_priors(prior, (800, 600))]
         priors.append(fuse_lens_information(prior, []))
         assert {one.is_from_file for one in priors} == {is_from_file}
+
+
+def test_other_focal_lengths_are_tried_only_where_nobody_says_which_it_is() -> None:
+    unknown, phone = lens_prior(frame(), None), lens_prior(frame(1500.0, 0.03), None)
+    tried = [float(one.mean[0]) for one in zoomed_priors(unknown)]
+    for focal_px in (0.36, 0.5, 1.44, 2.1, 3.3):  # of a phone's lenses, and of zooms
+        assert min(abs(np.log(one / (focal_px * 1920))) for one in tried) < 0.25
+    assert all(one.mean[2:] == pytest.approx(unknown.mean[2:]) for one in zoomed_priors(unknown))
+    assert zoomed_priors(phone) == []
+    matrix = np.array([[700.0, 0, 399.5], [0, 700, 299.5], [0, 0, 1]])
+    lens = Lens((800, 600), matrix, np.zeros(5), 1e-6 * np.eye(9))
+    from_file = lens_prior(frame(size=(800, 600)), lens)
+    assert zoomed_priors(from_file) == zoomed_priors(cropped_prior(from_file, (800, 600))) == []

@@ -26,6 +26,7 @@ from overruler.vision.camera.lens_prior import (
     cropped_prior,
     lens_prior,
     stretched_priors,
+    zoomed_priors,
 )
 from overruler.vision.camera.marker_layout import (
     laid_marker_observation,
@@ -39,6 +40,7 @@ from overruler.vision.camera.outliers import (
     fit_choosing_prior,
     fit_stretched,
     fit_without_outliers,
+    fit_zoomed,
     with_prior,
 )
 from overruler.vision.camera.problems import missing_marker_ids
@@ -147,14 +149,19 @@ def _calibrate_known_layout(
 def _fit_inliers(
     frame: Frame, groups: Sequence[Observation], solve: PriorSolver, prior: LensPrior
 ) -> tuple[InlierFit, LensPrior]:
-    """Fit the inliers as in a whole picture, a cropped or a stretched one; also the prior used."""
+    """Fit the inliers as in a whole picture, a cropped, a stretched or a zoomed one; also the prior used."""
     if prior.common is not None:  # by other photos of its size, so it is whole
         return fit_without_outliers(groups, with_prior(solve, prior)), prior
     size_px = frame.size_px
-    fit, chosen = fit_choosing_prior(groups, solve, prior, cropped_prior(prior, size_px))
+    cropped = cropped_prior(prior, size_px)
+    fit, chosen = fit_choosing_prior(groups, solve, prior, cropped)
     is_odd = chosen.assumes_cropped
     stretched = fit_stretched(groups, solve, fit, stretched_priors(prior, size_px), is_odd)
-    return stretched or (fit, chosen)
+    best, used = stretched or (fit, chosen)
+    if prior.assumes_cropped:  # of no camera's shape: it may be squeezed
+        return best, used
+    zoomed = [*zoomed_priors(prior), *zoomed_priors(cropped)]
+    return fit_zoomed(groups, solve, best, zoomed, used is not prior) or (best, used)
 
 
 def fit_at_known_places(

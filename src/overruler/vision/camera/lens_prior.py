@@ -1,6 +1,6 @@
 """Priors of the lens: from a lens file, or from the photo's metadata and what lenses are like."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,10 @@ CROPPED_FOCAL_SIGMA = 0.25
 """1 σ of a cropped picture's focal length, as a share of it."""
 CROPPED_PRINCIPAL_POINT_SIGMA = 0.1
 """1 σ of a cropped picture's principal point, as a share of the longer side."""
+ZOOM_RATIOS = (0.45, 0.65, 1.5, 2.2, 3.2, 4.7)
+"""Focal lengths that are tried against the usual one: phones have two lenses more, and all cameras zoom."""
+ZOOM_SIGMA = 0.2
+"""1 σ about each of them, as a share."""
 STRETCHES = (0.5, 0.65, 0.8, 1.0, 1.25, 1.55, 2.0)
 """Angular width of a pixel over its height (fy / fx) that is tried."""
 STRETCH_SIGMA = 0.15
@@ -77,6 +81,11 @@ class LensPrior:
     common: Array | None = None
     """(9, 9): covariance of the lens error that this photo shares with the other photos of its camera.
     None for a single photo."""
+
+    @property
+    def focal_share(self) -> float:
+        """1 σ of the focal length, as a share of it."""
+        return float(np.sqrt(self.covariance[0, 0]) / self.mean[0])
 
     @property
     def pixel_shape_sigma(self) -> float:
@@ -162,6 +171,21 @@ def cropped_prior(prior: LensPrior, size_px: tuple[int, int]) -> LensPrior:
     mean = np.concatenate([focal, centre, prior.mean[4:]])
     from_file = prior.is_from_file
     return LensPrior(mean, covariance, assumes_cropped=True, is_from_file=from_file)
+
+
+def zoomed_priors(prior: LensPrior) -> list[LensPrior]:
+    """Priors of the same picture by other focal lengths; none where a file or a phone says which it is."""
+    if prior.is_from_file or prior.focal_share < (PHONE_FOCAL_SIGMA + DEFAULT_FOCAL_SIGMA) / 2:
+        return []
+    return [_zoomed_prior(prior, ratio) for ratio in ZOOM_RATIOS]
+
+
+def _zoomed_prior(prior: LensPrior, ratio: float) -> LensPrior:
+    focal = ratio * prior.mean[:2]
+    sigma = max(ZOOM_SIGMA, prior.focal_share)
+    covariance = prior.covariance.copy()
+    covariance[:2, :2] = sigma**2 * np.outer(focal, focal) + np.diag(ASPECT_SIGMA * focal) ** 2
+    return replace(prior, mean=np.concatenate([focal, prior.mean[2:]]), covariance=covariance)
 
 
 def stretched_priors(prior: LensPrior, size_px: tuple[int, int]) -> list[LensPrior]:

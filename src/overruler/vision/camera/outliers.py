@@ -36,10 +36,13 @@ MIN_EVIDENCE_GAIN = 10.0
 """What the log evidence of a stretched picture must be ahead."""
 SKETCH_ROUNDS = 12
 """Rounds of a sketch: a solution that is good enough to be compared with others."""
+CENTRED_NATS = 4.0
+"""What the log evidence of a zoomed whole picture must be ahead of a cropped one's. Many a cropped picture looks
+like a whole one by another focal length, at a false tilt."""
 MAX_STRETCHES = 3
 """How many stretches are solved to the end: those with the best sketches."""
-MAX_STRETCH_GROUPS = 24
-"""Most observations by which stretches are tried; the one that fits best is then fitted to all."""
+MAX_TRIAL_GROUPS = 24
+"""Most observations by which stretches and zooms are tried; what fits best is then fitted to all."""
 MIN_MARKERS_FOR_STRETCH = 3
 """Fewer markers fit a stretched picture and a tilted camera alike."""
 
@@ -65,6 +68,35 @@ def fit_choosing_prior(
     return (other, cropped) if _merit(other) > _merit(fit) else (fit, prior)
 
 
+def fit_zoomed(
+    groups: Sequence[Observation],
+    solve: PriorSolver,
+    fit: InlierFit,
+    zoomed: Sequence[LensPrior],
+    is_odd: bool = False,
+) -> tuple[InlierFit, LensPrior] | None:
+    """Fit the inliers by another focal length, in a whole picture or a cropped one; None unless `fit` is worse.
+
+    It is tried where the lens of `fit` is far from its prior, or the picture `is_odd` otherwise.
+    """
+    if fit[0].lens_pull_sigmas <= CROPPED_LENS_PULL and not is_odd:
+        return None
+    some = [groups[k] for k in choose_spread(groups, MAX_TRIAL_GROUPS)]
+    best, least = None, fit[0].log_evidence
+    for is_cropped in (True, False):
+        tried = [one for one in zoomed if one.assumes_cropped is is_cropped]
+        sketches = _solve_each(some, solve, tried, SKETCH_ROUNDS)
+        if not sketches:
+            continue
+        _, prior = max(sketches, key=lambda sketch: sketch[0].log_evidence)
+        other = fit_without_outliers(groups, with_prior(solve, prior))
+        fits_well = other[0].unit_weight_sigma <= OUTLIER_SEARCH_SIGMA
+        ahead = other[0].log_evidence - least - (0.0 if is_cropped else CENTRED_NATS)
+        if fits_well and len(other[1]) >= len(fit[1]) and ahead > 0:
+            best, least = (other, prior), other[0].log_evidence
+    return best
+
+
 def fit_stretched(
     groups: Sequence[Observation],
     solve: PriorSolver,
@@ -80,7 +112,7 @@ def fit_stretched(
         return None
     if sum(group.is_marker for group in groups) < MIN_MARKERS_FOR_STRETCH:
         return None
-    some = [groups[k] for k in choose_spread(groups, MAX_STRETCH_GROUPS)]
+    some = [groups[k] for k in choose_spread(groups, MAX_TRIAL_GROUPS)]
     sketches = _solve_each(some, solve, stretched, SKETCH_ROUNDS)
     leading = [prior for _, prior in nlargest(MAX_STRETCHES, sketches, _evidence_of_stretch)]
     solved = _solve_each(some, solve, leading, ROUNDS)
