@@ -91,8 +91,8 @@ def fit_zoomed(
         _, prior = max(sketches, key=lambda sketch: sketch[0].log_evidence)
         other = fit_without_outliers(groups, with_prior(solve, prior))
         fits_well = other[0].unit_weight_sigma <= OUTLIER_SEARCH_SIGMA
-        ahead = other[0].log_evidence - least - (0.0 if is_cropped else CENTRED_NATS)
-        if fits_well and len(other[1]) >= len(fit[1]) and ahead > 0:
+        is_likelier = other[0].log_evidence > least + (0.0 if is_cropped else CENTRED_NATS)
+        if fits_well and len(other[1]) >= len(fit[1]) and is_likelier:
             best, least = (other, prior), other[0].log_evidence
     return best
 
