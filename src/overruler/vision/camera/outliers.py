@@ -77,7 +77,8 @@ def fit_zoomed(
 ) -> tuple[InlierFit, LensPrior] | None:
     """Fit the inliers by another focal length, in a whole picture or a cropped one; None unless `fit` is worse.
 
-    It is tried where the lens of `fit` is far from its prior, or the picture `is_odd` otherwise.
+    It is tried where the lens of `fit` is far from its prior, or the picture `is_odd` otherwise. Markers
+    that were laid badly fit best by a lens that none is like, so the new lens must be near its prior.
     """
     if fit[0].lens_pull_sigmas <= CROPPED_LENS_PULL and not is_odd:
         return None
@@ -90,7 +91,8 @@ def fit_zoomed(
             continue
         _, prior = max(sketches, key=lambda sketch: sketch[0].log_evidence)
         other = fit_without_outliers(groups, with_prior(solve, prior))
-        fits_well = other[0].unit_weight_sigma <= OUTLIER_SEARCH_SIGMA
+        is_near = other[0].lens_pull_sigmas <= CROPPED_LENS_PULL
+        fits_well = is_near and other[0].unit_weight_sigma <= OUTLIER_SEARCH_SIGMA
         is_likelier = other[0].log_evidence > least + (0.0 if is_cropped else CENTRED_NATS)
         if fits_well and len(other[1]) >= len(fit[1]) and is_likelier:
             best, least = (other, prior), other[0].log_evidence
