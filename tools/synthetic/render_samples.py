@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from synthetic.traced.crowded_tables import draw_table
 
         for seed in range(options.seed, options.seed + options.count):
-            draw_table(seed, out, options.only, options.lookalikes)
+            draw_table(seed, out, options.only, options.lookalikes, options.close)
         return 0
     for name, spec in _jobs(options).items():
         files = photograph(name, spec, options.scale)
@@ -68,6 +68,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--crowded", action="store_true", help=crowded)
     lookalikes = "with --crowded: how many round things that are no bases lie about"
     parser.add_argument("--lookalikes", type=_natural, default=0, help=lookalikes)
+    close = "with --crowded: only what lies near bases is traced, and the rest is grey"
+    parser.add_argument("--close", action="store_true", help=close)
     parser.add_argument("--hand", action="store_true", help="somebody reaches in")
     parser.add_argument("--unmanned", action="store_true", help="bases carry no figures")
     parser.add_argument(

@@ -301,3 +301,28 @@ def test_bases_on_a_hill_keep_clear_of_one_another_however_they_are_turned() -> 
         assert len(bases) > 1
         assert not any(one.intersects(other) for one, other in combinations(bases, 2))
         assert all(Polygon(outline).contains(base) for base in bases)
+
+
+def test_where_only_a_part_is_traced_it_looks_as_in_the_whole_picture(bench: Bench) -> None:
+    from synthetic.traced.expose import Effort, expose
+
+    small = bench.view.resized(240 / bench.view.size_px[0])
+    where = np.zeros(small.size_px[::-1], bool)
+    where[60:100, 80:140] = True
+    whole = expose(bench.tracer, small, Effort(1, 1, 2))
+    part = expose(bench.tracer, small, Effort(1, 1, 2), where=where)
+    alike = part[66:94, 86:134] == whole[66:94, 86:134]
+    assert alike.mean() > 0.9  # what counts as an edge hangs a little on the mean brightness
+    assert (np.ptp(part[~where], axis=0) == 0).all()
+    assert part[~where].mean(0) == pytest.approx(part[where].mean(0), rel=0.1)
+
+
+def test_near_bases_is_around_each_and_nowhere_else(bench: Bench) -> None:
+    from synthetic.traced.crowded_tables import CLOSE, near_bases
+
+    one = next(piece for piece in bench.table.pieces if piece.z_mm == 0)
+    near, reach_mm = near_bases([one], bench.view), CLOSE * one.shape.length_mm
+    for share, is_near in ((0.0, True), (0.9, True), (1.1, False)):
+        aside = one.x_mm + share * reach_mm, one.y_mm
+        column, row = np.round(bench.view.pixels(np.array([aside]), 0.0)[0]).astype(int)
+        assert near[row, column] == is_near

@@ -14,9 +14,16 @@ torch = pytest.importorskip("torch", reason="needs the group `train`: uv sync --
 def networks() -> dict[str, Callable[[], Any]]:
     from training.lessons.hills.network import HillNet
     from training.lessons.rims.network import PatchNet, RingNet
+    from training.lessons.shapes.headings import HeadingNet
     from training.lessons.shapes.network import OverviewNet
 
-    return {"overview": OverviewNet, "hills": HillNet, "rims": PatchNet, "rings": RingNet}
+    return {
+        "overview": OverviewNet,
+        "hills": HillNet,
+        "rims": PatchNet,
+        "rings": RingNet,
+        "plate_heading": HeadingNet,
+    }
 
 
 @pytest.mark.parametrize(
@@ -26,6 +33,7 @@ def networks() -> dict[str, Callable[[], Any]]:
         ("hills", (5, 64, 64)),
         ("rims", (7, 64, 64)),
         ("rings", (8, 40, 64)),
+        ("plate_heading", (6, 128, 128)),
     ],
 )
 def test_a_revived_network_says_what_its_file_says_while_it_is_taught_too(

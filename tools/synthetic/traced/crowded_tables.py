@@ -1,14 +1,16 @@
 """Small photos of crowded tables, with the truth of all that stands on them."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from synthetic.arrays import Rng
-from synthetic.camera import over_board
+from synthetic.camera import View, over_board
 from synthetic.develop import camera_style, develop
 from synthetic.things.figures import any_colour, figure, palette
 from synthetic.things.materials import Material, Part
@@ -33,10 +35,18 @@ GROWN = 0.0, 0.6
 """How long such ships usually are: the logarithm of their share of a plate's side."""
 
 
-def draw_table(seed: int, folder: Path, game: str | None = None, lookalikes: int = 0) -> None:
+CLOSE_WIDTH_PX = 1400, 3200
+"""Of a photo of which only what lies near bases is traced."""
+CLOSE = 1.5
+"""How far from a base's middle is near, in lengths of the base: ships and figures reach beyond theirs."""
+
+
+def draw_table(
+    seed: int, folder: Path, game: str | None = None, lookalikes: int = 0, close: bool = False
+) -> None:
     """One photo and its truth, as `rNNNNN.jpg` and `.json`; nothing where they are there already.
 
-    `lookalikes` round things that are no bases lie about.
+    `lookalikes` round things that are no bases lie about. With `close` only what lies near bases is traced.
     """
     path = folder / f"r{seed:05d}.json"
     if path.exists():
@@ -44,7 +54,8 @@ def draw_table(seed: int, folder: Path, game: str | None = None, lookalikes: int
     spec, rng = table_spec(seed, game), np.random.default_rng([seed, 3])
     spec = replace(spec, lookalikes=lookalikes)
     view = over_board(spec.kind, spec.size_mm, spec.tilt_deg, rng)
-    view = view.resized(np.exp(rng.uniform(*np.log(WIDTH_PX))) / view.size_px[0])
+    widths = CLOSE_WIDTH_PX if close else WIDTH_PX
+    view = view.resized(np.exp(rng.uniform(*np.log(widths))) / view.size_px[0])
     table = build(spec, 0.8)
     if spec.game != "stands" and rng.random() < ANYTHING:
         table = _with_anything(table, rng)
@@ -52,11 +63,24 @@ def draw_table(seed: int, folder: Path, game: str | None = None, lookalikes: int
     table = replace(table, terrain=hills)
     tracer = Tracer(table.parts, table.lights)
     habits = camera_style(spec.kind, spec.light in ("low", "lamp"), rng)
-    picture = develop(expose(tracer, view, ROUGH), habits, rng)
+    near = near_bases(table.pieces, view) if close else None
+    picture = develop(expose(tracer, view, ROUGH, where=near), habits, rng)
     facts = truth(f"r{seed:05d}.jpg", table, view, tracer, habits, 1.0)
     quality = [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 95))]
     cv2.imwrite(str(path.with_suffix(".jpg")), picture[..., ::-1], quality)
     path.write_text(json.dumps(facts), encoding="utf-8")
+
+
+def near_bases(pieces: Sequence[Piece], view: View) -> NDArray[np.bool_]:
+    """The pixels (H, W) in which bases and their surroundings are seen."""
+    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    circle, near = np.column_stack([np.cos(angles), np.sin(angles)]), view.blank()
+    for piece in pieces:
+        around = [piece.x_mm, piece.y_mm] + CLOSE * piece.shape.length_mm * circle
+        seen = view.pixels(around, piece.z_mm)
+        if np.isfinite(seen).all():
+            cv2.fillPoly(near, [np.round(seen).astype(np.int32)], 1)
+    return near > 0
 
 
 def table_spec(seed: int, game: str | None = None) -> Spec:

@@ -45,35 +45,35 @@ def expose(
     view: View,
     effort: Effort,
     progress: Callable[[float], None] = lambda share: None,
+    where: Where | None = None,
 ) -> Floats:
-    """The light (H, W, 3) on each pixel: the mean over its square."""
+    """The light (H, W, 3) on each pixel: the mean over its square.
+
+    With `where` (H, W) only those pixels are traced, and all others have their mean light.
+    """
     (width, height), rays = view.size_px, Rays(view)
+    traced = np.ones((height, width), bool) if where is None else where
     image, part, shade = (
-        np.empty((height, width, 3), np.float32),
-        *np.empty((2, height, width), np.int32),
+        np.zeros((height, width, 3), np.float32),
+        *np.full((2, height, width), -1, np.int32),
     )
     step = max(1, BAND_PX // width)
     bands = [slice(top, min(top + step, height)) for top in range(0, height, step)]
     for band in bands:
-        y, x = np.mgrid[band, :width].reshape(2, -1)
-        light, found, dark = _cast(tracer, rays, x, y, np.zeros((2, 1)), 0)
-        image[band], part[band], shade[band] = (
-            v.reshape(image[band].shape[:2] + v.shape[1:]) for v in (light, found, dark)
+        y, x = np.nonzero(traced[band])
+        some = (y + band.start, x)
+        image[some], part[some], shade[some] = _cast(
+            tracer, rays, x, y + band.start, np.zeros((2, 1)), 0
         )
         progress(0.2 * band.stop / height)
-    edge = _edges(image, part, tracer.soft)
-    shadow = ~edge & _varied(shade, NEAR_PX)
+    image[~traced] = image[traced].mean(0)
+    edge = _edges(image, part, tracer.soft) & traced
+    shadow = ~edge & _varied(shade, NEAR_PX) & traced
+    smooth = ~edge & ~shadow & traced
     for band in bands:
         _refine(tracer, rays, image[band], band.start, _cells(effort.edge), edge[band], keep=False)
         _refine(tracer, rays, image[band], band.start, _spread(effort.shadow), shadow[band])
-        _refine(
-            tracer,
-            rays,
-            image[band],
-            band.start,
-            _spread(effort.smooth),
-            ~edge[band] & ~shadow[band],
-        )
+        _refine(tracer, rays, image[band], band.start, _spread(effort.smooth), smooth[band])
         progress(0.2 + 0.8 * band.stop / height)
     return image
 

@@ -94,11 +94,15 @@ def face_pictures(
     turn_rad: float,
     side_mm: float,
     sides_wide: float = PICTURE_SIDES,
+    side_px: int = SIDE_PX,
 ) -> list[Floats] | None:
-    """Return the upper face in 4 quarter turns (5, S, S), `sides_wide` sides wide, if visible."""
-    mm_per_px = side_mm * sides_wide / SIDE_PX
-    to_board = picture_to_board(xy_mm, turn_rad, mm_per_px, SIDE_PX)
-    picture = sample_picture(pixels, camera, to_board, mm_per_px, SIDE_PX, PLATE_HEIGHT_MM)
+    """Return the upper face in 4 quarter turns (5, S, S), `sides_wide` sides wide, if visible.
+
+    S is `side_px`.
+    """
+    mm_per_px = side_mm * sides_wide / side_px
+    to_board = picture_to_board(xy_mm, turn_rad, mm_per_px, side_px)
+    picture = sample_picture(pixels, camera, to_board, mm_per_px, side_px, PLATE_HEIGHT_MM)
     if picture is None:
         return None
     views = [picture]

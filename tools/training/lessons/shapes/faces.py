@@ -153,11 +153,13 @@ def _seen(rng: Rng, table: Faces, xy_mm: Array, turn_rad: float, side_mm: float)
     return face_seen(rng, table.sheet, frame, xy_mm, side_mm)
 
 
-def face_seen(rng: Rng, sheet: Sheet, frame: Array, xy_mm: Array, side_mm: float) -> Floats:
+def face_seen(
+    rng: Rng, sheet: Sheet, frame: Array, xy_mm: Array, side_mm: float, side_px: int = SIDE_PX
+) -> Floats:
     """What a network sees (6, S, S) of a square at `xy_mm`: the plane of its upper face, and how things lean, in any
     light.
 
-    `frame` (2, 3) leads from the picture's pixels to the board.
+    `frame` (2, 3) leads from the picture's pixels to the board; S is `side_px`.
     """
     eye = sheet.camera.center_mm
     higher = eye[2] / (eye[2] - PLATE_HEIGHT_MM)
@@ -166,11 +168,11 @@ def face_seen(rng: Rng, sheet: Sheet, frame: Array, xy_mm: Array, side_mm: float
     to_px = np.diag([1.0, -1.0]) / sheet.mm_per_px
     warp = to_px @ ground
     warp[:, 2] -= to_px @ [sheet.left_mm, sheet.top_mm] + 0.5
-    crop = recoloured(rng, warped(sheet.pixels, warp, SIDE_PX))
+    crop = recoloured(rng, warped(sheet.pixels, warp, side_px))
     colours = crop.astype(np.float32) / 64 - 2
     scale = float(np.linalg.norm(frame[:, 0]))
     lean = (xy_mm - eye[:2]) / eye[2] @ frame[:, :2] / scale / RELIEF_SCALE
-    there = np.broadcast_to(lean[:, None, None], (2, SIDE_PX, SIDE_PX))
+    there = np.broadcast_to(lean[:, None, None], (2, side_px, side_px))
     return face_input(
         np.concatenate([colours.transpose(2, 0, 1), there]).astype(np.float32), side_mm
     )
