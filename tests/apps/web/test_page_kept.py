@@ -94,8 +94,12 @@ def test_a_phone_that_is_turned_over_corners_shows_the_photo_as_wide_as_the_scre
     send(page, home, CORNERS, tmp_path / "a.jpg")
     page.wait_for_selector("text=Show the mat's corners")
     page.set_viewport_size({"width": 390, "height": 844})
-    until(lambda: boxes(page, "#picture")[0][2] - boxes(page, "#picture")[0][0] > 370)
-    assert boxes(page, "#picture")[0][3] <= boxes(page, "#sheet")[0][1] + 1
+
+    def is_laid_anew() -> bool:
+        (left, _, right, bottom), (_, sheet_top, _, _) = boxes(page, "#picture, #sheet")
+        return bool(370 < right - left <= 390 and bottom <= sheet_top + 1)
+
+    until(is_laid_anew)
 
 
 def test_another_photo_takes_the_place_of_one_that_waits(

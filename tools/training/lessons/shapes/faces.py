@@ -183,25 +183,30 @@ def batch(rng: Rng, tables: Sequence[Faces], count: int) -> tuple[Floats, Floats
     return np.stack([a for a, _ in pairs]), np.array([b for _, b in pairs], np.float32)
 
 
+def layers_to_odds(w: int, blocks: int = 1) -> list[nn.Module]:
+    """Layers from (N, w / 2, 32, 32) to the log odds (N, 1, 1, 1), with so many of the last blocks."""
+    v = w + w // 2
+    return [
+        seen(w // 2, w // 2, 3),
+        seen(w // 2, w, 3, 2),
+        Wide(w, 1),
+        Wide(w, 2),
+        seen(w, v, 3, 2),
+        *(Wide(v, 1) for _ in range(blocks)),
+        seen(v, v, 3, 2),
+        nn.Conv2d(v, w, 4, bias=False),
+        nn.BatchNorm2d(w),
+        nn.ReLU(inplace=True),
+        nn.Conv2d(w, 1, 1),
+    ]
+
+
 class FaceNet(nn.Module):  # type: ignore[misc]
     """(N, 6, 64, 64) to (N, 1): the log odds of a plate."""
 
     def __init__(self, w: int = 32) -> None:
         super().__init__()
-        self.net = nn.Sequential(
-            seen(INPUT_CHANNELS, w // 2, 5, 2),
-            seen(w // 2, w // 2, 3),
-            seen(w // 2, w, 3, 2),
-            Wide(w, 1),
-            Wide(w, 2),
-            seen(w, w + w // 2, 3, 2),
-            Wide(w + w // 2, 1),
-            seen(w + w // 2, w + w // 2, 3, 2),
-            nn.Conv2d(w + w // 2, w, 4, bias=False),
-            nn.BatchNorm2d(w),
-            nn.ReLU(inplace=True),
-            nn.Conv2d(w, 1, 1),
-        )
+        self.net = nn.Sequential(seen(INPUT_CHANNELS, w // 2, 5, 2), *layers_to_odds(w))
 
     def forward(self, x: Tensor) -> Tensor:
         out: Tensor = self.net(x)[:, :, 0, 0]

@@ -16,17 +16,15 @@ from synthetic.from_above.fleet import fleet_sheet
 from synthetic.from_above.sheet import Sheet, read_truth
 from synthetic.painted.wardrobe import Wardrobe
 from training.lesson import Drawn, FromTables, Lesson
-from training.lessons.rims.network import Wide, seen
+from training.lessons.rims.network import seen
 from training.lessons.shapes.angular import sheet_row
-from training.lessons.shapes.faces import face_seen, plates_of
+from training.lessons.shapes.faces import face_seen, layers_to_odds, plates_of
 from training.loop import Interface
 
 OFF, OFF_DEG, ZOOM = 0.03, 3.0, 0.12
 """1 σ of a plate's place, in sides, of its heading, and of the logarithm of how much larger it is shown."""
 SEEN = 0.25
 """What shows less of its rim teaches nothing."""
-
-
 PLATES = 12, 30
 """Plates on each table: what they have around them matters less than how many there are."""
 PHOTOS_MM, FINE_MM = (0.3, 1.4), 0.7
@@ -91,7 +89,6 @@ class HeadingNet(nn.Module):  # type: ignore[misc]
 
     def __init__(self, w: int = 32) -> None:
         super().__init__()
-        v = w + w // 2
         self.coarse = seen(INPUT_CHANNELS, w // 2, 5, 2)
         self.fine = nn.Sequential(
             nn.PixelUnshuffle(2),
@@ -99,20 +96,7 @@ class HeadingNet(nn.Module):  # type: ignore[misc]
             nn.Conv2d(w, w // 2, 3, 1, 1, bias=False),
             nn.BatchNorm2d(w // 2),
         )
-        self.net = nn.Sequential(
-            seen(w // 2, w // 2, 3),
-            seen(w // 2, w, 3, 2),
-            Wide(w, 1),
-            Wide(w, 2),
-            seen(w, v, 3, 2),
-            Wide(v, 1),
-            Wide(v, 1),
-            seen(v, v, 3, 2),
-            nn.Conv2d(v, w, 4, bias=False),
-            nn.BatchNorm2d(w),
-            nn.ReLU(inplace=True),
-            nn.Conv2d(w, 1, 1),
-        )
+        self.net = nn.Sequential(*layers_to_odds(w, blocks=2))
 
     def forward(self, x: Tensor) -> Tensor:
         together = self.coarse(nn.functional.avg_pool2d(x, 2)) + self.fine(x)
