@@ -1,11 +1,11 @@
 """The referee measures a picture of the table and reports what stands where.
 
-Its steps: calibrate the frame; find rulers, a grid and bases; find hills and the pieces on them; refine
-the camera by the bases; estimate the light; weigh the witnesses of the scale; build the scene; report.
+Its steps: calibrate the frame; find what lies on the table; settle where it stands; report. Then house
+rules, corrections and what they taught are applied. Several photos take these steps together.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -25,54 +25,41 @@ from overruler.reading.fields import check_kind, tuple_of
 from overruler.report import Report
 from overruler.taught import Taught
 from overruler.vision.assembly.corrections import apply_corrections
+from overruler.vision.assembly.one_photo import (
+    ORTHOPHOTO_PIXEL_MM,
+    PhotoKnowledge,
+    find_all,
+    report_photo,
+    settle,
+)
 from overruler.vision.assembly.owners import apply_house_rules
 from overruler.vision.assembly.taught_pieces import reweigh_pieces
-from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.observations import ClickedPoint
-from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.camera.shared_lens import calibrate_many
 from overruler.vision.camera.told import NOTHING_TOLD, Told
-from overruler.vision.contours.shading import check_low_light, estimate_light
 from overruler.vision.detection.detect import (
     SEARCH_MARGIN_MM,
     detect,
     rectify_board,
-    split_doubtful,
 )
-from overruler.vision.detection.lazy_polygons import LazyPolygons
 from overruler.vision.detection.sizes import Sizes, round_radii_mm
-from overruler.vision.imaging.orthophoto import Orthophoto
-from overruler.vision.imaging.veil import clear_veil, veil_problems
-from overruler.vision.learned.hill_net import HillMap, predict_hill_map
+from overruler.vision.imaging.veil import clear_veil
 from overruler.vision.prints.printed_grid import PrintedGrid
-from overruler.vision.refinement.base_scale import refine_by_bases
 from overruler.vision.refinement.lit_side import remeasure_by_lit_side
-from overruler.vision.refinement.marker_scale import flag_marker_size
 from overruler.vision.refinement.round_plane import correct_plane
-from overruler.vision.refinement.scale_doubt import doubt_scale
-from overruler.vision.rounds.fit_rounds import MIN_SCORE
 from overruler.vision.rounds.remeasure import remeasure_base
-from overruler.vision.rulers.find import find_rulers, ruler_footprints, ruler_problems
-from overruler.vision.rulers.hexgrid import find_grid, grid_problems
+from overruler.vision.rulers.find import ruler_footprints
 from overruler.vision.terrain.declared import (
     board_cards_mm,
-    detect_on_ground,
-    locate_ground,
     raised_marker_ids,
 )
-from overruler.vision.terrain.raised import raise_found
 from overruler.vision.terrain.sizes_on_top import reassess_sizes
 from overruler.vision.terrain.standing_on import raise_pieces
 
 if TYPE_CHECKING:
     from overruler.vision.several_cameras.watch import WatchSeveral
     from overruler.vision.tracking.watch import Watch
-
-ORTHOPHOTO_PIXEL_MM = 1.6
-"""Pixel size of the orthophoto for the detection of rulers, grids and hills."""
-DOUBTFUL_SCORE = 0.15
-"""Least score of what other photos may confirm as a base."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,59 +146,16 @@ class Referee:
     def _look_at(
         self, frame: Frame, progress: Callable[[str], None], is_one_of_several: bool = False
     ) -> Report:
-        """Measure a picture; of one of several, what scores less than a base is reported as doubtful."""
+        """Measure a picture, alone or as one of several."""
         frame = clear_veil(frame)
-        least = DOUBTFUL_SCORE if is_one_of_several else MIN_SCORE
         progress("finding the markers and the camera")
         calibration = self._calibrate_frame(frame)
-        ground = locate_ground(frame, calibration, self.terrain, self.board)
         margin_mm = self._margin_mm(calibration)
-        view = rectify_board(frame, calibration, ORTHOPHOTO_PIXEL_MM, margin_mm)
-        bases = self._known_bases()
-        with ThreadPoolExecutor(1) as aside:  # in the order in which the results are needed
-            finding_rulers = aside.submit(find_rulers, frame, calibration, view)
-            finding_print = aside.submit(PrintedGrid.of, view, calibration.board_mm)
-            finding_grid = aside.submit(find_grid, view, calibration.board_mm)
-            mapping_hills = self._map_hills(aside, view, calibration)
-            cards = [*board_cards_mm(self.board, calibration), *ground.cards_mm()]
-            hidden = LazyPolygons(lambda: [*cards, *ruler_footprints(finding_rulers.result())])
-            known = (hidden, margin_mm, progress, None, least, finding_print.result)
-            on_board, doubtful = split_doubtful(detect(frame, calibration, bases, *known))
-        rulers, seen_grid = finding_rulers.result(), finding_grid.result()
-        on_ground = detect_on_ground(frame, calibration, bases, ground, progress)
-        found = ground.merge_detections(on_board, on_ground)
-        seen_hills = None if mapping_hills is None else (view, mapping_hills.result())
-        radii_mm = Sizes.of(bases).radii_mm if is_one_of_several else round_radii_mm(bases)
-        ground_facts = ground.areas, seen_hills, radii_mm, not is_one_of_several
-        found, areas = raise_found(frame, calibration, found, *ground_facts)
-        calibration, found = refine_by_bases(frame, calibration, found)
-        light = estimate_light(view, calibration.camera, calibration.board_mm, found)
-        calibration = replace(calibration, light=light)
-        found = tuple(remeasure_by_lit_side(frame, calibration, base) for base in found)
-        if not is_one_of_several:
-            calibration = flag_marker_size(frame, calibration, found, radii_mm)
-        calibration = doubt_scale(frame, calibration, self.board, found, rulers)
-        in_order = tuple(sorted(found, key=lambda detection: float(detection.xy_mm[0])))
-        problems = [
-            *calibration.problems,
-            *check_low_light(calibration, found),
-            *veil_problems(frame),
-            *ruler_problems(rulers),
-            *grid_problems(seen_grid),
-        ]
-        calibration = replace(calibration, problems=sort_by_severity(problems))
-        grid = seen_grid.grid if seen_grid is not None and seen_grid.is_aligned else None
-        scene = build_scene(calibration, in_order, self.game, rulers, grid, areas)
-        return Report(
-            frame,
-            calibration,
-            in_order,
-            scene,
-            rulers=rulers,
-            areas=areas,
-            board=self.board,
-            doubtful=doubtful,
-        )
+        facts = self.game, self._known_bases(), self.terrain, self.flat, margin_mm
+        known = PhotoKnowledge(self.board, *facts, is_one_of_several)
+        finds = find_all(frame, calibration, known, progress)
+        settled = settle(frame, calibration, finds, known)
+        return report_photo(frame, finds, settled, known)
 
     def watch(self, source: Iterable[Frame | Shot]) -> Iterator[Report]:
         """Report on each photo of a source; of a film's shots, each time the table comes to rest."""
@@ -265,14 +209,6 @@ class Referee:
         """Measure a base of known size again; None where it is not seen."""
         again = remeasure_base(frame, report.calibration, one)
         return again and remeasure_by_lit_side(frame, report.calibration, again)
-
-    def _map_hills(
-        self, aside: ThreadPoolExecutor, view: Orthophoto, calibration: Calibration
-    ) -> Future[HillMap] | None:
-        """Start the search for hills; None where the table is flat."""
-        if self.flat:
-            return None
-        return aside.submit(predict_hill_map, view, calibration.camera)
 
     def _known_bases(self) -> Sequence[Base]:
         return catalogue(self.game) if self.bases is None else self.bases

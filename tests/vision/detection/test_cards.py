@@ -15,7 +15,7 @@ from overruler.vision.detection import cards, detect
 from overruler.vision.detection.finders import Search
 from overruler.vision.detection.sizes import Sizes
 from overruler.vision.learned.print_net import CORNERED_MODEL
-from overruler.vision.rounds.fit_rounds import MIN_SCORE
+from overruler.vision.rounds.scoring import MIN_SCORE
 from tests.vision.detection.test_detect_plates import found_at
 
 NOTHING: Any = None

@@ -19,7 +19,7 @@ from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import NO_DISCS
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates.regiment_net import SeenCells
-from overruler.vision.rounds.fit_rounds import MIN_SCORE
+from overruler.vision.rounds.scoring import MIN_SCORE
 from tests.tables import camera_over, exact
 from tests.vision.plate_table import SHIPS, SIZE_PX, table_camera, table_with
 

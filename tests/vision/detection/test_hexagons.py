@@ -10,7 +10,7 @@ from overruler.bases import Base, catalogue
 from overruler.vision.detection import detect
 from overruler.vision.detection.finders import Search
 from overruler.vision.detection.sizes import Sizes
-from overruler.vision.rounds.fit_rounds import MIN_SCORE
+from overruler.vision.rounds.scoring import MIN_SCORE
 
 ONE_OF_SEVERAL = MIN_SCORE / 2
 NAMED = [Base.hexagon(30.0), Base.circle(32.0)]

@@ -11,7 +11,8 @@ from overruler.vision.learned.in_play_net import COLUMNS, LOGIT
 from overruler.vision.learned.shapes_in_play import SeenShapes
 from overruler.vision.rounds import ovals_in_play
 from overruler.vision.rounds.oval_trials import SizeTrials
-from overruler.vision.rounds.ovals_in_play import MIN_SCORE_IN_PLAY, log_shares, trials_in_play
+from overruler.vision.rounds.ovals_in_play import log_shares, trials_in_play
+from overruler.vision.rounds.scoring import MIN_SCORE_IN_PLAY
 
 HALF_SIZES = np.array([[b.length_mm, b.width_mm] for b in catalogue() if b.shape == "oval"]) / 2
 

@@ -16,7 +16,7 @@ from overruler.detections import DetectedRuler
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.referee import ORTHOPHOTO_PIXEL_MM
+from overruler.vision.assembly.one_photo import ORTHOPHOTO_PIXEL_MM
 from overruler.vision.detection.detect import rectify_board
 from overruler.vision.rulers.find import KNOWN_RULERS, find_rulers, ruler_footprints, ruler_problems
 from overruler.vision.rulers.fit import _align_to_edges

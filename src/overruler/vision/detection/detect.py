@@ -27,7 +27,7 @@ from overruler.vision.hexagons.find import with_hexagons, with_named_hexagons
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
 from overruler.vision.prints.printed_grid import PrintOnMat, nothing_printed
-from overruler.vision.rounds.fit_rounds import MIN_SCORE, MIN_SCORE_IN_PLAY
+from overruler.vision.rounds.scoring import MIN_SCORE, MIN_SCORE_IN_PLAY
 from overruler.vision.rounds.suppression import MAX_OVERLAP_SHARE
 
 SEARCH_MARGIN_MM = 40.0

@@ -33,8 +33,9 @@ from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candid
 from overruler.vision.learned.shapes_in_play import NO_SHAPES, SeenShapes
 from overruler.vision.prints.printed_grid import PrintOnMat, nothing_printed
 from overruler.vision.rounds.find_ovals import find_ovals
-from overruler.vision.rounds.fit_rounds import MIN_SCORE, fit_rounds, is_in_play, is_seen_from_low
+from overruler.vision.rounds.fit_rounds import fit_rounds, is_in_play, is_seen_from_low
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
+from overruler.vision.rounds.scoring import MIN_SCORE
 from overruler.vision.rounds.suppression import suppress_overlaps
 from overruler.vision.rounds.table_sizes import covers_catalogue
 

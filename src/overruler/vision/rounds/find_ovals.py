@@ -36,11 +36,8 @@ from overruler.vision.rounds.oval_trials import (
     size_trials,
     trace_candidates,
 )
-from overruler.vision.rounds.ovals_in_play import (
-    MIN_SCORE_IN_PLAY,
-    judge_trials_in_play,
-    trials_in_play,
-)
+from overruler.vision.rounds.ovals_in_play import judge_trials_in_play, trials_in_play
+from overruler.vision.rounds.scoring import MIN_SCORE_IN_PLAY
 from overruler.vision.rounds.uncertainty import MIN_REPORTED_PROBABILITY, add_misfit_covariance
 
 TRACE_SIGMA_INFLATION = load_coefficients("sigma_inflation")["traced_oval_pose"]

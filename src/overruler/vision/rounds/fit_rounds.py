@@ -4,8 +4,6 @@ A rim seen by its upper edge (`size_likelihood`) looks like a smaller size of th
 other bases on the table tell the two apart (`size_mixture`).
 """
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,22 +18,11 @@ from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.ellipse_net import KNOWN_CIRCLE_PRIOR_SIGMA, trace_ovals_of_known_size
-from overruler.vision.learned.logits import sigmoid
 from overruler.vision.learned.patches import photo_pyramid
 from overruler.vision.learned.rim_net import RimEstimates
-from overruler.vision.rounds.further_networks import (
-    MIN_ASKED_SCORE,
-    features_of_two,
-    probabilities_in_play,
-)
+from overruler.vision.rounds.further_networks import RimScores, score_rims
 from overruler.vision.rounds.mat_print import is_printed
-from overruler.vision.rounds.scoring import (
-    LOGIT_WEIGHTS_OF_TWO,
-    LOGIT_WEIGHTS_ON_CLUTTER,
-    base_probabilities,
-    feature_table,
-    weigh_features,
-)
+from overruler.vision.rounds.scoring import MIN_SCORE
 from overruler.vision.rounds.size_likelihood import (
     SizeHypothesis,
     add_fit_likelihoods,
@@ -48,10 +35,6 @@ from overruler.vision.rounds.uncertainty import (
     size_covariances,
 )
 
-MIN_SCORE = 2 / 3
-"""Smallest score of a base: a false base costs as much as two missed ones."""
-MIN_SCORE_IN_PLAY = 0.5
-"""Smallest probability of a base on a table in play."""
 LOW_SLANT_DEG = 40.0
 """The slant from which a table is seen from low down: the other networks learnt views up to here."""
 CATALOGUE_REACH_MM = 0.5
@@ -89,34 +72,19 @@ def fit_rounds(
         sizes = sizes_on_table(guesses, radii, camera)
     plausible = sizes.plausible
     fits = _first_fits(frame, camera, guesses, plausible, radii)
-    scores = base_probabilities(guesses, fits, from_above)
-    on_clutter, share_in_play = np.full((2, len(fits)), np.nan)
-    if from_above is not None:
-        table = feature_table(guesses, fits, from_above)
-        on_clutter = sigmoid(weigh_features(table, LOGIT_WEIGHTS_ON_CLUTTER))
-        if judged_in_play:
-            share_in_play = probabilities_in_play(frame, camera, guesses, table)
-            scores, least_score = share_in_play, min(least_score, MIN_SCORE_IN_PLAY)
-        elif has_catalogue_size(radii):
-            asked = np.flatnonzero(scores >= MIN_ASKED_SCORE)
-            seen = features_of_two(frame, camera, guesses, sizes.usual, asked)
-            of_two = sigmoid(weigh_features(table, LOGIT_WEIGHTS_OF_TWO, seen))
-            scores[asked] = np.minimum(scores, of_two)[asked]
-    likely = [k for k in np.flatnonzero(scores >= least_score).tolist() if fits[k]]
+    asks_print = not judged_in_play and has_catalogue_size(radii)
+    asked = sizes.usual if asks_print else None
+    known = from_above, judged_in_play, asked, least_score
+    scores = score_rims(frame, camera, guesses, fits, *known)
+    likely = [k for k in scores.likely().tolist() if fits[k]]
     found = [k for k in likely if not _is_printed_ring(frame, camera, guesses, k)]
     _refit_hidden_rims(frame, camera, guesses, found, fits, plausible, radii)
     shares = sizes.probabilities(add_fit_likelihoods(sizes.log_likelihoods, fits)[:, found])
-    detections = []
-    for k, share in zip(found, shares, strict=True):
-        net_mm = float(guesses.radius_mm[k]), float(guesses.sigma_radius_mm[k])
-        detection = _make_detection(camera, fits[k], share, radii, float(scores[k]), net_mm)
-        if from_above is not None:
-            detection = replace(
-                detection,
-                clutter_score=float(on_clutter[k]),
-                in_play_probability=float(share_in_play[k]) if judged_in_play else None,
-            )
-        detections.append(remeasure_uncertain(frame, calibration, detection))
+    made = (
+        _make_detection(camera, fits[k], share, radii, guesses[np.array([k])], scores[[k]])
+        for k, share in zip(found, shares, strict=True)
+    )
+    detections = [remeasure_uncertain(frame, calibration, one) for one in made]
     return tuple(sorted(detections, key=lambda detection: -detection.score))
 
 
@@ -222,12 +190,12 @@ def _make_detection(
     tried: list[SizeHypothesis],
     share: Array,
     radii: Array,
-    score: float,
-    net_mm: tuple[float, float],
+    guess: RimEstimates,
+    scores: RimScores,
 ) -> Detection:
     """Make the detection of a base from its fits; `share` (C, 2) holds the probabilities.
 
-    `net_mm` is the network's radius and its 1 σ. The size and then the rim kind are the likeliest.
+    `guess` and `scores` are its own, of one rim. The size and then the rim kind are the likeliest.
     """
     sizes = share.sum(1)
 
@@ -244,10 +212,12 @@ def _make_detection(
         heading_deg=0.0,
         covariance_mm2=fit.covariance_mm2,
         d_xy_d_camera=fit.d_xy_d_camera,
-        score=score,
+        score=float(scores.base[0]),
         visible=float(np.mean(fit.seen > MIN_RIM_WEIGHT)),
         alternative_bases=other_likely_bases(sizes, best.size_index, radii),
-        learned_radius_mm=net_mm,
+        learned_radius_mm=(float(guess.radius_mm[0]), float(guess.sigma_radius_mm[0])),
+        clutter_score=None if scores.on_clutter is None else float(scores.on_clutter[0]),
+        in_play_probability=None if scores.in_play is None else float(scores.in_play[0]),
     )
     covariances = size_covariances(best, tried, share, radii)
     return reproject_outline(camera, detection.with_added_covariance(*covariances))

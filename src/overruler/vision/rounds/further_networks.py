@@ -1,5 +1,8 @@
 """What further networks make of guesses: on tables in play, and on mats that may be printed."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,9 +16,16 @@ from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds.lookalike_share import probabilities_among
 from overruler.vision.rounds.scoring import (
     LOGIT_WEIGHTS_IN_PLAY,
+    LOGIT_WEIGHTS_OF_TWO,
+    LOGIT_WEIGHTS_ON_CLUTTER,
+    MIN_SCORE,
+    MIN_SCORE_IN_PLAY,
+    base_probabilities,
+    feature_table,
     near_company,
     weigh_features,
 )
+from overruler.vision.rounds.size_likelihood import SizeHypothesis
 
 MIN_ASKED_SCORE = 0.1
 """Smallest score of a guess at which the network that knows prints looks too."""
@@ -29,6 +39,64 @@ TRUST_BEYOND_PROVEN = 0.6
 """How much of what is beyond counts. Campfires, trees and goals stand on the same bases as pieces, and
 painted tables have few: of 114 findings on photographs that would have 0.99 to 0.9975, 4 were none; of
 86 with more none was."""
+
+
+@dataclass(frozen=True, slots=True)
+class RimScores:
+    """What guessed rims (N) are taken for, each an array (N,) of probabilities."""
+
+    base: Array
+    """That a guess is a base."""
+    least: float
+    """The smallest probability of what is taken for a base."""
+    on_clutter: Array | None = None
+    """The same where much lies about that is no base; None if the overview was not asked."""
+    in_play: Array | None = None
+    """The same on a table in play; None on another table."""
+
+    def likely(self) -> NDArray[np.intp]:
+        """Return the indices of what is taken for a base."""
+        return np.flatnonzero(self.base >= self.least)
+
+    def __getitem__(self, which: list[int]) -> "RimScores":
+        """Return the scores of some of the guesses."""
+        base, *others = (
+            None if shares is None else shares[which]
+            for shares in (self.base, self.on_clutter, self.in_play)
+        )
+        assert base is not None
+        return RimScores(base, self.least, *others)
+
+
+def score_rims(
+    frame: Frame,
+    camera: Camera,
+    guesses: RimEstimates,
+    fits: Sequence[list[SizeHypothesis]],
+    from_above: Array | None,
+    is_in_play: bool,
+    asked_sizes: Array | None,
+    least: float = MIN_SCORE,
+) -> RimScores:
+    """Score guesses by their fits and by what the networks that the table calls for make of them.
+
+    `from_above` (K, 4), if given, is the overview's x, y, radius and probability of K circles.
+    `asked_sizes` (N, C, 2), log likelihoods of sizes and rim kinds, lets `print_net` look too.
+    """
+    scores = base_probabilities(guesses, fits, from_above)
+    if from_above is None:
+        return RimScores(scores, least)
+    table = feature_table(guesses, fits, from_above)
+    on_clutter = sigmoid(weigh_features(table, LOGIT_WEIGHTS_ON_CLUTTER))
+    if is_in_play:
+        shares = probabilities_in_play(frame, camera, guesses, table)
+        return RimScores(shares, min(least, MIN_SCORE_IN_PLAY), on_clutter, shares)
+    if asked_sizes is not None:
+        asked = np.flatnonzero(scores >= MIN_ASKED_SCORE)
+        seen = features_of_two(frame, camera, guesses, asked_sizes, asked)
+        of_two = sigmoid(weigh_features(table, LOGIT_WEIGHTS_OF_TWO, seen))
+        scores[asked] = np.minimum(scores, of_two)[asked]
+    return RimScores(scores, least, on_clutter)
 
 
 def probabilities_in_play(

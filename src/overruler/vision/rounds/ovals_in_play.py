@@ -37,6 +37,7 @@ from overruler.vision.rounds.further_ovals import ROUNDS, are_outside, beside
 from overruler.vision.rounds.oval_trials import MIN_FROM_ABOVE, TURNS, Placed, SizeTrials
 from overruler.vision.rounds.scoring import (
     MAX_OVERVIEW_PROBABILITY,
+    MIN_SCORE_IN_PLAY,
     company_ratio,
 )
 
@@ -52,8 +53,6 @@ LOGIT_WEIGHTS = np.array(list(load_coefficients("oval_score_in_play").values()))
 size; the overview's log odds, the size error in χ², and the logarithm of the company of its size."""
 ALONE_WEIGHTS = LOGIT_WEIGHTS[:-1]
 """The same without company."""
-MIN_SCORE_IN_PLAY = 0.5
-"""Smallest probability of an oval."""
 
 
 def trials_in_play(

@@ -11,6 +11,10 @@ from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sig
 from overruler.vision.learned.rim_net import RimEstimates
 from overruler.vision.rounds.size_likelihood import SizeHypothesis
 
+MIN_SCORE = 2 / 3
+"""Smallest score of a base: a false base costs as much as two missed ones."""
+MIN_SCORE_IN_PLAY = 0.5
+"""Smallest probability of a base on a table in play."""
 LOGIT_WEIGHTS = np.array(list(load_coefficients("round_score").values()))
 """Weights of a base's log odds: constant, network log odds, share of its rims that the fit saw, and
 logarithms of the network's relative radius σ, of the contrast and of the same-size ratio."""
