@@ -13,7 +13,11 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.referee import Referee
 from overruler.sources.photo import load_photo
-from overruler.vision.detection.bare_cells import without_bare_detections, without_bare_rounds
+from overruler.vision.detection.bare_cells import (
+    without_bare_circles,
+    without_bare_detections,
+    without_bare_rounds,
+)
 from overruler.vision.learned.rim_net import RimEstimates
 from synthetic.from_above.sheet import read_truth
 from synthetic.printed_grids import lay_grid
@@ -52,6 +56,9 @@ def test_guesses_and_detections_in_bare_cells_are_left_out() -> None:
     ]
     assert without_bare_rounds(RIGHT_IS_BARE, guesses).score.tolist() == [0.1]
     assert without_bare_rounds(None, guesses).score.tolist() == [0.1, 0.5, 0.9]
+    circles = np.column_stack([XY_MM, 14 * one, guesses.score])
+    assert without_bare_circles(RIGHT_IS_BARE, circles).tolist() == [circles[0].tolist()]
+    assert without_bare_circles(None, circles).tolist() == circles.tolist()
     assert without_bare_detections(RIGHT_IS_BARE, found) == found[:1]
     assert without_bare_detections(None, found) == found
     assert without_bare_detections(RIGHT_IS_BARE, []) == []

@@ -1,16 +1,21 @@
 """Hexagons among round bases: their shape, width, place and heading, and that round bases stay round."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from overruler.bases import Base
+from overruler.geometry.pose import Array
 from overruler.vision.hexagons.find import with_hexagons, with_named_hexagons
 from overruler.vision.hexagons.rim_evidence import see_rim
+from overruler.vision.hexagons.seen_from_above import score_by_sides
+from overruler.vision.rounds.scoring import MIN_SCORE
 from overruler.vision.rounds.uncertainty import misfit_covariances
-from tests.vision.hexagons.table import as_round, over, painted, row_of
+from tests.vision.hexagons.table import Placed, as_round, over, painted, row_of
 
 HEXAGON, DISC = Base.hexagon(30.0), Base.circle(32.0)
 
@@ -133,3 +138,57 @@ def test_a_hexagon_that_hardly_looks_like_a_base_may_be_as_far_off_as_a_round_on
     assert np.linalg.eigvalsh(unsure.unmodelled_mm2 - 0.999 * usual).min() > 0
     assert np.linalg.eigvalsh(unsure.rare_excess_mm2 - 0.999 * (rare - usual)).min() > 0
     assert unsure.rare_excess_mm2[0, 0] > sure.rare_excess_mm2[0, 0] + 1.0
+
+
+def circles(placed: Sequence[Placed], probability: float) -> Array:
+    """What the look from above makes of bases: a circle (N, 4) each, a little off."""
+    return np.array(
+        [
+            [*(xy_mm + 0.8), base.as_round.width_mm / 2 + 0.4, probability]
+            for base, xy_mm, _ in placed
+        ]
+    )
+
+
+@pytest.mark.parametrize("are_named", [False, True])
+def test_what_only_the_look_from_above_sees_is_told_by_its_sides(are_named: bool) -> None:
+    camera, placed = over(), row_of([HEXAGON, *4 * [HEXAGON, DISC], Base.hexagon(40.0)])
+    seen, missed = placed[1:9], [placed[0], placed[9]]
+    pixels, before = painted(camera, placed).pixels, as_round(seen)
+    from_above = partial(circles, placed, 0.8)
+    if are_named:
+        sizes = [HEXAGON, Base.hexagon(40.0), DISC]
+        found = with_named_hexagons(pixels, camera, before, sizes[:2], from_above)
+    else:
+        found = with_hexagons(pixels, camera, before, from_above)
+    assert len(found) == 10
+    for one, (base, xy_mm, _) in zip(found[8:], missed, strict=True):
+        assert one.base == base
+        assert np.hypot(*(one.xy_mm - xy_mm)) < 0.5
+        assert one.score > MIN_SCORE
+
+
+def test_what_is_hardly_seen_from_above_or_has_no_sides_is_none() -> None:
+    """Round counters are seen from above, too, and other networks say that they are no bases."""
+    camera, placed = over(), row_of([HEXAGON, DISC, *[HEXAGON] * 5])
+    circle = np.vstack([circles(placed[:1], 0.02), circles(placed[1:2], 0.9)])
+    found = with_hexagons(
+        painted(camera, placed).pixels, camera, as_round(placed[2:]), lambda: circle
+    )
+    assert len(found) == 5
+
+
+def test_nobody_looks_from_above_again_where_few_hexagons_are() -> None:
+    camera, placed = over(), row_of([HEXAGON, HEXAGON, *[DISC] * 8])
+    from_above = Mock()
+    with_hexagons(painted(camera, placed).pixels, camera, as_round(placed), from_above)
+    from_above.assert_not_called()
+
+
+def test_sides_and_the_look_from_above_both_tell_a_hexagon() -> None:
+    scores = [
+        [score_by_sides(seen, sides) for sides in (-9.0, 0.0, 9.0)] for seen in (0.2, 0.5, 0.9)
+    ]
+    assert (np.diff(scores, axis=0) > 0).all()
+    assert (np.diff(scores, axis=1) > 0).all()
+    assert scores[0][2] < MIN_SCORE < scores[2][2]

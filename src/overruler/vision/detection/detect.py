@@ -8,6 +8,7 @@ for chosen sizes, one where nobody chose any. Hexagons are found as round bases 
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 
@@ -19,9 +20,16 @@ from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.ends_of_ovals import oval_preferences
 from overruler.vision.contours.overlap_choice import bases_overlap
-from overruler.vision.detection.bare_cells import without_bare_detections
+from overruler.vision.detection.bare_cells import without_bare_circles, without_bare_detections
 from overruler.vision.detection.cards import without_cards
-from overruler.vision.detection.finders import DOMINANCE_RATIO, FINDERS, REGIMENT, UNNAMED, Search
+from overruler.vision.detection.finders import (
+    DOMINANCE_RATIO,
+    FINDERS,
+    REGIMENT,
+    UNNAMED,
+    Search,
+    visible,
+)
 from overruler.vision.detection.sizes import Sizes, is_plate
 from overruler.vision.hexagons.find import with_hexagons, with_named_hexagons
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
@@ -75,11 +83,17 @@ def detect(
     camera = calibration.camera
     if least_score < MIN_SCORE:
         return together  # several photos tell them together
+    from_above = partial(_circles_from_above, search)
     if sizes.hexagons:
-        return with_named_hexagons(frame.pixels, camera, together, sizes.hexagons)
+        return with_named_hexagons(frame.pixels, camera, together, sizes.hexagons, from_above)
     if search.sizes_chosen or search.shows_sides:
         return together  # tables in play have them as round ones
-    return with_hexagons(frame.pixels, camera, together)
+    return with_hexagons(frame.pixels, camera, together, from_above)
+
+
+def _circles_from_above(search: Search) -> Array:
+    """Return the circles (K, 4) of the whole-table network, but those that are hidden or bare cells."""
+    return without_bare_circles(search.printed(), visible(search, search.discs.rounds))
 
 
 def _choose(

@@ -259,11 +259,11 @@ def _find_ovals(search: Search) -> Iterable[Detection]:
 
 
 def _fit_ovals(search: Search, known: Array, seen: SeenShapes | None) -> list[Detection]:
-    camera, visible = search.calibration.camera, _visible(search, known)
-    return find_ovals(search.frame, camera, search.sizes.ovals, visible, seen)
+    camera, starts = search.calibration.camera, visible(search, known)
+    return find_ovals(search.frame, camera, search.sizes.ovals, starts, seen)
 
 
-def _visible(search: Search, candidates: Array) -> Array:
+def visible(search: Search, candidates: Array) -> Array:
     """Return those of the candidates (N, K), x and y first, that nothing hides."""
     return candidates[are_visible(search.view, search.hidden, candidates[:, :2])]
 
@@ -279,7 +279,7 @@ def _may_have_stadiums(search: Search) -> bool:
 def _find_stadiums(search: Search) -> Iterable[Detection]:
     from overruler.vision.rounds.find_stadiums import find_stadiums  # few tables have any
 
-    discs = Discs(*(_visible(search, some) for some in (search.discs.rounds, search.discs.ovals)))
+    discs = Discs(*(visible(search, some) for some in (search.discs.rounds, search.discs.ovals)))
     return find_stadiums(search.frame, search.calibration.camera, search.sizes.stadiums, discs)
 
 

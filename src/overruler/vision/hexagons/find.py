@@ -4,7 +4,7 @@ Where the rims of a table say that some have six sides, each of those is fitted 
 bases of one table come in few sizes, so all of them together tell the sizes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,9 +22,11 @@ from overruler.vision.hexagons.on_table import (
     NAMED_SHARE,
     TABLE_SHARE,
     hexagon_logit,
+    hexagon_share,
     judge_rims,
 )
 from overruler.vision.hexagons.rim_evidence import RimEvidence, see_rim
+from overruler.vision.hexagons.seen_from_above import score_by_sides, stand_ins_seen_from_above
 from overruler.vision.hexagons.widths import (
     fit_widths,
     hexagon_like,
@@ -33,6 +35,7 @@ from overruler.vision.hexagons.widths import (
     rim_doubt_mm2,
 )
 from overruler.vision.rounds.oval_edge_fit import WHOLE_OUTLINE_NATS, OvalFit, PosePrior
+from overruler.vision.rounds.scoring import MIN_SCORE
 from overruler.vision.rounds.size_mixture import size_probabilities
 from overruler.vision.rounds.uncertainty import MIN_REPORTED_PROBABILITY, add_misfit_covariance
 
@@ -41,8 +44,15 @@ LEAST_RADIUS_PX = 15.0
 
 On 12 photos of rendered tables the log odds put a hexagon before a round base in 71 % of pairs below 12
 px, in 91 % from 12 to 18 px, and in 99 % above."""
+MANY_HEXAGONS = 3
+"""From so many hexagons on, six sides tell a base."""
 PLACE_SIGMA_MM, HEADING_SIGMA = 1.0, 0.15
 """1 σ of where a fit starts, in mm and in rad."""
+
+
+def no_circles() -> Array:
+    """Return no circle (0, 4)."""
+    return np.empty((0, 4))
 
 
 class _Judged(NamedTuple):
@@ -62,11 +72,23 @@ class _Judged(NamedTuple):
 
 
 def with_hexagons(
-    pixels: NDArray[np.uint8], camera: Camera, detections: Sequence[Detection]
+    pixels: NDArray[np.uint8],
+    camera: Camera,
+    detections: Sequence[Detection],
+    from_above: Callable[[], Array] = no_circles,
 ) -> tuple[Detection, ...]:
-    """Return the detections with hexagons of the catalogue for the round bases that are likelier ones."""
+    """Return the detections with hexagons of the catalogue for the round bases that are likelier ones.
+
+    On a table of hexagons those are added that only the look from above saw. `from_above` gives its
+    circles (K, 4): x, y and radius in mm, and the probability of a base.
+    """
     judged = _judge(pixels, camera, detections, HEXAGON_WIDTHS_MM, TABLE_SHARE, FIRST_LOOKS)
-    return _with_judged(pixels, camera, detections, judged, HEXAGON_WIDTHS_MM, are_named=False)
+    further = _judge_from_above(
+        pixels, camera, detections, from_above, judged.values(), HEXAGON_WIDTHS_MM
+    )
+    together = [*detections, *(one.found for one in further)]
+    judged |= dict(enumerate(further, len(detections)))
+    return _with_judged(pixels, camera, together, judged, HEXAGON_WIDTHS_MM, are_named=False)
 
 
 def with_named_hexagons(
@@ -74,8 +96,11 @@ def with_named_hexagons(
     camera: Camera,
     detections: Sequence[Detection],
     named: Sequence[Base],
+    from_above: Callable[[], Array] = no_circles,
 ) -> tuple[Detection, ...]:
     """Return the detections with hexagons for the round bases that stand for the `named` ones.
+
+    Those are added that only the look from above saw, as in `with_hexagons`.
 
     Those that were found with the mean diameter of a named hexagon are hexagons, however few pixels
     show them; others are where they are likelier so.
@@ -88,7 +113,10 @@ def with_named_hexagons(
             evidence = see_rim(pixels, camera, one)
             if evidence is not None:
                 judged[k] = _Judged(one, evidence, 1.0)
-    found = _with_judged(pixels, camera, detections, judged, widths, are_named=True)
+    further = _judge_from_above(pixels, camera, detections, from_above, judged.values(), widths)
+    together = [*detections, *(one.found for one in further)]
+    judged |= dict(enumerate(further, len(detections)))
+    found = _with_judged(pixels, camera, together, judged, widths, are_named=True)
     return tuple(_as_named(one, stand_ins) for one in found)
 
 
@@ -127,6 +155,32 @@ def _judge(
 
     judged = judge_rims(asked, look, table_share, first_looks)
     return {k: _Judged(detections[k], seen[k], probability) for k, probability in judged.items()}
+
+
+def _judge_from_above(
+    pixels: NDArray[np.uint8],
+    camera: Camera,
+    detections: Sequence[Detection],
+    from_above: Callable[[], Array],
+    judged: Iterable[_Judged],
+    widths_mm: Sequence[float],
+) -> list[_Judged]:
+    """Return the bases that only the look from above saw and six sides tell, if others were `judged` hexagons."""
+    probabilities = np.array([one.probability for one in judged])
+    if (probabilities > 0.5).sum() < MANY_HEXAGONS:
+        return []
+    share = float((probabilities.sum() + 1) / (len(probabilities) + 2))
+    told = []
+    for one in stand_ins_seen_from_above(pixels, camera, from_above(), detections, widths_mm):
+        evidence = see_rim(pixels, camera, one) if _shows_sides(camera, one) else None
+        if evidence is None:
+            continue
+        logit = hexagon_logit(evidence)
+        score = score_by_sides(one.score, logit)
+        if score >= MIN_SCORE and logit > 0:  # the other networks know round bases better
+            found = replace(one, score=score)
+            told.append(_Judged(found, evidence, hexagon_share(logit, share)))
+    return told
 
 
 def _with_judged(
