@@ -14,7 +14,7 @@ import numpy as np
 
 from overruler.bases import HEXAGON_WIDTHS_MM
 from overruler.geometry.pose import Array
-from overruler.vision.hexagons.find import LEAST_RADIUS_PX
+from overruler.vision.hexagons.judged import LEAST_RADIUS_PX
 from overruler.vision.hexagons.on_table import hexagon_logit
 from overruler.vision.hexagons.rim_evidence import see_rim
 from overruler.vision.hexagons.seen_from_above import score_features, stand_ins_seen_from_above

@@ -17,7 +17,7 @@ from overruler.bases import HEXAGON_MEAN_RATIO, Base
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.hexagons.find import LEAST_RADIUS_PX
+from overruler.vision.hexagons.judged import LEAST_RADIUS_PX
 from overruler.vision.hexagons.on_table import hexagon_features
 from overruler.vision.hexagons.rim_evidence import see_rim
 from overruler.vision.learned.coefficients import load_coefficients

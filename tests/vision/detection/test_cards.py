@@ -11,7 +11,7 @@ import pytest
 from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.vision.assembly.piece_probability import piece_probabilities
-from overruler.vision.detection import cards, detect
+from overruler.vision.detection import cards, choice, detect
 from overruler.vision.detection.finders import Search
 from overruler.vision.detection.sizes import Sizes
 from overruler.vision.learned.print_net import CORNERED_MODEL
@@ -128,8 +128,8 @@ def test_cards_are_told_with_markers_and_where_nobody_named_sizes(
     monkeypatch.setattr(Search, "begin", lambda *_: search)
     monkeypatch.setattr(detect, "rectify_board", lambda *_, **__: None)
     monkeypatch.setattr(detect, "_run_finders", lambda _: (found, []))
-    monkeypatch.setattr(detect, "without_cards", lambda *_: ("asked",))
-    monkeypatch.setattr(detect, "with_hexagons", lambda *_: _[2])
+    monkeypatch.setattr(choice, "without_cards", lambda *_: ("asked",))
+    monkeypatch.setattr(detect, "with_hexagons", lambda *_: _[1])
     known: Any = photo
     told: Any = detect.detect(known, known, bases, least_score=least_score)
     assert (told == ("asked",)) == is_asked

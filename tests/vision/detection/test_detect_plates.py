@@ -12,8 +12,8 @@ import pytest
 from overruler.bases import Base, catalogue
 from overruler.calibration import Calibration, Covariances
 from overruler.detections import Detection
+from overruler.vision.detection import choice, finders
 from overruler.vision.detection import detect as module
-from overruler.vision.detection import finders
 from overruler.vision.detection.sizes import Sizes
 from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import NO_DISCS
@@ -42,34 +42,34 @@ def test_of_a_round_base_and_a_plate_at_one_place_one_stays(
         found_at(0, Base.circle(32), round_score),
         found_at(5, Base.rectangle(40, 40), plate_score),
     )
-    assert [kept.base.shape for kept in module._suppress_overlaps([one, other])] == [left]
+    assert [kept.base.shape for kept in choice.suppress_overlaps([one, other])] == [left]
 
 
 @pytest.mark.parametrize(("oval_score", "left"), [(0.9, "oval"), (0.61, "circle")])
 def test_an_oval_stays_where_its_end_looks_like_a_round_base(oval_score: float, left: str) -> None:
     oval = found_at(0, Base.oval(35, 60), oval_score)
     end = found_at(12, Base.circle(32), 0.993)
-    assert [kept.base.shape for kept in module._suppress_overlaps([end, oval])] == [left]
+    assert [kept.base.shape for kept in choice.suppress_overlaps([end, oval])] == [left]
 
 
 def test_a_round_base_wider_than_an_oval_is_no_end_of_it() -> None:
     oval, wide = found_at(0, Base.oval(35, 60), 0.9), found_at(12, Base.circle(50), 0.97)
-    assert [kept.base.shape for kept in module._suppress_overlaps([oval, wide])] == ["circle"]
+    assert [kept.base.shape for kept in choice.suppress_overlaps([oval, wide])] == ["circle"]
 
 
 def test_two_ovals_side_by_side_are_no_wider_round_base() -> None:
     """One of them alone is less sure than the round base, both together are surer."""
     ovals = [found_at(x, Base.oval(35, 60), 0.9) for x in (-18, 18)]
     wide = found_at(0, Base.circle(70), 0.97)
-    kept = module._suppress_overlaps([*ovals, wide])
+    kept = choice.suppress_overlaps([*ovals, wide])
     assert [one.base.shape for one in kept] == ["oval", "oval"]
-    kept = module._suppress_overlaps([ovals[0], wide])
+    kept = choice.suppress_overlaps([ovals[0], wide])
     assert [one.base.shape for one in kept] == ["circle"]
 
 
 def test_a_round_base_beside_a_plate_stays() -> None:
     one, other = found_at(0, Base.circle(32), 0.9), found_at(37, Base.rectangle(40, 40), 0.99)
-    assert len(module._suppress_overlaps([one, other])) == 2
+    assert len(choice.suppress_overlaps([one, other])) == 2
 
 
 @pytest.mark.parametrize(
@@ -89,14 +89,14 @@ def test_of_plates_and_round_bases_the_far_fewer_must_be_sure(
 ) -> None:
     round_ones = [found_at(100.0 * k, Base.circle(32), score) for k in range(rounds)]
     squares = [found_at(1000.0 + 100 * k, Base.rectangle(40, 40), score) for k in range(plates)]
-    assert len(module._prefer_dominant_kind((*round_ones, *squares))) == left
+    assert len(choice._prefer_dominant_kind((*round_ones, *squares))) == left
 
 
 @pytest.mark.parametrize("rounds", [3, 20])
 def test_rectangles_that_nobody_named_stay_among_round_bases(rounds: int) -> None:
     round_ones = [found_at(100.0 * k, Base.circle(32), 0.9) for k in range(rounds)]
     squares = [found_at(5000.0 + 100 * k, Base.rectangle(40, 40), 0.9) for k in range(6)]
-    assert len(module._prefer_dominant_kind(round_ones, squares)) == rounds + len(squares)
+    assert len(choice._prefer_dominant_kind(round_ones, squares)) == rounds + len(squares)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_rectangles_that_nobody_named_stay_among_round_bases(rounds: int) -> Non
 def test_a_plate_is_no_part_of_a_regiment(sizes: list[tuple[float, float]], left: int) -> None:
     plate = found_at(100, Base.rectangle(40, 40), 0.999)
     unnamed = [found_at(90.0 + 20 * k, Base.rectangle(*one), 0.9) for k, one in enumerate(sizes)]
-    assert len(module._without_parts([plate], unnamed)) == left
+    assert len(choice._without_parts([plate], unnamed)) == left
 
 
 @pytest.mark.parametrize(("oblong", "told"), [(4, 4), (5, 11)], ids=["ships", "a regiment"])
@@ -153,7 +153,7 @@ def test_doubtful_rectangles_are_told_to_other_photos_where_a_regiment_stands(
     round_one = found_at(-200, Base.circle(32), 0.9)
     monkeypatch.setattr(module, "_run_finders", lambda _: ([round_one], angular))
     found = module.detect(nothing, nothing, bases, least_score=least)
-    sure, doubtful = module.split_doubtful([one for one in found if one is not round_one])
+    sure, doubtful = choice.split_doubtful([one for one in found if one is not round_one])
     assert {one.score for one in sure} == {0.8}
     assert [one.xy_mm[0] for one in doubtful] == [-100] * (told - likely)
 
@@ -161,8 +161,8 @@ def test_doubtful_rectangles_are_told_to_other_photos_where_a_regiment_stands(
 def test_on_a_table_of_ships_no_surer_hull_costs_a_plate() -> None:
     squares = [found_at(1000.0 + 100 * k, Base.rectangle(40, 40), 0.9) for k in range(6)]
     found = [*squares, found_at(1005.0, Base.circle(32), 0.999)]
-    assert len(module._suppress_overlaps(found)) == len(squares)
-    assert [one.base.shape for one in module._prefer_dominant_kind(found)] == ["rectangle"] * len(
+    assert len(choice.suppress_overlaps(found)) == len(squares)
+    assert [one.base.shape for one in choice._prefer_dominant_kind(found)] == ["rectangle"] * len(
         squares
     )
 
@@ -228,4 +228,4 @@ def test_a_square_of_no_plate_has_no_preference_over_a_round_base() -> None:
         found_at(0, Base.circle(32), 0.97),
         found_at(2, Base.rectangle(25, 25), 0.95),
     )
-    assert [kept.base.shape for kept in module._suppress_overlaps([one, other])] == ["circle"]
+    assert [kept.base.shape for kept in choice.suppress_overlaps([one, other])] == ["circle"]

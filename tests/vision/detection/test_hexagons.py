@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from overruler.bases import Base, catalogue
-from overruler.vision.detection import detect
+from overruler.vision.detection import choice, detect
 from overruler.vision.detection.finders import Search
 from overruler.vision.detection.sizes import Sizes
 from overruler.vision.rounds.scoring import MIN_SCORE
@@ -43,7 +43,7 @@ def test_hexagons_are_told_by_one_photo_or_left_to_several(
     monkeypatch.setattr(Search, "begin", lambda *_: search)
     monkeypatch.setattr(detect, "rectify_board", lambda *_, **__: None)
     monkeypatch.setattr(detect, "_run_finders", lambda _: ([], []))
-    monkeypatch.setattr(detect, "without_cards", lambda *_: ())
+    monkeypatch.setattr(choice, "without_cards", lambda *_: ())
     monkeypatch.setattr(detect, "with_hexagons", lambda *_: ("the table",))
     monkeypatch.setattr(detect, "with_named_hexagons", lambda *_: ("their names",))
     known: Any = photo

@@ -9,7 +9,7 @@ from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.detection.detect import _suppress_overlaps
+from overruler.vision.detection.choice import suppress_overlaps
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.learned.disc_net import Discs, find_discs
 from overruler.vision.learned.inference import OVERVIEW_MM_PER_PX
@@ -177,4 +177,4 @@ def test_no_round_base_stands_in_the_end_of_a_stadium() -> None:
     bike = detection(BIKE, np.array([200.0, 200.0]), 0.9)
     ends = [detection(base, np.array([x, y]), 0.99) for base, x, y, _ in ROW]
     beside = detection(Base.circle(25), np.array([200.0, 226.0]), 0.8)
-    assert _suppress_overlaps([bike, *ends, beside]) == (bike, beside)
+    assert suppress_overlaps([bike, *ends, beside]) == (bike, beside)

@@ -269,7 +269,7 @@ def test_in_play_the_probability_decides(monkeypatch: pytest.MonkeyPatch) -> Non
     frame = photo(camera, [Plinth(*at, 27.0, rim=(0.03,) * 3) for at in SURE])
     seen, above = guesses(SURE, [13.5] * 5), np.array([[*at, 13.5, 0.9] for at in SURE])
     in_play = np.array([0.45, 0.55, 0.9, 0.1, 0.999])
-    monkeypatch.setattr(module, "probabilities_in_play", lambda *_: in_play)
+    monkeypatch.setattr(further_networks, "probabilities_in_play", lambda *_: in_play)
     found = fit_rounds(frame, exact(camera), seen, np.array([13.5]), from_above=above)
     assert [one.score for one in found] == [0.999, 0.9, 0.55]
 
@@ -286,7 +286,7 @@ def test_a_table_with_markers_is_not_in_play(monkeypatch: pytest.MonkeyPatch) ->
     camera = camera_over()
     frame = photo(camera, [Plinth(*at, 27.0, rim=(0.03,) * 3) for at in SURE])
     seen, above = guesses(SURE, [13.5] * 5), np.array([[*at, 13.5, 0.9] for at in SURE])
-    monkeypatch.setattr(module, "probabilities_in_play", lambda *_: np.zeros(5))
+    monkeypatch.setattr(further_networks, "probabilities_in_play", lambda *_: np.zeros(5))
     without = exact(camera)
     laid = replace(without, markers=(0, 1, 2, 3))
     found = fit_rounds(frame, laid, seen, np.array([13.5]), from_above=above)
@@ -301,7 +301,7 @@ def test_the_networks_in_play_tell_how_likely_a_base_of_a_prepared_table_is_wher
     camera = camera_over()
     frame = photo(camera, [Plinth(*at, 27.0, rim=(0.03,) * 3) for at in SURE])
     seen, above = guesses(SURE, [13.5] * 5), np.array([[*at, 13.5, 0.9] for at in SURE])
-    monkeypatch.setattr(module, "probabilities_in_play", lambda *_: np.full(5, 0.75))
+    monkeypatch.setattr(further_networks, "probabilities_in_play", lambda *_: np.full(5, 0.75))
     laid = replace(exact(camera), markers=(0, 1, 2, 3))
     found = fit_rounds(frame, laid, seen, np.array([13.5]), from_above=above, in_play=True)
     assert [one.in_play_probability for one in found] == [0.75] * 5

@@ -15,13 +15,14 @@ from overruler.referee import Referee
 from overruler.report import Report
 from overruler.sources.photo import load_photo
 from overruler.vision.camera.told import NOTHING_TOLD, Told
-from overruler.vision.detection.sizes import round_radii_mm
+from overruler.vision.detection.sizes import Sizes
 from overruler.vision.fusion.look_at_all import LookAtOne, look_at_all, see_all
 from overruler.vision.fusion.photos_to_measure import TableKnowledge
+from overruler.vision.hexagons.wanted import WantedHexagons
 from overruler.vision.pairing.sighting import SeenPhoto
 
-RADII_MM = round_radii_mm(catalogue(None))
-"""The radii of round bases that are looked for."""
+RADII_MM, HEXAGONS = Sizes.of(catalogue(None)).radii_mm, WantedHexagons.of(catalogue(None))
+"""The radii of round bases and the hexagons that are looked for, as `Referee.look` does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +65,7 @@ class PhotoTable:
         self, photos: Sequence[Shown]
     ) -> tuple[list[Frame], LookAtOne, TableKnowledge, Callable[[str], None]]:
         """What some photos are measured by."""
-        known = TableKnowledge(self.board, None, RADII_MM)
+        known = TableKnowledge(self.board, None, RADII_MM, hexagons=HEXAGONS)
         one = self._recall if self.board.layout_known else self._measure
         look: LookAtOne = lambda frame, k, board, told: one(  # noqa: E731
             replace(photos[k], frame=frame), photos[k], board, told
@@ -73,8 +74,6 @@ class PhotoTable:
 
     def look_alone(self, shown: Shown) -> Report:
         """Measure one photo by itself, as its user would."""
-        if self.board.layout_known:
-            return self._recall(shown, shown, self.board)
         return Referee(self.board, lens=shown.lens).look(shown.frame)
 
     def _recall(

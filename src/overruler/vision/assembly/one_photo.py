@@ -18,7 +18,8 @@ from overruler.report import Report
 from overruler.vision.assembly.to_scene import build_scene
 from overruler.vision.camera.problems import sort_by_severity
 from overruler.vision.contours.shading import check_low_light, estimate_light
-from overruler.vision.detection.detect import detect, rectify_board, split_doubtful
+from overruler.vision.detection.choice import split_doubtful
+from overruler.vision.detection.detect import detect, rectify_board
 from overruler.vision.detection.lazy_polygons import LazyPolygons
 from overruler.vision.detection.sizes import Sizes, round_radii_mm
 from overruler.vision.imaging.orthophoto import Orthophoto

@@ -4,120 +4,80 @@ Where the rims of a table say that some have six sides, each of those is fitted 
 bases of one table come in few sizes, so all of them together tell the sizes.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from overruler.bases import HEXAGON_MEAN_RATIO, HEXAGON_WIDTHS_MM, Base
+from overruler.bases import HEXAGON_WIDTHS_MM, Base
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.contours.overlap_choice import make_detection
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
+from overruler.vision.hexagons.judged import Judged, Rims, judge_all
 from overruler.vision.hexagons.on_table import (
     FIRST_LOOKS,
     NAMED_SHARE,
     TABLE_SHARE,
-    hexagon_logit,
-    hexagon_share,
-    judge_rims,
 )
-from overruler.vision.hexagons.rim_evidence import RimEvidence, see_rim
-from overruler.vision.hexagons.seen_from_above import score_by_sides, stand_ins_seen_from_above
 from overruler.vision.hexagons.widths import (
     fit_widths,
     hexagon_like,
-    may_be_hexagon,
     nats_by_radius,
     rim_doubt_mm2,
 )
 from overruler.vision.rounds.oval_edge_fit import WHOLE_OUTLINE_NATS, OvalFit, PosePrior
-from overruler.vision.rounds.scoring import MIN_SCORE
 from overruler.vision.rounds.size_mixture import size_probabilities
 from overruler.vision.rounds.uncertainty import MIN_REPORTED_PROBABILITY, add_misfit_covariance
 
-LEAST_RADIUS_PX = 15.0
-"""Radius in the photo from which a rim's sides can be told.
-
-On 12 photos of rendered tables the log odds put a hexagon before a round base in 71 % of pairs below 12
-px, in 91 % from 12 to 18 px, and in 99 % above."""
-MANY_HEXAGONS = 3
-"""From so many hexagons on, six sides tell a base."""
 PLACE_SIGMA_MM, HEADING_SIGMA = 1.0, 0.15
 """1 σ of where a fit starts, in mm and in rad."""
 
 
-def no_circles() -> Array:
-    """Return no circle (0, 4)."""
-    return np.empty((0, 4))
-
-
-class _Judged(NamedTuple):
-    """What is known of a rim."""
-
-    found: Detection
-    """The round base that it was found as."""
-    evidence: RimEvidence
-    """What the photo says about its sides."""
-    probability: float
-    """That it is a hexagon."""
-
-    @property
-    def seen_width_mm(self) -> float:
-        """Its width from side to side, by the edges."""
-        return self.found.base.width_mm * self.evidence.share / HEXAGON_MEAN_RATIO
-
-
 def with_hexagons(
-    pixels: NDArray[np.uint8],
-    camera: Camera,
-    detections: Sequence[Detection],
-    from_above: Callable[[], Array] = no_circles,
+    rims: Rims, detections: Sequence[Detection], stand_ins: Sequence[Detection] = ()
 ) -> tuple[Detection, ...]:
     """Return the detections with hexagons of the catalogue for the round bases that are likelier ones.
 
-    On a table of hexagons those are added that only the look from above saw. `from_above` gives its
-    circles (K, 4): x, y and radius in mm, and the probability of a base.
+    The `stand_ins` are none but hexagons.
     """
-    judged = _judge(pixels, camera, detections, HEXAGON_WIDTHS_MM, TABLE_SHARE, FIRST_LOOKS)
-    further = _judge_from_above(
-        pixels, camera, detections, from_above, judged.values(), HEXAGON_WIDTHS_MM
-    )
-    together = [*detections, *(one.found for one in further)]
-    judged |= dict(enumerate(further, len(detections)))
-    return _with_judged(pixels, camera, together, judged, HEXAGON_WIDTHS_MM, are_named=False)
+    together = [*detections, *stand_ins]
+    judged = judge_all(rims, together, HEXAGON_WIDTHS_MM, TABLE_SHARE, FIRST_LOOKS)
+    found = _with_judged(rims, together, judged, HEXAGON_WIDTHS_MM, are_named=False)
+    return _without_rest(found, len(detections))
 
 
 def with_named_hexagons(
-    pixels: NDArray[np.uint8],
-    camera: Camera,
+    rims: Rims,
     detections: Sequence[Detection],
     named: Sequence[Base],
-    from_above: Callable[[], Array] = no_circles,
+    stand_ins: Sequence[Detection] = (),
 ) -> tuple[Detection, ...]:
     """Return the detections with hexagons for the round bases that stand for the `named` ones.
 
-    Those are added that only the look from above saw, as in `with_hexagons`.
+    The `stand_ins` are none but hexagons.
 
     Those that were found with the mean diameter of a named hexagon are hexagons, however few pixels
     show them; others are where they are likelier so.
     """
     widths = [base.width_mm for base in named]
-    judged = _judge(pixels, camera, detections, widths, NAMED_SHARE, len(detections))
-    stand_ins = {base.as_round: base for base in named}
+    together = [*detections, *stand_ins]
+    judged = judge_all(rims, together, widths, NAMED_SHARE, len(together))
+    as_rounds = {base.as_round: base for base in named}
     for k, one in enumerate(detections):
-        if one.base in stand_ins:
-            evidence = see_rim(pixels, camera, one)
+        if one.base in as_rounds:
+            evidence = rims.look(one)
             if evidence is not None:
-                judged[k] = _Judged(one, evidence, 1.0)
-    further = _judge_from_above(pixels, camera, detections, from_above, judged.values(), widths)
-    together = [*detections, *(one.found for one in further)]
-    judged |= dict(enumerate(further, len(detections)))
-    found = _with_judged(pixels, camera, together, judged, widths, are_named=True)
-    return tuple(_as_named(one, stand_ins) for one in found)
+                judged[k] = Judged(one, evidence, 1.0)
+    found = _with_judged(rims, together, judged, widths, are_named=True)
+    told = _without_rest(found, len(detections))
+    return tuple(_as_named(one, as_rounds) for one in told)
+
+
+def _without_rest(found: Sequence[Detection], count: int) -> tuple[Detection, ...]:
+    """Return the first so many that were found, and those hexagons that follow."""
+    return (*found[:count], *(one for one in found[count:] if one.base.shape == "hexagon"))
 
 
 def _as_named(one: Detection, stand_ins: Mapping[Base, Base]) -> Detection:
@@ -129,65 +89,10 @@ def _as_named(one: Detection, stand_ins: Mapping[Base, Base]) -> Detection:
     return replace(one, base=base, alternative_bases=tuple(also), heading_modulo_deg=modulo)
 
 
-def _judge(
-    pixels: NDArray[np.uint8],
-    camera: Camera,
-    detections: Sequence[Detection],
-    widths_mm: Sequence[float],
-    table_share: float,
-    first_looks: int,
-) -> dict[int, _Judged]:
-    """Judge the rims of those detections that may be hexagons, by their index; few of a hopeless table."""
-    asked = [
-        k
-        for k, one in enumerate(detections)
-        if may_be_hexagon(one.base, widths_mm) and _shows_sides(camera, one)
-    ]
-    asked.sort(key=lambda k: detections[k].base.width_mm)
-    seen: dict[int, RimEvidence] = {}
-
-    def look(k: int) -> float | None:
-        evidence = see_rim(pixels, camera, detections[k])
-        if evidence is None:
-            return None
-        seen[k] = evidence
-        return hexagon_logit(evidence)
-
-    judged = judge_rims(asked, look, table_share, first_looks)
-    return {k: _Judged(detections[k], seen[k], probability) for k, probability in judged.items()}
-
-
-def _judge_from_above(
-    pixels: NDArray[np.uint8],
-    camera: Camera,
-    detections: Sequence[Detection],
-    from_above: Callable[[], Array],
-    judged: Iterable[_Judged],
-    widths_mm: Sequence[float],
-) -> list[_Judged]:
-    """Return the bases that only the look from above saw and six sides tell, if others were `judged` hexagons."""
-    probabilities = np.array([one.probability for one in judged])
-    if (probabilities > 0.5).sum() < MANY_HEXAGONS:
-        return []
-    share = float((probabilities.sum() + 1) / (len(probabilities) + 2))
-    told = []
-    for one in stand_ins_seen_from_above(pixels, camera, from_above(), detections, widths_mm):
-        evidence = see_rim(pixels, camera, one) if _shows_sides(camera, one) else None
-        if evidence is None:
-            continue
-        logit = hexagon_logit(evidence)
-        score = score_by_sides(one.score, logit)
-        if score >= MIN_SCORE and logit > 0:  # the other networks know round bases better
-            found = replace(one, score=score)
-            told.append(_Judged(found, evidence, hexagon_share(logit, share)))
-    return told
-
-
 def _with_judged(
-    pixels: NDArray[np.uint8],
-    camera: Camera,
+    rims: Rims,
     detections: Sequence[Detection],
-    judged: Mapping[int, _Judged],
+    judged: Mapping[int, Judged],
     widths_mm: Sequence[float],
     are_named: bool,
 ) -> tuple[Detection, ...]:
@@ -196,7 +101,7 @@ def _with_judged(
     Where hexagons are found or `are_named`, a round base that may be one has it beside it.
     """
     likely = {k: one for k, one in judged.items() if one.probability > 0.5}
-    fits = {k: _fit(pixels, camera, one, widths_mm) for k, one in likely.items()}
+    fits = {k: _fit(rims, one, widths_mm) for k, one in likely.items()}
     fitted = [k for k in likely if fits[k]]
     nats = [_log_likelihoods(judged[k], fits[k], widths_mm) for k in fitted]
     likelihoods = np.array(nats).reshape(-1, len(widths_mm), 1)
@@ -204,11 +109,11 @@ def _with_judged(
     there = widths_mm if are_named else {widths_mm[size] for size in shares.argmax(1)}
     changed = [_or_hexagon(one, judged.get(k), there) for k, one in enumerate(detections)]
     for k, share in zip(fitted, shares, strict=True):
-        changed[k] = _make_detection(camera, judged[k], fits[k], share)
+        changed[k] = _make_detection(rims.camera, judged[k], fits[k], share)
     return tuple(changed)
 
 
-def _or_hexagon(one: Detection, judged: _Judged | None, widths_mm: Iterable[float]) -> Detection:
+def _or_hexagon(one: Detection, judged: Judged | None, widths_mm: Iterable[float]) -> Detection:
     """Return a round base with the hexagon of the `widths_mm` beside it that it may be, if any."""
     is_plainly_round = judged is not None and judged.probability < MIN_REPORTED_PROBABILITY
     if one.base.shape != "circle" or is_plainly_round:
@@ -219,24 +124,14 @@ def _or_hexagon(one: Detection, judged: _Judged | None, widths_mm: Iterable[floa
     return replace(one, alternative_bases=(*one.alternative_bases, hexagon))
 
 
-def _shows_sides(camera: Camera, one: Detection) -> bool:
-    """Tell whether the photo shows a round base so large that its sides could be told."""
-    mm_per_px = float(camera.mm_per_px(np.array([*one.xy_mm, one.z_mm])))
-    return one.base.width_mm / 2 >= LEAST_RADIUS_PX * mm_per_px
-
-
-def _fit(
-    pixels: NDArray[np.uint8], camera: Camera, one: _Judged, widths_mm: Sequence[float]
-) -> dict[int, OvalFit]:
+def _fit(rims: Rims, one: Judged, widths_mm: Sequence[float]) -> dict[int, OvalFit]:
     """Fit a hexagon of each of the widths (C,) that it may have; by the width's index."""
     pose = np.array([*one.found.xy_mm, one.evidence.heading_rad])
     start = PosePrior(pose, np.array([PLACE_SIGMA_MM, PLACE_SIGMA_MM, HEADING_SIGMA]))
-    return fit_widths(pixels, camera, start, one.found.z_mm, one.seen_width_mm, widths_mm)
+    return fit_widths(rims.pixels, rims.camera, start, one.found.z_mm, one.seen_width_mm, widths_mm)
 
 
-def _log_likelihoods(
-    one: _Judged, fits: Mapping[int, OvalFit], widths_mm: Sequence[float]
-) -> Array:
+def _log_likelihoods(one: Judged, fits: Mapping[int, OvalFit], widths_mm: Sequence[float]) -> Array:
     """Return the log likelihoods (C,) of its widths: by what the fits see, and by the round base's radius."""
     nats = np.full(len(widths_mm), -np.inf)
     for size, fit in fits.items():
@@ -247,7 +142,7 @@ def _log_likelihoods(
 
 
 def _make_detection(
-    camera: Camera, one: _Judged, fits: Mapping[int, OvalFit], share: Array
+    camera: Camera, one: Judged, fits: Mapping[int, OvalFit], share: Array
 ) -> Detection:
     """Make the detection of a hexagon; `share` (C,) are the probabilities of its widths."""
     fit = fits[int(share.argmax())]
@@ -265,7 +160,7 @@ def _make_detection(
     return replace(told, clutter_score=one.found.clutter_score)
 
 
-def _doubt_mm2(one: _Judged, fit: OvalFit, fits: Mapping[int, OvalFit], share: Array) -> Array:
+def _doubt_mm2(one: Judged, fit: OvalFit, fits: Mapping[int, OvalFit], share: Array) -> Array:
     """Return the covariance (2, 2) for what the fit does not show.
 
     The base may have another width or be round, so its rim lies elsewhere. And where the hexagon and

@@ -35,12 +35,6 @@ def hexagon_logit(evidence: RimEvidence) -> float:
     return float(hexagon_features(evidence) @ LOGIT_WEIGHTS)
 
 
-def hexagon_share(logit: float, share: float) -> float:
-    """Return the probability that a rim of these log odds is a hexagon, where this `share` of a table's are."""
-    odds = float(np.exp(np.clip(logit, -MOST_NATS, MOST_NATS)))
-    return share * odds / (1 - share + share * odds)
-
-
 def hexagon_probabilities(logits: Array, table_share: float = TABLE_SHARE) -> Array:
     """Return the probability (N,) that each rim of a table is a hexagon, from log odds (N,).
 

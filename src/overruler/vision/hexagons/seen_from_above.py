@@ -5,7 +5,8 @@ whole-table network knows it for a base. So on a table where hexagons were found
 was found in are fitted too, and their sides say whether they are bases.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,16 @@ from overruler.vision.contours.cone_fit import fit_bases
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.contours.rim_fit import BaseHypothesis
+from overruler.vision.hexagons.judged import Rims, judge_all
+from overruler.vision.hexagons.on_table import FIRST_LOOKS, hexagon_logit
+from overruler.vision.hexagons.wanted import WantedHexagons
 from overruler.vision.hexagons.widths import may_be_hexagon
 from overruler.vision.learned.coefficients import load_coefficients
 from overruler.vision.learned.logits import MAX_LOGIT, probability_to_logit, sigmoid
-from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY
+from overruler.vision.rounds.scoring import MAX_OVERVIEW_PROBABILITY, MIN_SCORE
 
+MANY_HEXAGONS = 3
+"""From so many hexagons on, six sides tell a base."""
 LEAST_PROBABILITY = 0.1
 """Least probability of a circle that is fitted."""
 PLACE_SIGMA_MM = 1.5
@@ -33,6 +39,56 @@ MOST_NATS = 6.0
 """Most that its sides say, either way."""
 LOGIT_WEIGHTS = np.array(list(load_coefficients("hexagon_score_from_above").values()))
 """Weights of a hexagon's log odds: constant, overview log odds, and the log odds of its sides."""
+
+
+def find_seen_from_above(
+    rims: Rims,
+    likely: Sequence[Detection],
+    from_above: Callable[[], Array],
+    wanted: WantedHexagons,
+) -> list[Detection]:
+    """Return what only the look from above saw on a table of hexagons, as round bases that stand for them.
+
+    The `likely` bases are there too. `from_above` gives circles (K, 4): x, y and radius in mm, and the
+    probability of a base.
+    """
+    widths_mm, looks = wanted.widths_mm, len(likely) if wanted.are_named else FIRST_LOOKS
+    judged = judge_all(rims, likely, widths_mm, wanted.table_share, looks).values()
+    if sum(one.probability > 0.5 for one in judged) < MANY_HEXAGONS:
+        return []
+    pixels, camera = rims.pixels, rims.camera
+    stand_ins = stand_ins_seen_from_above(pixels, camera, from_above(), likely, widths_mm)
+    told = (_told_by_sides(rims, one) for one in stand_ins)
+    return [one for one in told if one is not None]
+
+
+def without_places_of(
+    doubtful: Sequence[Detection], others: Sequence[Detection]
+) -> list[Detection]:
+    """Return those of the doubtful detections that do not lie where one of the others does."""
+    places = _places(others)
+    return [one for one in doubtful if _is_free(one.xy_mm, one.base.length_mm / 2, places)]
+
+
+def _told_by_sides(rims: Rims, stand_in: Detection) -> Detection | None:
+    """Return a stand-in with the score that its sides give it; None where it is not likely a hexagon."""
+    evidence = rims.look(stand_in) if rims.shows_sides(stand_in) else None
+    if evidence is None:
+        return None
+    logit = hexagon_logit(evidence)
+    score = score_by_sides(stand_in.score, logit)
+    if score < MIN_SCORE or logit < 0:  # the other networks know round bases better
+        return None
+    return replace(stand_in, score=score)
+
+
+def _places(detections: Sequence[Detection]) -> list[tuple[Array, float]]:
+    return [(one.xy_mm, one.base.length_mm / 2) for one in detections]
+
+
+def _is_free(xy_mm: Array, radius_mm: float, places: Sequence[tuple[Array, float]]) -> bool:
+    """Tell whether a circle keeps its distance from the places (2,) with their radii."""
+    return all(np.hypot(*(xy_mm - at)) > FREE_SHARE * (radius_mm + r) for at, r in places)
 
 
 def stand_ins_seen_from_above(
@@ -47,11 +103,11 @@ def stand_ins_seen_from_above(
     The circles have x, y and radius in mm, and the probability of a base, which becomes the score.
     """
     sought, scores = [], []
-    places = [(one.xy_mm, one.base.length_mm / 2) for one in standing]
+    places = _places(standing)
     for *xy, radius, probability in sorted(from_above.tolist(), key=lambda row: -row[3]):
         xy_mm, seen = np.array(xy), Base.circle(2 * radius)
-        is_free = all(np.hypot(*(xy_mm - at)) > FREE_SHARE * (radius + r) for at, r in places)
-        if probability < LEAST_PROBABILITY or not is_free or not may_be_hexagon(seen, widths_mm):
+        is_likely = probability >= LEAST_PROBABILITY and may_be_hexagon(seen, widths_mm)
+        if not is_likely or not _is_free(xy_mm, radius, places):
             continue
         places.append((xy_mm, radius))
         rounds = [Base.hexagon(width).as_round.width_mm / 2 for width in widths_mm]

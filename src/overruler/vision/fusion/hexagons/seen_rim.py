@@ -7,7 +7,7 @@ import numpy as np
 
 from overruler.bases import HEXAGON_MEAN_RATIO
 from overruler.detections import Detection
-from overruler.vision.hexagons.find import LEAST_RADIUS_PX
+from overruler.vision.hexagons.judged import LEAST_RADIUS_PX
 from overruler.vision.hexagons.on_table import hexagon_logit
 from overruler.vision.hexagons.rim_evidence import SIDES, RimEvidence, see_rim
 from overruler.vision.pairing.decided import Decided
