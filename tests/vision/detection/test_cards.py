@@ -121,7 +121,7 @@ def test_cards_are_told_with_markers_and_where_nobody_named_sizes(
 ) -> None:
     bases, photo = [Base.rectangle(40, 40)], SimpleNamespace(camera=None, pixels=None)
     search = SimpleNamespace(
-        seen=seen, shows_sides=seen is not None, sizes_chosen=sizes_chosen, is_fleet=False, least_score=least_score,
+        seen=seen, slant_deg=0.0, sizes_chosen=sizes_chosen, is_fleet=False, least_score=least_score,
         sizes=Sizes.of(bases), frame=photo, calibration=photo,
     )  # fmt: skip
     found = table(2, 1)

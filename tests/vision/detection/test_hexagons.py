@@ -17,27 +17,30 @@ NAMED = [Base.hexagon(30.0), Base.circle(32.0)]
 
 
 @pytest.mark.parametrize(
-    ("bases", "seen", "least_score", "told_by"),
+    ("bases", "seen", "slant_deg", "least_score", "told_by"),
     [
-        (catalogue(None), None, MIN_SCORE, ("the table",)),
-        (catalogue(None), "a table in play", MIN_SCORE, ()),
-        (catalogue("legion"), None, MIN_SCORE, ()),
-        (NAMED, None, MIN_SCORE, ("their names",)),
-        (NAMED, "a table in play", MIN_SCORE, ("their names",)),
-        (catalogue(None), None, ONE_OF_SEVERAL, ()),
-        (NAMED, None, ONE_OF_SEVERAL, ()),
+        (catalogue(None), None, 30.0, MIN_SCORE, ("the table",)),
+        (catalogue(None), None, 49.0, MIN_SCORE, ("the table",)),
+        (catalogue(None), None, 51.0, MIN_SCORE, ()),
+        (catalogue(None), "a table in play", 30.0, MIN_SCORE, ()),
+        (catalogue("legion"), None, 30.0, MIN_SCORE, ()),
+        (NAMED, None, 51.0, MIN_SCORE, ("their names",)),
+        (NAMED, "a table in play", 30.0, MIN_SCORE, ("their names",)),
+        (catalogue(None), None, 30.0, ONE_OF_SEVERAL, ()),
+        (NAMED, None, 30.0, ONE_OF_SEVERAL, ()),
     ],
 )
 def test_hexagons_are_told_by_one_photo_or_left_to_several(
     bases: Sequence[Base],
     seen: str | None,
+    slant_deg: float,
     least_score: float,
     told_by: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sizes, photo = Sizes.of(bases), SimpleNamespace(camera=None, pixels=None)
     search = SimpleNamespace(
-        shows_sides=seen is not None, seen=seen, sizes_chosen=[*bases] != [*catalogue(None)], is_fleet=False,
+        slant_deg=slant_deg, seen=seen, sizes_chosen=[*bases] != [*catalogue(None)], is_fleet=False,
         least_score=least_score, sizes=sizes, frame=photo, calibration=photo,
     )  # fmt: skip
     monkeypatch.setattr(Search, "begin", lambda *_: search)

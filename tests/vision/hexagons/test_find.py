@@ -219,3 +219,12 @@ def test_sides_and_the_look_from_above_both_tell_a_hexagon() -> None:
     assert (np.diff(scores, axis=0) > 0).all()
     assert (np.diff(scores, axis=1) > 0).all()
     assert scores[0][2] < MIN_SCORE < scores[2][2]
+
+
+def test_six_sides_count_less_in_low_views() -> None:
+    camera, placed = over(), row_of([HEXAGON])
+    pixels, (one,) = painted(camera, placed).pixels, as_round(placed)
+    high, low = (Rims(pixels, camera, slant_deg).logit(one) for slant_deg in (35.0, 45.0))
+    assert high is not None
+    assert low is not None
+    assert low == pytest.approx(high - 3)

@@ -28,7 +28,7 @@ from overruler.vision.detection.finders import (
 )
 from overruler.vision.detection.sizes import Sizes
 from overruler.vision.hexagons.find import with_hexagons, with_named_hexagons
-from overruler.vision.hexagons.judged import Rims
+from overruler.vision.hexagons.judged import MAX_SLANT_DEG, Rims
 from overruler.vision.hexagons.seen_from_above import find_seen_from_above, without_places_of
 from overruler.vision.hexagons.wanted import WantedHexagons
 from overruler.vision.imaging.orthophoto import Orthophoto, is_inside, rectify_photo
@@ -75,9 +75,9 @@ def _tell_hexagons(
     search: Search, together: tuple[Detection, ...], wanted: WantedHexagons
 ) -> tuple[Detection, ...]:
     """Tell which of the round bases are `wanted` hexagons, or leave it to several photos together."""
-    if not wanted.widths_mm or (search.shows_sides and not wanted.are_named):
-        return together  # tables in play have unnamed ones as round ones
-    rims = Rims(search.frame.pixels, search.calibration.camera)
+    if not wanted.widths_mm or not (wanted.are_named or _shows_rims(search)):
+        return together  # unnamed ones are told as round ones
+    rims = Rims(search.frame.pixels, search.calibration.camera, search.slant_deg)
     likely, doubtful = split_doubtful(together)
     from_above = partial(_circles_from_above, search)
     further = find_seen_from_above(rims, likely, from_above, wanted)
@@ -86,6 +86,11 @@ def _tell_hexagons(
     if wanted.are_named:
         return with_named_hexagons(rims, together, search.sizes.hexagons, further)
     return with_hexagons(rims, together, further)
+
+
+def _shows_rims(search: Search) -> bool:
+    """Tell whether rims are seen as well as what tells hexagons learnt: in play figures hide much of them."""
+    return search.seen is None and search.slant_deg <= MAX_SLANT_DEG
 
 
 def _circles_from_above(search: Search) -> Array:

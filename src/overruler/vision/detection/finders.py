@@ -33,7 +33,7 @@ from overruler.vision.learned.shape_net import ShapeCandidate, find_plate_candid
 from overruler.vision.learned.shapes_in_play import NO_SHAPES, SeenShapes
 from overruler.vision.prints.printed_grid import PrintOnMat, nothing_printed
 from overruler.vision.rounds.find_ovals import find_ovals
-from overruler.vision.rounds.fit_rounds import fit_rounds, is_in_play, is_seen_from_low
+from overruler.vision.rounds.fit_rounds import fit_rounds, is_in_play, is_seen_from_low, slant_deg
 from overruler.vision.rounds.ring_filter import are_visible, find_candidates
 from overruler.vision.rounds.scoring import MIN_SCORE
 from overruler.vision.rounds.suppression import suppress_overlaps
@@ -96,9 +96,9 @@ class Search:
     """What is printed on the mat."""
 
     @property
-    def shows_sides(self) -> bool:
-        """Whether figures hide much of their bases, and what tells hexagons never learnt that."""
-        return self.seen is not None or self.from_low is not None
+    def slant_deg(self) -> float:
+        """The angle from straight down at which the camera sees the middle of the board."""
+        return slant_deg(self.calibration)
 
     @classmethod
     def begin(

@@ -20,7 +20,7 @@ from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.contours.rim_fit import BaseHypothesis
 from overruler.vision.hexagons.judged import Rims, judge_all
-from overruler.vision.hexagons.on_table import FIRST_LOOKS, hexagon_logit
+from overruler.vision.hexagons.on_table import FIRST_LOOKS
 from overruler.vision.hexagons.wanted import WantedHexagons
 from overruler.vision.hexagons.widths import may_be_hexagon
 from overruler.vision.learned.coefficients import load_coefficients
@@ -72,10 +72,9 @@ def without_places_of(
 
 def _told_by_sides(rims: Rims, stand_in: Detection) -> Detection | None:
     """Return a stand-in with the score that its sides give it; None where it is not likely a hexagon."""
-    evidence = rims.look(stand_in) if rims.shows_sides(stand_in) else None
-    if evidence is None:
+    logit = rims.logit(stand_in) if rims.shows_sides(stand_in) else None
+    if logit is None:
         return None
-    logit = hexagon_logit(evidence)
     score = score_by_sides(stand_in.score, logit)
     if score < MIN_SCORE or logit < 0:  # the other networks know round bases better
         return None
