@@ -301,7 +301,7 @@ def test_an_address_of_another_machine_is_told_by_its_option() -> None:
             2,
             "scene.json: is JSON: TOML belongs there",
         ),
-        (["live"], 2, "the following arguments are required: SOURCE (see"),
+        (["live"], 2, "SOURCE: name what shows the table: 0 for the first camera"),
         (["obs"], 2, "the following arguments are required: setup | stinger (see"),
         (["teach", "nothing.jpg", "--taught=t.json"], 2, "nothing.jpg: no such file: name a photo"),
         (

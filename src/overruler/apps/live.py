@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "a camera (0, /dev/video0), a film, a photo, a stream (http, rtsp, rtmp, udp), "
         "or obs://localhost:4455/Source name"
     )
-    parser.add_argument("source", metavar="SOURCE", help=source)
+    parser.add_argument("source", metavar="SOURCE", nargs="?", help=source)
     more = "more sources of the same table: other cameras, which stand still too"
     parser.add_argument("others", metavar="MORE", nargs="*", default=[], help=more)
     parser.add_argument("--loop", action="store_true", help="a film begins again when it has ended")
@@ -50,11 +50,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--look", type=Path, metavar="LOOK.toml", help=look)
     names = "keeps the pieces' names, the players and the scores from one start to the next"
     group.add_argument("--names", type=Path, metavar="NAMES.json", help=names)
-    record = "write what overruler analyze writes, when it ends"
+    record = (
+        "write what overruler analyze writes, when it ends; without SOURCE, of one that was cut off"
+    )
     group.add_argument("--record", type=Path, metavar="DIR", help=record)
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.source is None:
+        return _finish_recording(args.record)
     _check_cameras(args)
     check_installed()
     sockets, address = listen(args)
@@ -66,6 +70,16 @@ def run(args: argparse.Namespace) -> int:
         _serve_live(args, services, sockets)
     finally:  # it ends with Ctrl-C
         finish()
+    return 0
+
+
+def _finish_recording(folder: Path | None) -> int:
+    """Write the results of a broadcast that was cut off."""
+    if folder is None:
+        raise BadInput("SOURCE: name what shows the table: 0 for the first camera")
+    from overruler.apps.recording.recorder import finish_recording
+
+    finish_recording(folder)
     return 0
 
 
@@ -103,9 +117,9 @@ def _assemble_server(
     referee = make_referee(args, 1 + len(args.others))
     signs = {player: sign for sign, player in referee.house.players.items()}
     desk = Desk(LookFile(args.look), signs)
-    record_tick, finish = _make_recorder(args)
+    begin_s, record_tick, finish = _make_recorder(args)
     watcher = _make_watcher(
-        args, referee, lambda seen: desk.update_table(seen, watcher.shot), record_tick
+        args, referee, lambda seen: desk.update_table(seen, watcher.shot), record_tick, begin_s
     )
     policy = AccessPolicy(address.accepted_hosts(args.name), address.key)
     return LiveServices(desk, watcher, policy, overlay_key, names), finish
@@ -116,28 +130,32 @@ def _make_watcher(
     referee: "Referee",
     on_status: "Callable[[TableStatus], None]",
     on_tick: "Callable[[Tick], None]",
+    begin_s: float,
 ) -> "TableWatcher":
-    """The watcher of one source, or of several over one table."""
+    """The watcher of one source, or of several over one table; its time counts from `begin_s`."""
     from overruler.apps.web.live.several.watcher import SeveralCamerasWatcher
     from overruler.apps.web.live.watcher import TableWatcher
     from overruler.sources.live import LiveReader, parse_source
 
     sources = [parse_source(address, args.loop) for address in (args.source, *args.others)]
-    start_s = time.monotonic()
+    start_s = time.monotonic() - begin_s
     first, *others = [LiveReader(source, start_s=start_s) for source in sources]
     if not others:
         return TableWatcher(first, referee, on_status, on_tick)
     return SeveralCamerasWatcher(first, referee, on_status, on_tick, others=others)
 
 
-def _make_recorder(args: argparse.Namespace) -> "tuple[Callable[[Tick], None], Callable[[], None]]":
+def _make_recorder(
+    args: argparse.Namespace,
+) -> "tuple[float, Callable[[Tick], None], Callable[[], None]]":
+    """The time that the recording begins at, and what to call with each tick, and at the end."""
     if args.record is None:
-        return lambda tick: None, lambda: None
-    from overruler.apps.analyze.recorder import Recorder
+        return 0.0, lambda tick: None, lambda: None
+    from overruler.apps.recording.recorder import Recorder
 
     check_folder_name("--record", args.record)
     recorder = Recorder(args.record, args.game is not None)
-    return recorder.record_tick, recorder.finish
+    return recorder.go_on(), recorder.record_tick, recorder.finish
 
 
 def _print_addresses(address: ServerAddress, overlay_key: str | None, quiet: bool) -> None:

@@ -19,12 +19,12 @@ av = pytest.importorskip("av", reason="films need PyAV")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables need pyarrow")
 from overruler.apps.analyze import pipeline, tables  # noqa: E402
 from overruler.apps.analyze.companions import remove_clips  # noqa: E402
-from overruler.apps.analyze.recorder import Recorder  # noqa: E402
 from overruler.apps.analyze.result_folders import (  # noqa: E402
     SOURCE_FILE,
     check_nothing_lost,
     write_source,
 )
+from overruler.apps.recording.recorder import Recorder  # noqa: E402
 from tests.apps.analyze import film as table  # noqa: E402
 
 OF_ONE_RUN = ("rulings.parquet", "rulings.csv", "allowances.parquet", "allowances.csv", "clips")
@@ -110,8 +110,8 @@ def test_a_broadcast_is_recorded_into_a_folder_of_its_own(
     video: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "game"
-    Recorder(folder, game=False)
-    Recorder(folder, game=False)  # nothing was recorded
+    Recorder(folder, game=False).close()
+    Recorder(folder, game=False).close()  # nothing was recorded
     write_source(folder, ())
     with pytest.raises(BadInput, match="holds the results of an earlier broadcast or film"):
         Recorder(folder, game=False)
@@ -159,7 +159,7 @@ def test_where_nothing_can_be_written_a_broadcast_leaves_nothing(
     with pytest.raises(WriteFailed, match=r"scenes.jsonl: cannot be written: No space"):
         recorder.finish()
     assert [*tmp_path.iterdir()] == [folder]
-    Recorder(folder, game=False)  # it holds no results
+    Recorder(folder, game=False).close()  # it holds no results
 
 
 def test_a_missing_library_of_tables_is_told_before_the_work(

@@ -1,5 +1,7 @@
 """The events of a film or a broadcast as plain data: stays, moves, rests, notes."""
 
+from collections import Counter
+
 from overruler.apps.analyze.merge import Data
 from overruler.errors import CannotMeasure
 from overruler.report import Report
@@ -13,6 +15,8 @@ FIRST_SEEN_TEXT = "is seen for the first time; a move of it may be missing befor
 """Note on a piece that was not there, or not found, when the table was first measured."""
 STILL_LONGER_SIDE_PX = 800
 """Longer side of the stored pictures."""
+GROWING_LISTS = ("marks", "moves", "rests", "notes")
+"""What a log only adds to."""
 
 
 class EventLog:
@@ -27,6 +31,7 @@ class EventLog:
         "_notes",
         "_rests",
         "_stays",
+        "_told",
     )
 
     def __init__(self, begin_s: float) -> None:
@@ -38,6 +43,12 @@ class EventLog:
         self._moves: list[Data] = []
         self._rests: list[Data] = []
         self._notes: list[Data] = []
+        self._told: Counter[str] = Counter()
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether anything was measured yet."""
+        return self._is_measured
 
     def record_tick(self, tick: Tick) -> None:
         for move in tick.moves:
@@ -120,6 +131,34 @@ class EventLog:
             "rests": self._rests,
             "notes": self._notes,
         }
+
+    def take_news(self) -> Data:
+        """What was recorded since the last call, as `add_news` reads it; nothing in it changes later."""
+        data, told = self.data(), self._told
+        news: Data = {name: data[name][told[name] :] for name in GROWING_LISTS}
+        news["stays"] = {}
+        for piece, stays in self._stays.items():
+            begin = max(0, told[f"of {piece}"] - 1)  # the last one that was told may have changed
+            news["stays"][piece] = [begin, [dict(stay) for stay in stays[begin:]]]
+            told[f"of {piece}"] = len(stays)
+        for name in GROWING_LISTS:
+            told[name] = len(data[name])
+        news["bases"] = dict(self._bases)
+        return news
+
+
+def no_events() -> Data:
+    """The data of a log that recorded nothing, for `add_news`."""
+    return EventLog(0.0).data()
+
+
+def add_news(data: Data, news: Data) -> None:
+    """Add to the data of a log what it recorded next."""
+    for name in GROWING_LISTS:
+        data[name] += news[name]
+    data["bases"] |= news["bases"]
+    for piece, (begin, stays) in news["stays"].items():
+        data["stays"].setdefault(piece, [])[begin:] = stays
 
 
 def _stay(from_s: float, to_s: float, place_mm: tuple[float, float], sigma_mm: float) -> Data:

@@ -1,10 +1,10 @@
 """What keeps a store safe from other servers and from jumps of the clock."""
 
-import os
 import time
 from pathlib import Path
 from typing import IO
 
+from overruler.apps.process.file_lock import hold_file
 from overruler.errors import BadInput
 
 OWNER_ALONE_MODE = 0o700
@@ -19,30 +19,12 @@ class StoreInUse(BadInput):
 
 def lock_folder(folder: Path) -> IO[bytes]:
     """Lock a store for this process; `StoreInUse` if another server has it."""
-    file = (folder / LOCK_FILE).open("ab")
-    try:
-        _lock_file(file)
-    except (BlockingIOError, PermissionError):
-        file.close()
+    file = hold_file(folder / LOCK_FILE)
+    if file is None:
         raise StoreInUse(
             f"--store: {folder}: another server uses it: end that one, or give another folder"
-        ) from None
-    except OSError:
-        pass  # a file system without locks
+        )
     return file
-
-
-def _lock_file(file: IO[bytes]) -> None:
-    """Lock a file, or raise `BlockingIOError` (on Windows `PermissionError`) at once."""
-    if os.name == "nt":
-        import msvcrt
-
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
-        return
-    import fcntl
-
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 class SteadyClock:
