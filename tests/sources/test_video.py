@@ -40,6 +40,21 @@ def test_times_are_the_films_own_also_at_a_changing_rate(tmp_path: Path) -> None
         assert film.problems() == []
 
 
+@pytest.mark.parametrize("ending", ["mkv", "mp4", "mov", "ts", "flv"])
+def test_a_part_that_keeps_the_times_of_the_whole_is_as_long_as_it_is(
+    tmp_path: Path, ending: str
+) -> None:
+    """`ffmpeg -ss 2:00:00 -copyts` cuts so."""
+    late = tuple(7200.0 + time_s for time_s in EVENLY)
+    path = written(tmp_path / f"a.{ending}", late)
+    with Film(path, looks_per_s=1000) as film:
+        assert film.duration_s == pytest.approx(3.0, abs=0.1)
+        assert [shot.time_s for shot in film] == pytest.approx(EVENLY, abs=2e-3)
+        assert film.problems() == []
+    with Film(path, looks_per_s=1000, from_s=1.6) as film:
+        assert next(iter(film)).time_s == pytest.approx(1.6, abs=2e-3)
+
+
 def test_a_film_may_be_named_by_a_text(tmp_path: Path) -> None:
     with Film(str(written(tmp_path / "a.mkv"))) as film:  # type: ignore[arg-type]
         assert len(list(film)) > 1

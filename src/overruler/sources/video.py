@@ -52,6 +52,9 @@ UNINDEXED_FORMATS = ("mpegts", "mpeg")
 """Formats without an index, in which a seek may arrive late."""
 SEEK_MARGIN_S = 12
 """Longest delay of such a seek."""
+FORMATS_COUNTED_FROM_ZERO = ("matroska,webm",)
+"""Formats that may state the time of their end as their length, though their times begin at hours: FFmpeg does so
+for what it cuts with `-copyts`."""
 TRUNCATION_TOLERANCE_S = 0.5
 """A film that ends earlier than this before its declared end is cut short."""
 
@@ -120,7 +123,12 @@ class Film:
         """The declared time at which the film ends; None if there is none."""
         if self._stream.duration and self._stream.time_base:
             return float(self._stream.duration * self._stream.time_base + self._times.late)
-        return self._container.duration / 1e6 if self._container.duration else None
+        if not self._container.duration:
+            return None
+        end_s = self._container.duration / 1e6
+        begin_s = max(0.0, float(self._times.first))
+        counts_from_zero = self._container.format.name in FORMATS_COUNTED_FROM_ZERO
+        return end_s - begin_s if counts_from_zero and begin_s < end_s else end_s
 
     @property
     def has_sound(self) -> bool:
