@@ -311,6 +311,18 @@ def test_film_editors_get_a_marker_for_each_move(film: FilmResults) -> None:
     assert marker.marked_range.duration.to_seconds() == 1.25
 
 
+def test_film_editors_find_the_film(film: FilmResults, tmp_path: Path) -> None:
+    otio = pytest.importorskip("opentimelineio", reason="editors' markers need OpenTimelineIO")
+    video = tmp_path / "a <b> & c ß.mkv"
+    text = tables.otio_timeline(film, video)
+    assert text is not None
+    clip = otio.adapters.read_from_string(text, "otio_json").tracks[0][0]
+    assert (clip.name, clip.media_reference.target_url) == (video.name, str(video))
+    assert clip.source_range.duration.to_seconds() == film.read_to_s
+    assert clip.available_range() == clip.source_range
+    assert clip.source_range.contains(clip.markers[0].marked_range)
+
+
 @given(st.lists(st.sampled_from(["a", "A", "a-2", "a-2-2", "b"]), max_size=6))
 def test_every_film_has_a_folder_of_its_own(stems: list[str]) -> None:
     """Also where letters of either case are the same to the disk, and names look numbered."""

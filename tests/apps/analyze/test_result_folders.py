@@ -54,6 +54,8 @@ def test_a_folder_tells_of_its_last_run_in_the_unit_asked_for(
     folder = tmp_path / "game"
     before = names(folder)
     assert set(OF_ONE_RUN) <= before
+    if "timeline.otio" in before:
+        assert str(video) in (folder / "timeline.otio").read_text(encoding="utf-8")
     move, excess = capsys.readouterr().out.splitlines()[1:3]
     (row,) = pq.read_table(folder / "moves.parquet").to_pylist()
     length = f"{row['path_mm']:.1f} ± {1.96 * row['path_sigma_mm']:.1f} mm"

@@ -25,6 +25,8 @@ class Companions:
     """Addresses at which the film may be, the likeliest first."""
     clips: tuple[str, ...] = ()
     """The address of each move's clip; empty where there is none."""
+    media: Path | None = None
+    """The film itself, for film editors; None for photos and broadcasts."""
 
 
 NO_COMPANIONS = Companions()

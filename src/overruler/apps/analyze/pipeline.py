@@ -98,7 +98,7 @@ def _write_clips(video: Path, film: FilmResults, out: Path, args: argparse.Names
     if video.is_dir():
         return NO_COMPANIONS
     films = film_addresses(out, [path for path in (video, args.video) if path])
-    return Companions(films, tuple(name and f"{CLIPS_FOLDER}/{name}" for name in names))
+    return Companions(films, tuple(name and f"{CLIPS_FOLDER}/{name}" for name in names), video)
 
 
 def make_referee(args: argparse.Namespace, cameras: int = 1) -> Referee:
@@ -222,7 +222,7 @@ def write_results(
     too_long = check_allowances(film, allowances) if allowances else None
     contacts = find_contacts(film)
     rows = turn_rows(film, turns or guess_turns(film))
-    tables.write_tables(film, out, rulings, too_long, contacts, rows)
+    tables.write_tables(film, out, rulings, too_long, contacts, rows, beside.media)
     text = page.render_page(film, rulings, too_long, contacts, rows, beside)
     write_parts_atomically(out / "report.html", text)
     _print_summary(film, out, too_long, beside)

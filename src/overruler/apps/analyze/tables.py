@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -171,8 +172,12 @@ def _webvtt_time(time_s: float) -> str:
 # --- editors' markers ---
 
 
-def otio_timeline(film: FilmResults) -> str | None:
-    """The moves as markers for film editors; None if OpenTimelineIO (extra `otio`) is not installed."""
+def otio_timeline(film: FilmResults, media: Path | None = None) -> str | None:
+    """The moves as markers on a film for editors; None if OpenTimelineIO (extra `timeline`) is not installed.
+
+    The film is named by its plain path: DaVinci Resolve 20 finds no media behind a `file:` address. It looks for
+    media that was moved by the clip's name, which is therefore the file's.
+    """
     try:
         import opentimelineio as otio
     except ImportError:
@@ -183,7 +188,11 @@ def otio_timeline(film: FilmResults) -> str | None:
         length = otio.opentime.RationalTime(round(max(to_s - from_s, 0) * 1000), 1000)
         return otio.opentime.TimeRange(start, length)
 
-    clip = otio.schema.Clip(film.name, source_range=span(0.0, film.read_to_s))
+    whole = span(0.0, film.read_to_s)
+    clip = otio.schema.Clip(media.name if media else film.name, source_range=whole)
+    if media:
+        path = os.path.abspath(media)
+        clip.media_reference = otio.schema.ExternalReference(path, available_range=whole)
     for move in film.moves:
         times = span(move["start_s"], move["end_s"])
         marker = otio.schema.Marker(
@@ -205,8 +214,11 @@ def write_tables(
     allowances: Sequence[Data] | None,
     contacts: Sequence[Data] = (),
     turns: Sequence[Data] = (),
+    media: Path | None = None,
 ) -> list[Path]:
     """Write every file, one after the other: all at once would need twice the memory. Return their paths.
+
+    `media` is the film that they tell of, where there is one.
 
     A table that there is none of now is removed where an earlier run wrote it: one folder tells of one run.
     """
@@ -224,7 +236,7 @@ def write_tables(
             yield f"{name}.parquet", None if rows is None else encode_parquet(rows, columns)
             yield f"{name}.csv", None if rows is None else encode_csv(rows, columns)
         yield "chapters.vtt", webvtt_chapters(film, turns)
-        yield "timeline.otio", otio_timeline(film)
+        yield "timeline.otio", otio_timeline(film, media)
 
     paths = [folder / "scenes.jsonl"]
     write_parts_atomically(paths[0], scene_lines(film))
