@@ -1,5 +1,6 @@
 """Names outlive the server: a piece is known again by its base and its place, whatever its id is then."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,3 +98,32 @@ def test_a_server_that_starts_again_knows_the_names(tmp_path: Path) -> None:
         until(lambda: call(f"{home}/api/live")["show"]["scores"] == {"red": "4"})
         units = {one["id"]: one.get("unit") for one in call(f"{home}/api/live")["pieces"]}
         assert units == {"p01": "Guards", "p02": None, "Luke": None}
+
+
+def test_what_is_shown_when_the_server_ends_is_kept(tmp_path: Path) -> None:
+    """Also where it was changed a moment ago."""
+    path = tmp_path / "names.json"
+    with served(replace(air(LiveTable()), names=(path, Kept()))) as (home, _):
+        until(lambda: call(f"{home}/api/live")["calibrated"])
+        until(path.exists)
+        for score in range(5):
+            call(f"{home}/api/live/do/score?player=red&score={score}", post=True)
+    assert read_names(path).show.scores == {"red": "4"}
+
+
+def test_names_are_kept_again_once_their_file_can_be_written(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A stick is pulled out and put back, or a full disk has room again."""
+    path = tmp_path / "stick" / "names.json"
+    path.parent.mkdir()
+    with served(replace(air(LiveTable()), names=(path, Kept()))) as (home, _):
+        until(lambda: call(f"{home}/api/live")["calibrated"])
+        until(path.exists)
+        shutil.rmtree(path.parent)
+        call(f"{home}/api/live/do/score?player=red&score=3", post=True)
+        until(lambda: f"--names: {path}: cannot be written" in caplog.text)
+        path.parent.mkdir()
+        until(path.exists)
+    assert read_names(path).show.scores == {"red": "3"}
+    assert caplog.text.count("--names") == 1

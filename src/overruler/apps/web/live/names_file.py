@@ -5,6 +5,8 @@ Ids are given anew at each start, so a piece is known again by its base and its 
 
 import asyncio
 import json
+import logging
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import hypot
@@ -21,7 +23,7 @@ from overruler.fixes import Fix
 from overruler.picture.piece_names import is_numbered
 from overruler.reading import Node
 from overruler.scene import Piece, Scene
-from overruler.writing import write_atomically
+from overruler.writing import WriteFailed, write_atomically
 
 SCHEMA = "overruler/names/1"
 SAME_PLACE_MM = 25.0
@@ -29,6 +31,7 @@ SAME_PLACE_MM = 25.0
 SAVE_INTERVAL_S = 1.0
 """Time between two looks at whether the names have changed."""
 KEPT_LABELS = ("unit", "player", "leader")
+logger = logging.getLogger("overruler.live")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +138,47 @@ async def keep_names(path: Path, kept: Kept, desk: Desk, watcher: TableWatcher) 
     desk.change_show(lambda show: kept.show)
     while not await asyncio.to_thread(_give_back, kept, desk, watcher):
         await asyncio.sleep(SAVE_INTERVAL_S)
-    written = ""
-    while True:
-        scene, labels, show = desk.named_table()
-        text = names_text(scene, labels, show) if scene is not None else written
-        if text != written:
-            await asyncio.to_thread(write_atomically, path, text)
-            written = text
-        await asyncio.sleep(SAVE_INTERVAL_S)
+    writer = _NamesWriter(path, desk)
+    try:
+        while True:
+            await asyncio.to_thread(writer.write_news)
+            await asyncio.sleep(SAVE_INTERVAL_S)
+    finally:  # the server ends: what was changed a moment ago
+        writer.write_news()
+
+
+class _NamesWriter:
+    """Writes the names of a desk where they have changed."""
+
+    __slots__ = ("_desk", "_is_told", "_lock", "_path", "_written")
+
+    def __init__(self, path: Path, desk: Desk) -> None:
+        self._path = path
+        self._desk = desk
+        self._written = ""
+        self._is_told = False
+        self._lock = threading.Lock()
+
+    def write_news(self) -> None:
+        """Write the file where something is new; what cannot be written is told once, and tried again."""
+        with self._lock:  # the last write waits for one that is under way
+            self._write_news()
+
+    def _write_news(self) -> None:
+        scene, labels, show = self._desk.named_table()
+        if scene is None:
+            return
+        text = names_text(scene, labels, show)
+        if text == self._written:
+            return
+        try:
+            write_atomically(self._path, text)
+        except WriteFailed as error:
+            if not self._is_told:
+                logger.warning("--names: %s: names are not kept until it can", error)
+            self._is_told = True
+        else:
+            self._written, self._is_told = text, False
 
 
 def _give_back(kept: Kept, desk: Desk, watcher: TableWatcher) -> bool:
