@@ -8,6 +8,10 @@ import numpy as np
 
 from overruler.bases import Base
 from overruler.geometry.pose import Array
+from overruler.units import SIGMAS_95
+
+CONFIRMING_SHARE = 0.01
+"""Largest doubt of a ruler's reading that confirms the scale, as a share: a page printed to fit is 3 % off."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +136,11 @@ class DetectedRuler:
     @property
     def nominal_length_mm(self) -> float:
         return self.nominal_mm * (len(self.path_mm) - 1)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether its reading tells of the scale: in a blurred picture what looks like a ruler agrees with any."""
+        return SIGMAS_95 * self.sigma_mm <= CONFIRMING_SHARE * self.nominal_mm
 
 
 def ruler_to_json(ruler: DetectedRuler) -> dict[str, Any]:

@@ -55,3 +55,22 @@ def test_without_a_ruler_the_photos_stay_as_they_are() -> None:
 def test_a_ruler_of_several_photos_counts_once_by_the_best_of_them() -> None:
     photos = [photo(0, 0.6, stick(0.3)), photo(1, 0.6, stick(0.1, 401.0), stick(0.2, 600.0))]
     assert [ruler.sigma_mm for ruler in distinct_rulers(photos)] == [0.1, 0.2]
+
+
+@pytest.mark.parametrize(("segments", "slipped"), [(2, 0), (2, 3), (5, 1)])
+def test_a_part_of_a_ruler_that_another_photo_shows_whole_is_no_ruler_of_its_own(
+    segments: int, slipped: int
+) -> None:
+    """A hand hides an end: what is left looks like a shorter ruler, or like one a segment farther on."""
+
+    def lying(segments: int, begin: int, kind: str, sigma_mm: float) -> DetectedRuler:
+        along_mm = 200.0 + 152.4 * (begin + np.arange(segments + 1))
+        path = np.column_stack([along_mm, np.full(segments + 1, 400.0)])
+        return DetectedRuler(kind, 152.4, 152.4, sigma_mm, path, 25.0, 10.0)
+
+    whole, part = lying(5, 0, "legion", 0.2), lying(segments, slipped, "legion_short", 0.3)
+    beside = replace(whole, path_mm=whole.path_mm + np.array([0.0, 30.0]), sigma_mm=0.4)
+    photos = [photo(0, 0.6, part), photo(1, 0.6, whole), photo(2, 0.6, beside)]
+    assert distinct_rulers(photos) == (whole, beside)
+    blurred = replace(whole, sigma_mm=1.85)
+    assert distinct_rulers([photo(0, 0.6, part), photo(1, 0.6, blurred)]) == (part,)

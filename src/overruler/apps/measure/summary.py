@@ -36,8 +36,6 @@ MOVED_TEXT = (
 )
 SURELY_RAISED_PROBABILITY = 0.9
 """Raised ground less probable than this is said to be perhaps only printed."""
-CONFIRMING_SHARE = 0.01
-"""Largest doubt of a ruler's reading that confirms the scale, as a share: a page printed to fit is 3 % off."""
 DIM_BELOW_VISIBLE_SHARE = 0.5
 """The row of a base with a smaller visible share of the rim is dimmed."""
 
@@ -207,7 +205,7 @@ def _ruler_line(ruler: DetectedRuler, unit: str, rulers_agree: bool) -> str:
     segment, doubt = (format_number(mm, unit, 2) for mm in (ruler.segment_mm, doubt_mm))
     text = f"the ruler reads {segment} ± {doubt} {unit} a segment (95 %)"
     text += f", {format_nominal(ruler.nominal_mm, unit).removesuffix(f' {unit}')} is right"
-    if doubt_mm > CONFIRMING_SHARE * ruler.nominal_mm:
+    if not ruler.is_sure:
         return f"{text}: too unsure to confirm the scale"
     return f"{text}: the scale is confirmed" if rulers_agree else text
 

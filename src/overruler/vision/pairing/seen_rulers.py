@@ -6,13 +6,11 @@ Seen from far or aslant a ruler is a row of dark squares. What one photo measure
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from overruler.detections import DetectedRuler, Detection
 from overruler.geometry.pose import Array
 from overruler.vision.contours.outlines import depth_inside_mm
 from overruler.vision.pairing.sighting import SeenPhoto
-from overruler.vision.rulers.find import ruler_footprints
+from overruler.vision.rulers.find import is_part_of, ruler_footprints
 
 MAX_DOUBTFUL_SCORE = 0.9
 """Score up to which a base counts for less than another photo's ruler. A surer one may stand where the ruler
@@ -22,15 +20,21 @@ MAX_RISE_MM = 10.0
 
 
 def distinct_rulers(photos: Sequence[SeenPhoto]) -> tuple[DetectedRuler, ...]:
-    """The rulers of all photos, each by the photo that measures it best."""
+    """The rulers of all photos, each by the photo that shows most of it, then by the one that measures it best.
+
+    A photo that shows a part may read a shorter ruler there, or one that lies a segment farther on. What is unsure
+    counts only where no photo is sure.
+    """
     kept: list[DetectedRuler] = []
     every = [ruler for photo in photos for ruler in photo.rulers]
-    for ruler in sorted(every, key=lambda each: each.sigma_mm):
-        middle = ruler.path_mm.mean(0)
-        apart_mm = [float(np.hypot(*(one.path_mm.mean(0) - middle))) for one in kept]
-        if min(apart_mm, default=np.inf) > ruler.width_mm:
+    for ruler in sorted(every, key=_rank):
+        if not any(is_part_of(ruler.path_mm, one) for one in kept):
             kept.append(ruler)
     return tuple(kept)
+
+
+def _rank(ruler: DetectedRuler) -> tuple[bool, float, float]:
+    return not ruler.is_sure, -ruler.nominal_length_mm, ruler.sigma_mm
 
 
 def without_parts_of_rulers(photos: Sequence[SeenPhoto]) -> list[SeenPhoto]:

@@ -64,12 +64,12 @@ def find_rulers(
     measured.sort(key=lambda ruler: (-ruler.nominal_length_mm, -ruler.line_contrast))
     kept: list[DetectedRuler] = []
     for ruler in measured:
-        if not any(_is_part_of(ruler.path_mm, other) for other in kept):
+        if not any(is_part_of(ruler.path_mm, other) for other in kept):
             kept.append(ruler)
     return tuple(kept)
 
 
-def _is_part_of(path_mm: Array, other: DetectedRuler) -> bool:
+def is_part_of(path_mm: Array, other: DetectedRuler) -> bool:
     """Whether a path is another ruler's, or a part of it."""
     points, others = _densify_path(path_mm), _densify_path(other.path_mm)
     distance = np.linalg.norm(points[:, None] - others, axis=-1).min(1)
