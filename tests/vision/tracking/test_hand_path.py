@@ -130,6 +130,17 @@ def test_what_was_forgotten_tells_nothing() -> None:
     assert follow_hand(one, unseen(STRAIGHT), 0.0) is None
 
 
+@pytest.mark.parametrize("later", [0, 1, 2])
+def test_a_stream_that_stalled_meanwhile_tells_nothing(later: int) -> None:
+    """Of the time in which the piece moved there is one picture, or two or three far apart."""
+    one = watched(STRAIGHT)
+    shots = [shot for shot in one.recent_shots if shot.time_s <= ENDS_S]
+    before = [shot for shot in shots if shot.time_s <= STARTS_S]
+    one.recent_shots.clear()
+    one.recent_shots.extend([before[-1], *shots[len(shots) - later :]])
+    assert follow_hand(one, unseen(STRAIGHT), 0.0) is None
+
+
 def test_glimpses_are_coarse_and_few() -> None:
     for height, width in ((2160, 3840), (1080, 1920), (720, 1280), (480, 640)):
         grey = np.zeros((height, width), np.uint8)

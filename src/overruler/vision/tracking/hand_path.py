@@ -96,7 +96,9 @@ def _track_hand(table: TableState, unsure: MovePath, z_mm: float) -> tuple[Array
     from_s, to_s = unsure.start_s - GRASP_TOLERANCE_S, unsure.end_s + GRASP_TOLERANCE_S
     shots = [shot for shot in table.recent_shots if from_s <= shot.time_s <= to_s]
     rest = table.last_rest.coarse_shot
-    if not shots or shots[0].time_s > unsure.start_s or shots[0].grey.shape != rest.grey.shape:
+    if len(shots) < 2 or shots[0].time_s > unsure.start_s:
+        return lost  # it was forgotten, or the stream stalled
+    if shots[0].grey.shape != rest.grey.shape:
         return lost
     start = np.array([*unsure.corners_mm[0], z_mm])
     px_per_mm = 1 / float(table.camera.mm_per_px(start)) / shots[0].scale
