@@ -104,7 +104,10 @@ MORE_EXAMPLES = {
         ("overruler analyze photos --board 6x3 --out games", "a folder: a photo a turn"),
     ),
     "obs": (("overruler obs stinger --out ruling.webm", "a film for the change to a ruling"),),
-    "live": (("overruler live 0 1 --board 6x3 --game legion", "two cameras over one table"),),
+    "live": (
+        ("overruler live 0 1 --board 6x3 --game legion", "two cameras over one table"),
+        ("overruler live --record cast", "the results of a recording that was cut off"),
+    ),
     "games": (("overruler games", "all of them"),),
     "rules": (("overruler rules", "all games in brief"),),
     "teach": (

@@ -125,7 +125,7 @@ class Film:
             return float(self._stream.duration * self._stream.time_base + self._times.late)
         if not self._container.duration:
             return None
-        end_s = self._container.duration / 1e6
+        end_s = float(self._container.duration) / 1e6
         begin_s = max(0.0, float(self._times.first))
         counts_from_zero = self._container.format.name in FORMATS_COUNTED_FROM_ZERO
         return end_s - begin_s if counts_from_zero and begin_s < end_s else end_s
