@@ -109,6 +109,36 @@ def test_a_move_seeks_the_film_and_the_film_takes_the_page_along(
     assert [line for line in complained if "ERR_FILE_NOT_FOUND" not in line] == []
 
 
+def test_a_film_that_keeps_the_times_of_a_longer_one_is_shown_at_the_pages_moments(
+    page: "Page", folder: Path, tmp_path: Path
+) -> None:
+    """Chromium counts such a film from the time of its first picture."""
+    shutil.copy(folder / "report.html", tmp_path)
+    late_s = 7200
+    with av.open(str(folder / NAME)) as old, av.open(str(tmp_path / NAME), "w") as new:
+        stream = new.add_stream_from_template(old.streams.video[0])
+        for packet in old.demux(video=0):
+            if packet.size:
+                late = round(late_s / packet.time_base)
+                packet.pts, packet.dts, packet.stream = packet.pts + late, packet.dts + late, stream
+                new.mux(packet)
+    open_page(page, tmp_path / "report.html")
+    page.get_by_role("button", name="Show the film").click()
+    page.wait_for_selector("#film:not([hidden])")
+    page.locator("#moves tbody tr").click()
+    assert film_time_s(page) == pytest.approx(late_s + MOVE["start_s"], abs=0.01)
+    page.evaluate(f"reel.currentTime = {late_s + 20}")  # by the film's own controls
+    until(lambda: page.locator("#clock").inner_text().startswith("0:20.0"))
+    page.get_by_role("button", name="Play").click()
+    until(
+        lambda: page.evaluate(
+            f"moment > 20.2 && Math.abs(moment + {late_s} - reel.currentTime) < .2"
+        )
+    )
+    page.get_by_role("button", name="Pause").click()
+    until(lambda: page.evaluate("reel.paused"))
+
+
 def test_the_clip_of_a_move_opens_beside_the_page(page: "Page", folder: Path) -> None:
     """A browser saves nothing from one local file to another: it shows the clip."""
     open_page(page, folder / "report.html")

@@ -134,8 +134,11 @@ at("time").addEventListener("input", () => go(Math.min(+at("time").value, film.l
 
 // --- the film beside the page, looked for when somebody asks: a browser tells its console of a film that is not there ---
 const reel = at("film"), hasReel = () => reel.readyState > 0;
+let reelBegin = 0; // some browsers count a part that was cut with its times kept from hours on
+const reelTime = () => reel.currentTime - reelBegin, reelLength = () => (reel.duration || Infinity) - reelBegin;
+function seekReel(time) { reel.currentTime = reelBegin + Math.min(time, reelLength()); }
 // Show a moment, on the film too.
-function go(time) { if (hasReel()) reel.currentTime = Math.min(time, reel.duration || time); show(time); }
+function go(time) { if (hasReel()) seekReel(time); show(time); }
 // Go to a moment that was chosen below the table, and bring the table into sight.
 function jump(time) { go(time); at("table").scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" }); }
 function say(text) { at("film-note").textContent = text; at("film-note").hidden = !text; }
@@ -146,9 +149,9 @@ function tryFilm() {
   reel.hidden = at("film-show").hidden = true; at("film-choose").hidden = false;
   say("The film " + plain(film.films[0].split("/").pop()) + " is not beside this page, or this browser cannot play it.");
 }
-reel.addEventListener("loadedmetadata", () => { reel.hidden = !reel.videoWidth; if (!reel.videoWidth) { tryFilm(); return; } say(""); at("film-choose").hidden = at("film-show").hidden = true; reel.currentTime = moment; });
+reel.addEventListener("loadedmetadata", () => { reel.hidden = !reel.videoWidth; if (!reel.videoWidth) { tryFilm(); return; } say(""); at("film-choose").hidden = at("film-show").hidden = true; reelBegin = reel.currentTime; seekReel(moment); });
 reel.addEventListener("error", tryFilm);
-reel.addEventListener("seeking", () => { if (!timer && Math.abs(reel.currentTime - Math.min(moment, reel.duration)) > .06) show(Math.min(reel.currentTime, film.length_s)); });
+reel.addEventListener("seeking", () => { if (!timer && Math.abs(reelTime() - Math.min(moment, reelLength())) > .06) show(Math.min(reelTime(), film.length_s)); });
 reel.addEventListener("play", start);
 reel.addEventListener("pause", () => { if (reel.currentTime < (reel.duration || 0) || !timer) stop(); });
 at("film-file").addEventListener("change", event => { const [file] = event.target.files; if (file) { tries = film.films.length; reel.src = URL.createObjectURL(file); } });
@@ -164,7 +167,7 @@ function start() {
   if (hasReel()) reel.play().catch(() => {});
   const step = now => {
     const runs = hasReel() && !reel.paused && !reel.ended;
-    show(Math.min(runs ? reel.currentTime : moment + (now - before) / 1000, film.length_s));
+    show(Math.min(runs ? reelTime() : moment + (now - before) / 1000, film.length_s));
     before = now;
     if (moment < film.length_s) timer = requestAnimationFrame(step); else stop();
   };
