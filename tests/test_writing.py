@@ -41,6 +41,29 @@ def test_a_failed_write_leaves_what_was_there_and_nothing_beside_it(
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_what_a_name_leads_to_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut after the renaming would else leave an empty file."""
+    path, flushed = tmp_path / "a.txt", list[int]()
+    fsync, replace = os.fsync, os.replace
+
+    def flush(handle: int) -> None:
+        flushed.append(os.fstat(handle).st_ino)
+        fsync(handle)
+
+    def rename(source: Path, target: Path) -> None:
+        assert flushed[-1:] == [source.stat().st_ino]
+        assert source.read_text() == "after"
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", flush)
+    monkeypatch.setattr(os, "replace", rename)
+    write_atomically(path, "after")
+    write_atomically(path, "after")
+    assert len(flushed) == 2
+
+
 def test_a_file_is_as_open_as_any_other(tmp_path: Path) -> None:
     """A temporary file is its owner's alone; what it becomes is not."""
     old = os.umask(0o022)

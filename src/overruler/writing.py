@@ -194,6 +194,7 @@ def _replacing_file(path: Path) -> Iterator[Path]:
     temporary = _create_beside(target, is_private=mode is not None)
     try:
         yield temporary
+        _flush_to_disk(temporary)
         if mode is not None:
             _give_owner_and_mode(temporary, target, mode)
         os.replace(temporary, target)
@@ -201,6 +202,18 @@ def _replacing_file(path: Path) -> Iterator[Path]:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def _flush_to_disk(path: Path) -> None:
+    """Wait until a file's bytes are on the disk: after a power cut its new name would lead to an empty file."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a file system that cannot
+            raise
+    finally:
+        os.close(handle)
 
 
 def _create_beside(target: Path, is_private: bool) -> Path:

@@ -71,6 +71,22 @@ def test_a_folder_tells_of_its_last_run_in_the_unit_asked_for(
     assert move == f"{begin}{length} along its way ({row['path_mm']:.1f} mm)"
 
 
+@pytest.mark.parametrize("left", [0, 1000])
+def test_a_segment_that_a_power_cut_left_in_part_is_analyzed_again(
+    video: Path, tmp_path: Path, left: int
+) -> None:
+    board = video.with_suffix(".toml")
+    assert analyzed(video, board, tmp_path) == 0
+    told = (tmp_path / "game" / "moves.csv").read_bytes()
+    (part,) = (tmp_path / "game" / ".segments").iterdir()
+    whole = part.read_bytes()
+    part.write_bytes(whole[:left])
+    (tmp_path / "game" / "moves.csv").unlink()
+    assert analyzed(video, board, tmp_path) == 0
+    assert (tmp_path / "game" / "moves.csv").read_bytes() == told
+    assert part.read_bytes() == whole
+
+
 def test_clips_of_an_earlier_run_go_and_nothing_else(tmp_path: Path) -> None:
     clips = tmp_path / "clips"
     clips.mkdir()

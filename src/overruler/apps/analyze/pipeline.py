@@ -142,7 +142,7 @@ def _analyze_table(
         beside = films_beside(readable, offsets_s)
     tasks = _make_tasks(readable[0], out, referee, args.segment_s, beside)
     problems += _run_tasks(tasks, engine, out.name, args)
-    done = [task.path for task in tasks if task.path.exists()]
+    done = [task.path for task in tasks if task.is_done]
     if not done:
         raise CannotMeasure(f"{films[0]}: {problems[0] if problems else 'nothing could be read'}")
     film = merge_segments(out.name, map(load_segment, done))
@@ -183,7 +183,7 @@ def _run_tasks(
 
     Raises `WriteFailed`: what the disk has no room for is no fault of the film.
     """
-    waiting = [task for task in tasks if not (args.resume and task.path.exists())]
+    waiting = [task for task in tasks if not (args.resume and task.is_done)]
     problems = []
     logger.info("%s: %d of %d segments are to be done", name, len(waiting), len(tasks))
     with show_progress(name, tasks, waiting, args) as (work, on_done):

@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,16 @@ class SegmentTask:
     segment: Segment
     path: Path
     """File for its result."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its result is stored, and whole: a power cut may leave a file without its end."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(-1, os.SEEK_END)
+                return file.read() == b"}"
+        except OSError:  # none, or an empty one
+            return False
 
 
 def _ignore_progress(time_s: float) -> None:
