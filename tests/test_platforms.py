@@ -35,7 +35,7 @@ def run_without_posix(code: str, folder: Path) -> str:
         f"import subprocess, tempfile, pathlib, multiprocessing.connection\n{WITHOUT_POSIX}\n{code}"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
@@ -81,6 +81,6 @@ def test_a_console_without_our_signs_prints_the_rest(tmp_path: Path) -> None:
         "OVERRULER_CONFIG": "",
         "PYTHONUTF8": "0",
     }
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, env=environment, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, env=environment, timeout=300)
     assert done.returncode == 0, done.stderr
     assert b"Legion" in done.stdout

@@ -55,7 +55,7 @@ def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     notebook = nbformat.read(NOTEBOOK, 4)
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     outputs = [cell.outputs[-1].data for cell in notebook.cells if cell.cell_type == "code"]
     assert "data:image/jpeg;base64," in outputs[0]["text/html"]
     assert "range" in outputs[1]["text/plain"]

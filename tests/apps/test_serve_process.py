@@ -19,9 +19,8 @@ import pytest
 
 from overruler.apps.cli import main
 from tests.apps.web.desk import jpeg
+from tests.waiting import LONG_S
 
-START_S = 60.0
-"""How long a server may take to start on a busy machine."""
 PHOTO = jpeg((320, 240))
 
 
@@ -43,7 +42,7 @@ def server(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[bytes
 
 def _address_line(process: subprocess.Popen[bytes]) -> str:
     assert process.stdout is not None
-    text, end_s = "", time.monotonic() + START_S
+    text, end_s = "", time.monotonic() + LONG_S
     while time.monotonic() < end_s and "Ctrl-C" not in text:
         if select.select([process.stdout], [], [], 0.2)[0]:
             part = os.read(process.stdout.fileno(), 65_536)
@@ -59,7 +58,7 @@ def ask(address: str, path: str, body: bytes | None = None) -> Any:
     home, _, key = address.partition("?key=")
     headers = {"authorization": f"Bearer {key}"} if key else {}
     request = urllib.request.Request(home + path, body, headers)
-    with urllib.request.urlopen(request, timeout=START_S) as answer:
+    with urllib.request.urlopen(request, timeout=LONG_S) as answer:
         return json.load(answer)
 
 
@@ -70,7 +69,7 @@ def sent(address: str) -> str:
 
 def end_of(address: str, names: Sequence[str]) -> list[str]:
     """What each measurement ended with."""
-    end_s = time.monotonic() + START_S
+    end_s = time.monotonic() + LONG_S
     while time.monotonic() < end_s:
         states = [ask(address, f"api/measurements/{name}") for name in names]
         if all(state["state"] in ("done", "failed") for state in states):
@@ -113,7 +112,7 @@ def test_nobody_finds_the_key_in_what_the_server_says(tmp_path: Path) -> None:
             assert status == 401
         _send_broken(home, key)
         process.send_signal(signal.SIGINT)
-        process.wait(START_S)
+        process.wait(LONG_S)
         assert process.stdout is not None
         steps = (tmp_path / "steps.txt").read_bytes()
         assert b"photos are kept in" in steps
@@ -129,7 +128,7 @@ def test_nobody_finds_the_key_in_what_the_server_says(tmp_path: Path) -> None:
 @contextmanager
 def _any_answer(address: str) -> Iterator[int]:
     try:
-        with urllib.request.urlopen(address, timeout=START_S) as answer:
+        with urllib.request.urlopen(address, timeout=LONG_S) as answer:
             yield answer.status
     except urllib.error.HTTPError as error:
         error.close()
@@ -144,7 +143,7 @@ def _send_broken(home: str, key: str) -> None:
         f"\x00GET /?key={key}\r\n\r\n",
         f"POST /api/measurements?marker_mm=60&key={key} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 99\r\n\r\nx",
     ):
-        with socket.create_connection((host, int(port)), START_S) as line:
+        with socket.create_connection((host, int(port)), LONG_S) as line:
             line.sendall(text.encode())
             line.shutdown(socket.SHUT_WR)
             line.settimeout(5)

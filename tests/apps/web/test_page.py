@@ -17,6 +17,7 @@ from bench.phone_server import SAMPLES, phone, server
 from tests.apps.web.live_table import until
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
+from tests.waiting import LONG_S
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 pytestmark = needs_browser
 WIDTH_PX = 1920
 FINGER_PX = 44
-MEASURED_MS = 120_000
+MEASURED_MS = 1000 * LONG_S
 EXPECTED = (("412", "/fixes"), ("415", "/measurements?"), ("422", "/ask"))
 """Refusals that tests bring about, and of what: Chromium tells of each, whatever the page makes of it."""
 

@@ -148,5 +148,5 @@ raise SystemExit(os.waitpid(child, 0)[1])
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is copied here")
 def test_a_copied_process_runs_batches_too() -> None:
     """It has none of the threads of the first one: lessons are drawn by such processes."""
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", COPIED], timeout=120)
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", COPIED], timeout=300)
     assert run.returncode == 0

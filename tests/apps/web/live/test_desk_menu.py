@@ -155,7 +155,7 @@ def test_a_key_does_what_the_list_says(
         page.keyboard.press("5")
     page.focus("[data-id=p03]")
     asked = f"{home}/api/live/{asks}"
-    with page.expect_request(lambda one: one.url.rstrip("?") == asked, timeout=5000):
+    with page.expect_request(lambda one: one.url.rstrip("?") == asked):
         page.keyboard.press(key)
 
 
