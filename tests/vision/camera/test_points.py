@@ -9,6 +9,7 @@ from evaluate.drawn.markers import EIGHT, FOUR, camera_over, known_board
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
+from overruler.geometry.pose import Array
 from overruler.lens import Lens
 from overruler.vision.camera.calibrate import calibrate
 from tests.vision.sight import (
@@ -60,7 +61,7 @@ def test_the_doubt_of_points_is_counted_too(lens_known: bool) -> None:
         lens = (
             Lens(SIZE, camera.matrix, camera.distortion, np.eye(9) * 1e-12) if lens_known else None
         )
-        found = calibrate(blank(), None, points, lens)
+        found = calibrate(blank(1250.0), None, points, lens)
         results.append(distances(found, camera))
     mean_square, within = counted(results)
     assert 0.5 < mean_square < 1.5
@@ -97,3 +98,34 @@ def test_points_and_markers_work_together(see: type[Sight]) -> None:
     errors, sigma = distances(calibrate(blank(), board, clicks(camera, CLICKED[2:6])), camera)
     assert np.median(sigma) < 0.8 * np.median(alone)
     assert np.abs(errors / sigma).max() < 3.5
+
+
+def by_barrel(k1: float, frame: Frame, lens: Lens | None = None) -> tuple[Array, Array]:
+    """Errors of distances in photos by such a lens, and their largest stated σ."""
+    found = []
+    for seed in range(8):
+        barrel = (k1, -0.25 * k1, 0.0, 0.0, 0.04 * k1)
+        camera = camera_over(4.0 * seed, distortion=barrel, height_mm=1350, turn_deg=seed)
+        seen = calibrate(frame, None, clicks(camera, CLICKED[:4], seed), lens)
+        found.append(distances(seen, camera))
+    errors, sigma = np.concatenate(found, axis=1)
+    return errors, sigma
+
+
+def test_a_certain_call_survives_that_a_wide_lens_took_a_photo_with_points() -> None:
+    """Four points show no distortion, and the middle of the board is millimetres off."""
+    errors, sigma = by_barrel(-0.1, blank())
+    assert np.sqrt(np.mean(errors**2)) > 2
+    assert np.abs(errors / sigma).max() < 3
+    assert np.mean(np.abs(errors / sigma) < 1.96) > 0.9
+
+
+def test_what_names_the_lens_leaves_no_such_doubt() -> None:
+    camera = camera_over(0.0)
+    known = Lens(SIZE, camera.matrix, camera.distortion, np.diag([1.0] * 4 + [1e-6] * 5))
+    usual, of_a_phone, by_a_file = (
+        np.median(by_barrel(-0.02, *given)[1])
+        for given in ((blank(), None), (blank(1250.0), None), (blank(), known))
+    )
+    assert of_a_phone < 0.6 * usual
+    assert by_a_file < of_a_phone

@@ -13,7 +13,7 @@ from overruler.geometry.plane_doubt import TableDoubt
 from overruler.geometry.pose import Array
 from overruler.vision.camera.bundle_adjustment import BundleAdjustment
 from overruler.vision.camera.cross_validation import estimate_error_field, leave_one_out_error_mm
-from overruler.vision.camera.lens_prior import LensPrior
+from overruler.vision.camera.lens_prior import LensPrior, rare_prior_of_points, with_lens_prior
 from overruler.vision.camera.marker_layout import (
     POINTS_BUDGET,
     add_height_uncertainty,
@@ -190,7 +190,7 @@ def _calibration_before_refinement(
     low, high = _bounding_box(fit.bundle.groups, corners_mm, state)
     calibration = Calibration(
         camera=state.camera,
-        covariances=Covariances(usual, rare=solution.camera_bow_covariance),
+        covariances=Covariances(usual, _rare_covariance(frame, fit)),
         bow=state.bow,
         size_px=frame.size_px,
         rms_px=solution.rms_px,
@@ -219,6 +219,13 @@ def _calibration_before_refinement(
         budget = marker_budget(board, fit.has_free_markers, camera_height_mm)
         calibration = replace(calibration, budget=budget)
     return calibration
+
+
+def _rare_covariance(frame: Frame, fit: FinalFit) -> Array:
+    """The covariance (17, 17) if something about the table is off, or the lens of clicked points."""
+    covariance, prior = fit.solution.camera_bow_covariance, fit.bundle.prior
+    other = None if fit.markers else rare_prior_of_points(frame, prior)
+    return covariance if other is None else with_lens_prior(covariance, prior, other)
 
 
 def _bounding_box(

@@ -122,6 +122,31 @@ def lens_prior(frame: Frame, lens: Lens | None, markers: bool = True) -> LensPri
     return _prior_from_metadata(frame, np.zeros(5), distortion)
 
 
+def rare_prior_of_points(frame: Frame, prior: LensPrior) -> LensPrior | None:
+    """The same prior for a camera that distorts as other than phones do; None where it surely does not.
+
+    A few clicked points show no distortion. Where no metadata name a phone, a wide lens may have taken them.
+    """
+    if prior.is_from_file or _is_whole(frame):
+        return None
+    covariance = prior.covariance.copy()
+    _, covariance[4:, 4:] = _unknown_distortion(frame)
+    return replace(prior, covariance=covariance)
+
+
+def with_lens_prior(covariance: Array, prior: LensPrior, other: LensPrior) -> Array:
+    """The covariance (17, 17) of a camera and a bow that were fitted with `prior`, as the `other` leaves it.
+
+    Both priors are of one lens, so the information of the one makes way for that of the other.
+    """
+    sigma = np.sqrt(np.diag(covariance))
+    scaled = np.linalg.inv(covariance / np.outer(sigma, sigma))
+    change = np.linalg.inv(other.covariance) - np.linalg.inv(prior.covariance)
+    lens = slice(0, len(prior.mean))
+    scaled[lens, lens] += change * np.outer(sigma[lens], sigma[lens])
+    return np.asarray(np.linalg.inv(scaled) * np.outer(sigma, sigma))
+
+
 def _prior_from_lens(lens: Lens) -> LensPrior:
     mean = pack_lens(lens.matrix, lens.distortion)
     focal = (FOCUS_SIGMA_SHARE * mean[:2]) ** 2
