@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from overruler import referee
 from overruler.bases import Base
 from overruler.board import Board
 from overruler.errors import CannotMeasure
@@ -23,6 +22,7 @@ from overruler.report import Report
 from overruler.rules import matrix
 from overruler.scene import Piece, Scene
 from overruler.verdict import CALL_THRESHOLDS
+from overruler.vision.assembly import one_photo
 from synthetic.flat_table import Plinth
 from tests.tables import BOARD_MM, SIZE_PX, camera_over, eight_markers, photo
 
@@ -230,7 +230,7 @@ def test_a_wrong_size_of_the_markers_is_told_by_the_bases(
     assert counted(report, ARMY).wrong == []
     assert counted(report, ARMY).certain > 0
     for witness in ("flag_marker_size", "doubt_scale"):
-        monkeypatch.setattr(referee, witness, lambda frame, calibration, *_: calibration)
+        monkeypatch.setattr(one_photo, witness, lambda frame, calibration, *_: calibration)
     assert counted(
         look(clean, Board.free(45.0 * share, "DICT_4X4_50")), ARMY
     ).wrong  # that it is needed

@@ -11,6 +11,7 @@ from overruler.calibration import Calibration
 from overruler.detections import Detection
 from overruler.frame import Frame
 from overruler.referee import Referee
+from overruler.vision.assembly import one_photo
 from tests.reports import report
 
 
@@ -27,8 +28,8 @@ def test_the_report_holds_what_the_bases_made_surer(monkeypatch: pytest.MonkeyPa
         return surer, moved
 
     monkeypatch.setattr(referee, "calibrate", lambda *given: plain.calibration)
-    monkeypatch.setattr(referee, "detect", lambda *given, **options: plain.detections)
-    monkeypatch.setattr(referee, "refine_by_bases", listen)
+    monkeypatch.setattr(one_photo, "detect", lambda *given, **options: plain.detections)
+    monkeypatch.setattr(one_photo, "refine_by_bases", listen)
     seen = Referee(Board.free(60.0)).look(plain.frame)
     assert asked == [(plain.frame, plain.calibration, plain.detections)]
     assert seen.calibration.covariances is surer.covariances

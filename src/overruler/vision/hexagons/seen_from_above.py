@@ -15,7 +15,7 @@ from overruler.bases import Base
 from overruler.detections import Detection
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
-from overruler.vision.contours.cone_fit import fit_bases
+from overruler.vision.contours.cone_fit import BaseFit, fit_bases
 from overruler.vision.contours.rare_events import MIN_RIM_WEIGHT
 from overruler.vision.contours.reproject import reproject_outline
 from overruler.vision.contours.rim_fit import BaseHypothesis
@@ -101,36 +101,48 @@ def stand_ins_seen_from_above(
 
     The circles have x, y and radius in mm, and the probability of a base, which becomes the score.
     """
-    sought, scores = [], []
-    places = _places(standing)
-    for *xy, radius, probability in sorted(from_above.tolist(), key=lambda row: -row[3]):
-        xy_mm, seen = np.array(xy), Base.circle(2 * radius)
-        is_likely = probability >= LEAST_PROBABILITY and may_be_hexagon(seen, widths_mm)
-        if not is_likely or not _is_free(xy_mm, radius, places):
-            continue
-        places.append((xy_mm, radius))
-        rounds = [Base.hexagon(width).as_round.width_mm / 2 for width in widths_mm]
-        nearest = min(rounds, key=lambda r: abs(r - radius))
+    rounds_mm = np.array([Base.hexagon(width).as_round.width_mm / 2 for width in widths_mm])
+    circles = _free_circles(from_above, standing, widths_mm)
+    sought = []
+    for xy_mm, radius_mm, _ in circles:
+        nearest = float(rounds_mm[np.abs(rounds_mm - radius_mm).argmin()])
         sought.append(BaseHypothesis(xy_mm, PLACE_SIGMA_MM, nearest, 0.0))
-        scores.append(min(probability, MAX_OVERVIEW_PROBABILITY))
     fits = fit_bases(pixels, camera, sought)
     return [
-        reproject_outline(
-            camera,
-            Detection(
-                base=Base.circle(2 * one.radius_mm),
-                xy_mm=fit.xy_mm,
-                z_mm=0.0,
-                heading_deg=0.0,
-                covariance_mm2=fit.covariance_mm2,
-                d_xy_d_camera=fit.d_xy_d_camera,
-                score=score,
-                visible=float(np.mean(fit.seen > MIN_RIM_WEIGHT)),
-            ),
-        )
-        for one, score, fit in zip(sought, scores, fits, strict=True)
+        _make_detection(camera, one.radius_mm, fit, min(probability, MAX_OVERVIEW_PROBABILITY))
+        for one, fit, (_, _, probability) in zip(sought, fits, circles, strict=True)
         if fit is not None
     ]
+
+
+def _free_circles(
+    from_above: Array, standing: Sequence[Detection], widths_mm: Sequence[float]
+) -> list[tuple[Array, float, float]]:
+    """Return centre (2,), radius and probability of the likely circles that nothing stands in, the surest first."""
+    places, free = _places(standing), []
+    for *xy, radius_mm, probability in sorted(from_above.tolist(), key=lambda row: -row[3]):
+        xy_mm = np.array(xy)
+        has_size = may_be_hexagon(Base.circle(2 * radius_mm), widths_mm)
+        is_likely = probability >= LEAST_PROBABILITY and has_size
+        if is_likely and _is_free(xy_mm, radius_mm, places):
+            places.append((xy_mm, radius_mm))
+            free.append((xy_mm, radius_mm, probability))
+    return free
+
+
+def _make_detection(camera: Camera, radius_mm: float, fit: BaseFit, score: float) -> Detection:
+    """Make the detection of a round base from its fit."""
+    made = Detection(
+        base=Base.circle(2 * radius_mm),
+        xy_mm=fit.xy_mm,
+        z_mm=0.0,
+        heading_deg=0.0,
+        covariance_mm2=fit.covariance_mm2,
+        d_xy_d_camera=fit.d_xy_d_camera,
+        score=score,
+        visible=float(np.mean(fit.seen > MIN_RIM_WEIGHT)),
+    )
+    return reproject_outline(camera, made)
 
 
 def score_features(probability: float, sides_logit: float) -> list[float]:
