@@ -14,6 +14,7 @@ from overruler.errors import BadInput
 from overruler.reading import Node, files
 from overruler.reading.files import read_bytes, read_text
 from overruler.writing import check_writable, write_atomically
+from tests.waiting import LONG_S
 
 
 def test_text_and_bytes_arrive_and_replace(tmp_path: Path) -> None:
@@ -174,7 +175,7 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: read.append(path.read_bytes()))
     reader.start()
     write_atomically(path, b"x" * 200_000)
-    reader.join(10)
+    reader.join(LONG_S)
     assert read == [b"x" * 200_000]
     assert stat.S_ISFIFO(path.stat().st_mode)
 
@@ -236,7 +237,7 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     writer = threading.Thread(target=lambda: path.write_text(text))
     writer.start()
     assert read_text(path) == text
-    writer.join(10)
+    writer.join(LONG_S)
 
 
 def test_a_pipe_into_which_nobody_writes_is_told(

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from overruler.apps.cli import main
+from tests.waiting import LONG_S
 
 SCENE: dict[str, Any] = {
     "schema": "overruler/scene/1",
@@ -214,7 +215,7 @@ def test_answers_come_while_the_stream_is_open(tmp_path: Path) -> None:
     buffered = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=buffered) as process:
-        silence = Timer(20, process.kill)
+        silence = Timer(LONG_S, process.kill)
         silence.start()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -224,7 +225,7 @@ def test_answers_come_while_the_stream_is_open(tmp_path: Path) -> None:
             assert json.loads(process.stdout.readline() or "{}").get("range") == 2
         silence.cancel()
         process.stdin.close()
-        assert process.wait(10) == 0
+        assert process.wait(LONG_S) == 0
 
 
 LOADED = """

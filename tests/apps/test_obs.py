@@ -28,6 +28,7 @@ from overruler.sources.live import LiveReader, parse_source
 from overruler.sources.obs import Obs, authentication_string, parse_address
 from tests.apps.web.live_table import Table, air, served, until
 from tests.tables import SIZE_PX
+from tests.waiting import LONG_S
 
 SCENE, CAMERA = "Scene", "Camera"
 REAL = pytest.mark.skipif(
@@ -112,7 +113,7 @@ def test_a_source_of_obs_is_a_camera(port: int, monkeypatch: pytest.MonkeyPatch)
     live = LiveReader(parse_source(f"obs://127.0.0.1:{port}/{CAMERA}"))
     live.start()
     try:
-        got = live.newest_shot(0, 10)
+        got = live.newest_shot(0, LONG_S)
         assert got is not None
         shot = got[1]
         assert shot.size_px == SIZE_PX

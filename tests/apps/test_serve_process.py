@@ -146,7 +146,7 @@ def _send_broken(home: str, key: str) -> None:
         with socket.create_connection((host, int(port)), LONG_S) as line:
             line.sendall(text.encode())
             line.shutdown(socket.SHUT_WR)
-            line.settimeout(5)
+            line.settimeout(LONG_S)
             try:
                 while line.recv(4096):
                     pass

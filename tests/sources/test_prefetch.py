@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overruler.sources.prefetch import prefetch_items
+from tests.waiting import LONG_S
 
 
 @given(st.lists(st.integers(), max_size=30), st.integers(1, 12))
@@ -28,7 +29,7 @@ def test_only_so_many_are_made_before_they_are_asked_for() -> None:
 
     with prefetch_items(counted(), most=3) as things:
         assert [next(things) for _ in range(4)] == [0, 1, 2, 3]
-        assert enough.wait(10), "the next ones are made meanwhile"
+        assert enough.wait(LONG_S), "the next ones are made meanwhile"
         assert len(made) <= 4 + 3
     assert len(made) <= 4 + 3
 

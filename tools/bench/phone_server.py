@@ -16,6 +16,8 @@ SAMPLES = Path(__file__).parents[2] / "sample_images"
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
+PATIENCE_MS = 300_000
+"""How long a page may take to show what is waited for."""
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
 
@@ -59,4 +61,11 @@ def chromium(*flags: str) -> Iterator["Browser"]:
 def phone(browser: "Browser", height_px: int = 844, **more: Any) -> "Page":
     """A page on a screen to touch."""
     size: ViewportSize = {"width": 390, "height": height_px}
-    return browser.new_context(viewport=size, has_touch=True, is_mobile=True, **more).new_page()
+    return patient_page(browser, viewport=size, has_touch=True, is_mobile=True, **more)
+
+
+def patient_page(browser: "Browser", **more: Any) -> "Page":
+    """A page of a context of its own that waits for a slow machine: `more` is of the context."""
+    context = browser.new_context(**more)
+    context.set_default_timeout(PATIENCE_MS)
+    return context.new_page()

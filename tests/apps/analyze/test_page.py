@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench.phone_server import patient_page
 from overruler.apps.analyze import film_rulings, turns
 from overruler.apps.analyze import page as pages
 from overruler.apps.analyze.merge import FilmResults
@@ -68,8 +69,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def page(browser: "Browser", address: str) -> Iterator["Page"]:
     """Whatever the browser complains of, or asks anybody for, is an error."""
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
-    found, complaints = context.new_page(), list[str]()
+    found = patient_page(browser, viewport={"width": 1200, "height": 900})
+    complaints: list[str] = []
     found.on(
         "console",
         lambda message: (
@@ -83,7 +84,7 @@ def page(browser: "Browser", address: str) -> Iterator["Page"]:
     )
     found.goto(address)
     yield found
-    context.close()
+    found.context.close()
     assert complaints == []
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from bench.phone_server import patient_page
 from overruler.apps.analyze import page as pages
 from overruler.apps.analyze.companions import Companions
 from overruler.apps.analyze.merge import FilmResults
@@ -53,9 +54,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(browser: "Browser") -> Iterator["Page"]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    yield context.new_page()
-    context.close()
+    found = patient_page(browser, viewport={"width": 1280, "height": 800})
+    yield found
+    found.context.close()
 
 
 def open_page(page: "Page", path: Path) -> None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench.phone_server import patient_page
 from tests.apps.analyze.test_page_screens import address as address
 from tests.apps.web.page_geometry import faults_of_letters
 from tests.chromium import large as large
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 def test_the_page_of_a_film_grows_with_the_letters_that_somebody_set(
     large: "Browser", address: str, size: tuple[int, int]
 ) -> None:
-    context = large.new_context(viewport={"width": size[0], "height": size[1]})
-    page = context.new_page()
+    page = patient_page(large, viewport={"width": size[0], "height": size[1]})
     page.goto(address)
     page.wait_for_selector(".tag[font-size]", state="attached")
     body = page.evaluate("getComputedStyle(document.body).fontSize")
@@ -28,7 +28,7 @@ def test_the_page_of_a_film_grows_with_the_letters_that_somebody_set(
     edges = boxes(page, "#chart text")
     chart = boxes(page, "#chart")[0]
     wide = page.evaluate("document.documentElement.scrollWidth")
-    context.close()
+    page.context.close()
     assert body == "24px"
     assert not small
     assert overlaps(edges, edges) == []

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from bench.phone_server import patient_page
 from overruler.apps.analyze import film_rulings, turns
 from overruler.apps.analyze import page as pages
 from overruler.apps.analyze.event_log import still_uri
@@ -56,13 +57,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(params=[(320, 568, "dark"), (1280, 800, "light")], ids=["phone", "desk"])
 def page(browser: "Browser", address: str, request: pytest.FixtureRequest) -> Iterator["Page"]:
     width, height, look = request.param
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=look)
-    found = context.new_page()
+    found = patient_page(browser, viewport={"width": width, "height": height}, color_scheme=look)
     complained = complaints(found)
     found.goto(address)
     found.wait_for_selector(".tag[font-size]", state="attached")
     yield found
-    context.close()
+    found.context.close()
     assert complained == []
 
 

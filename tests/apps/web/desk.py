@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -26,6 +26,9 @@ from overruler.scene import Scene
 from overruler.vision.camera.final_fit import _check_fit
 from tests.reports import SIZE_PX, camera, report
 from tests.waiting import LONG_S
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 HOME = "http://localhost"
 ADVICE = {
@@ -47,6 +50,13 @@ def jpeg(size_px: tuple[int, int] = (320, 240), **options: Any) -> bytes:
     noise = np.random.default_rng(1).integers(0, 255, (size_px[1], size_px[0], 3), np.uint8)
     Image.fromarray(noise).save(out, "JPEG", **options)
     return out.getvalue()
+
+
+def add_photo(page: "Page", folder: Path) -> None:
+    """Choose one photo more of the table that a page shows."""
+    photo = folder / "b.jpg"
+    photo.write_bytes(jpeg((320, 240), quality=80))
+    page.set_input_files("#add", photo)
 
 
 def scene() -> Scene:

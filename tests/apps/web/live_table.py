@@ -159,7 +159,7 @@ def serving(app: Starlette, port: int = 0) -> Iterator[tuple[str, uvicorn.Server
         yield f"http://localhost:{line.getsockname()[1]}", server
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(LONG_S)
 
 
 def until(true: Any, timeout_s: float = LONG_S) -> None:

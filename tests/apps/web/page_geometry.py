@@ -1,5 +1,7 @@
 """What is wrong with a page as it stands on the screen: overlaps, small letters, small targets."""
 
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +13,9 @@ ENLARGED = 1.5
 """How much larger letters are set in the browser of `tests.chromium.large`."""
 MIN_TARGET_PX = 44
 """Least width and height of what a finger taps."""
+
+SETTLED_S = 10.0
+"""How long a page may take to be laid out after a tap, in s, on a slow machine."""
 
 SCRIPT = """([leastText, leastTarget]) => {
     const found = [];
@@ -76,9 +81,16 @@ SCRIPT = """([leastText, leastTarget]) => {
 
 
 def faults_of(page: "Page") -> list[str]:
-    """The faults of a page as it stands now, in words."""
-    faults: list[str] = page.evaluate(SCRIPT, [MIN_TEXT_PX, MIN_TARGET_PX])
-    return faults
+    """The faults of a page, in words, once it is laid out."""
+    return lasting(lambda: page.evaluate(SCRIPT, [MIN_TEXT_PX, MIN_TARGET_PX]))
+
+
+def lasting(find: Callable[[], list[str]]) -> list[str]:
+    """The faults that stay: those of a page that is still being laid out go by themselves."""
+    end_s = time.monotonic() + SETTLED_S
+    while (found := find()) and time.monotonic() < end_s:
+        time.sleep(0.05)
+    return found
 
 
 SMALL = """(least) => {
@@ -120,4 +132,6 @@ CUT = """() => {
 
 def faults_of_letters(page: "Page") -> list[str]:
     """The words that are too small where letters are set `ENLARGED`, and those that are cut off."""
-    return [*page.evaluate(SMALL, MIN_TEXT_PX * ENLARGED), *page.evaluate(CUT)]
+    return lasting(
+        lambda: [*page.evaluate(SMALL, MIN_TEXT_PX * ENLARGED), *page.evaluate(CUT)],
+    )

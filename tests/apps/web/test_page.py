@@ -17,6 +17,7 @@ from bench.phone_server import SAMPLES, phone, server
 from tests.apps.web.live_table import until
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
+from tests.screens import boxes
 from tests.waiting import LONG_S
 
 if TYPE_CHECKING:
@@ -206,9 +207,7 @@ def test_on_a_small_phone_the_ruling_covers_no_base(page: "Page", opened: Opened
     tap(page, one)
     tap(page, other)
     page.wait_for_selector("#ruling .headline")
-    lowest = page.evaluate("""() => Math.max(...[...document.querySelectorAll("#drawing .base")]
-        .map((base) => base.getBoundingClientRect().bottom))""")
-    assert lowest <= page.evaluate("document.getElementById('sheet').getBoundingClientRect().top")
+    until(lambda: boxes(page, "#drawing .base path")[:, 3].max() <= boxes(page, "#sheet")[0][1])
 
 
 def test_the_line_lies_at_the_closest_points(page: "Page", opened: Opened) -> None:
@@ -235,24 +234,24 @@ def test_a_base_is_removed_added_and_named_and_it_can_be_undone(
     page.click("#editing >> text=Remove")
     settled(page)
     page.wait_for_selector("text=Undo the last")
-    assert len(told(page)["pieces"]) == len(before) - 1
+    until(lambda: len(told(page)["pieces"]) == len(before) - 1)
     x, y = on_screen(page, lone["center_px"])
     page.touchscreen.tap(x, y)
     page.select_option("#editing select", lone["base"]["name"])
     page.get_by_role("button", name="Add", exact=True).click()
     settled(page)
     page.wait_for_selector("text=Correct a base")
-    placed = [
-        piece["place_mm"]
-        for piece in told(page)["pieces"]
-        if piece["id"] not in {one["id"] for one in before}
-    ]
-    assert len(placed) == 1
-    assert placed[0] == pytest.approx(lone["place_mm"], abs=6.0)
+
+    def placed() -> list[list[float]]:
+        known = {one["id"] for one in before}
+        return [one["place_mm"] for one in told(page)["pieces"] if one["id"] not in known]
+
+    until(lambda: len(placed()) == 1)
+    assert placed()[0] == pytest.approx(lone["place_mm"], abs=6.0)
     page.click("text=Undo the last")
     settled(page)
     page.wait_for_selector("text=Correct a base")
-    assert len(told(page)["pieces"]) == len(before) - 1
+    until(lambda: len(told(page)["pieces"]) == len(before) - 1)
     page.reload()  # the whole photo again, in place of the base that was corrected
     page.wait_for_selector("#modes:not([hidden])", timeout=MEASURED_MS)
     page.click("#mode-units")
@@ -265,9 +264,12 @@ def test_a_base_is_removed_added_and_named_and_it_can_be_undone(
     page.click("#editing >> text=Save")
     settled(page)
     page.wait_for_selector("text=Make a unit")
-    named = {piece["id"]: piece for piece in told(page)["pieces"] if piece["unit"] == "Guards"}
-    assert other["id"] in named
-    assert {piece["player"] for piece in named.values()} == {"Blue"}
+
+    def named() -> dict[str, Any]:
+        return {one["id"]: one for one in told(page)["pieces"] if one["unit"] == "Guards"}
+
+    until(lambda: other["id"] in named())
+    assert {piece["player"] for piece in named().values()} == {"Blue"}
 
 
 def test_two_who_correct_the_same_table_lose_nothing(
@@ -292,7 +294,7 @@ def test_two_who_correct_the_same_table_lose_nothing(
     page.click("#editing >> text=Remove")  # it knows of the other's word now
     settled(page)
     page.wait_for_selector("text=Correct a base")
-    assert other["id"] not in {piece["id"] for piece in told(page)["pieces"]}
+    until(lambda: other["id"] not in {piece["id"] for piece in told(page)["pieces"]})
     page.click("text=Undo the last")
     settled(page)
 
@@ -333,13 +335,17 @@ def test_a_shot_is_ruled_on_once_both_have_a_profile(page: "Page", opened: Opene
         settled(page)
         page.click("#mode-rule")
     page.wait_for_selector("#ruling .headline")
-    assert "in range" in page.inner_text("#ruling")
+    page.wait_for_selector("#ruling >> text=in range")
     page.click("#mode-units")
     page.get_by_role("button", name="New turn").click()
-    page.wait_for_selector("text=New turn")
+
+    def stats() -> dict[str, Any]:
+        return {piece["id"]: piece["stats"] for piece in told(page)["pieces"]}
+
+    marks = ("shot_last_turn", "shot_this_turn")
+    until(lambda: [stats()[one["id"]][key] for key in marks] == [True, False])
     settled(page)
-    found = {piece["id"]: piece["stats"] for piece in told(page)["pieces"]}
-    assert [found[one["id"]][key] for key in ("shot_last_turn", "shot_this_turn")] == [True, False]
+    found = stats()
     assert found[other["id"]]["ranged_weapon"] is None
     assert found[one["id"]]["ranged_weapon"] == {
         "range_in": 40,
@@ -466,6 +472,7 @@ def test_everything_can_be_done_by_keyboard_and_has_a_name(page: "Page", opened:
 @pytest.mark.parametrize("width", [320, 390, 1280])
 def test_nothing_runs_off_the_side(page: "Page", width: int) -> None:
     page.set_viewport_size({"width": width, "height": 700})
+    until(lambda: page.evaluate("innerWidth") == width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

@@ -44,9 +44,9 @@ def drag_first_corner(page: "Page") -> list[float]:
     page.mouse.down()
     page.mouse.move(x + 30, y + 40, steps=4)
     page.mouse.up()
-    found = corners(page)
-    assert found[0][:2] == pytest.approx([before["x"] + 30, before["y"] + 40], abs=2)
-    return [float(value) for value in found.ravel()]
+    there = pytest.approx([before["x"] + 30, before["y"] + 40], abs=2)
+    until(lambda: corners(page)[0][:2] == there)
+    return [float(value) for value in corners(page).ravel()]
 
 
 def corners(page: "Page") -> Any:
@@ -64,7 +64,7 @@ def test_corners_are_kept_when_somebody_goes_back_and_comes_again(
     page.go_forward()
     page.wait_for_selector("text=Show the mat's corners")
     until(lambda: corners(page).ravel().tolist() == pytest.approx(shown, abs=1))
-    assert page.input_value("#editing label:has-text('Wide') input") == "1000"
+    until(lambda: page.input_value("#editing label:has-text('Wide') input") == "1000")
 
 
 @pytest.mark.parametrize("way", ["the browser's button", "the page's arrow"])
@@ -159,8 +159,12 @@ def test_a_photo_that_the_browser_cannot_show_is_told_and_then_shown_by_the_serv
     with page.expect_request(SENT):
         page.set_input_files("#choose", photo)
     page.wait_for_selector(f"#stage >> text={UNSEEN}")
-    top, bottom = page.evaluate(LINE)
-    assert boxes(page, ".bar")[0][3] <= top < bottom <= boxes(page, "#sheet")[0][1]
+
+    def is_in_sight() -> bool:
+        top, bottom = page.evaluate(LINE)
+        return bool(boxes(page, ".bar")[0][3] <= top < bottom <= boxes(page, "#sheet")[0][1])
+
+    until(is_in_sight)
     waiting[0].continue_()
     until(lambda: page.evaluate("document.getElementById('picture').naturalWidth"))
     page.wait_for_selector("#modes:not([hidden])")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench.phone_server import phone
-from tests.apps.web.desk import jpeg
+from tests.apps.web.desk import add_photo, jpeg
+from tests.apps.web.live_table import until
 from tests.apps.web.page_geometry import faults_of
 from tests.apps.web.test_page_walks import home as home
 from tests.apps.web.test_page_walks import rule, send
@@ -63,9 +64,7 @@ def choose_unit(page: "Page", name: str) -> None:
 
 
 def add(page: "Page", tmp_path: Path) -> None:
-    photo = tmp_path / "b.jpg"
-    photo.write_bytes(jpeg((320, 240), quality=80))
-    page.set_input_files("#add", photo)
+    add_photo(page, tmp_path)
     page.wait_for_selector("#photos:not([hidden])")
 
 
@@ -130,7 +129,7 @@ def test_a_photo_is_added_looked_at_and_taken_out_again(
     choose_unit(kept, "")
     add(kept, tmp_path)
     kept.wait_for_selector("#ruling .headline")
-    assert kept.url != alone
+    until(lambda: kept.url != alone)
     kept.wait_for_selector("#warnings >> text=stood elsewhere in photo 2")
     pin = "document.querySelector('#drawing .pin circle')?.getBoundingClientRect().x"
     before = kept.evaluate(pin)
@@ -144,7 +143,7 @@ def test_a_photo_is_added_looked_at_and_taken_out_again(
     kept.click("#more")
     kept.click("#take-out")
     kept.wait_for_selector("#photos", state="hidden")
-    assert kept.url == alone
+    until(lambda: kept.url == alone)
 
 
 def test_a_base_is_added_on_the_photo_that_is_shown(table: "Page") -> None:
@@ -164,7 +163,7 @@ def test_a_base_is_added_on_the_photo_that_is_shown(table: "Page") -> None:
 
 
 def test_lengths_are_told_in_the_unit_that_somebody_chose(table: "Page") -> None:
-    assert " mm (95 %)" in table.inner_text("#ruling")
+    table.wait_for_selector("#ruling >> text= mm (95 %)")
     choose_unit(table, "in")
     table.wait_for_selector("#ruling >> text= in (95 %)")
     table.reload()
@@ -193,7 +192,7 @@ def test_a_computer_zooms_pans_and_undoes_by_keys(table: "Page") -> None:
     for key in ("+", "ArrowLeft", "-", "0"):
         before = table.evaluate(place)
         table.keyboard.press(key)
-        assert table.evaluate(place) != before
+        until(lambda before=before: table.evaluate(place) != before)
     table.keyboard.press("Escape")
     table.wait_for_selector("text=Tap the base to measure from")
 

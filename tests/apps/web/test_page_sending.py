@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.apps.web.desk import jpeg
+from tests.apps.web.desk import add_photo
 from tests.apps.web.live_table import until
 from tests.apps.web.test_page_kept import SENT
 from tests.apps.web.test_page_walks import home as home
@@ -54,7 +54,7 @@ def test_who_goes_back_while_a_photo_is_sent_finds_it_in_the_list(
     page.wait_for_selector(GO_ON)
     waiting[0].continue_()
     page.wait_for_selector(GO_ON, state="hidden")
-    assert len(page.request.get(f"{home}api/measurements").json()) == before + 1
+    until(lambda: len(page.request.get(f"{home}api/measurements").json()) == before + 1)
     until(lambda: listed(page) == min(before + 1, 12))
     assert page.url == home
     page.click("#list li:first-child a")
@@ -121,10 +121,8 @@ def test_a_further_photo_that_does_not_get_through_is_sent_again_by_one_tap(
     page: "Page", home: str, tmp_path: Path
 ) -> None:
     send(page, home, "3x3 ft", tmp_path / "a.jpg")
-    photo = tmp_path / "b.jpg"
-    photo.write_bytes(jpeg((320, 240), quality=80))
     page.route(ADDED, lambda route: route.abort())
-    page.set_input_files("#add", photo)
+    add_photo(page, tmp_path)
     page.wait_for_selector("#ruling >> text=The photo was not added")
     page.unroute(ADDED)
     page.click("text=Send it again")
@@ -135,12 +133,10 @@ def test_a_further_photo_is_sent_while_somebody_is_at_the_start(
     page: "Page", home: str, tmp_path: Path
 ) -> None:
     send(page, home, "3x3 ft", tmp_path / "a.jpg")
-    photo = tmp_path / "b.jpg"
-    photo.write_bytes(jpeg((320, 240), quality=80))
     waiting: list[Any] = []
     page.route(ADDED, lambda route: waiting.append(route))
     with page.expect_request(ADDED):
-        page.set_input_files("#add", photo)
+        add_photo(page, tmp_path)
     back(page, WAYS[1])
     page.wait_for_selector(GO_ON)
     waiting[0].continue_()

@@ -190,19 +190,19 @@ def test_who_chooses_nothing_is_ruled_in_inches_and_changes_the_game_later(
     page.wait_for_selector("#modes:not([hidden])")
     rule(page)
     page.wait_for_selector("#ruling .headline")
-    assert page.inner_text("#title") == "Any game in inches · 3x3 ft"
+    until(lambda: page.inner_text("#title") == "Any game in inches · 3x3 ft")
     complained = complaints(page)
     table = "**/api/measurements/*/table*"
     page.route(table, lambda route: None)  # it does not come yet
     page.click("#more")
     with page.expect_request(table):
         page.select_option("#other-game", "legion")
-    assert page.locator("#modes").is_hidden()  # nothing can be asked meanwhile
-    assert page.locator("#questions").is_hidden()
+    page.wait_for_selector("#modes", state="hidden")  # nothing can be asked meanwhile
+    page.wait_for_selector("#questions", state="hidden")
     page.unroute(table)
     page.wait_for_selector("#title:has-text('Legion')")
     page.wait_for_selector("#ruling .headline:has-text('ange')")  # of the same pair
-    assert page.locator("#questions").is_visible()
+    page.wait_for_selector("#questions")
     assert complained == []
     page.goto(home)
     page.wait_for_selector("html[data-ready]")
@@ -234,8 +234,7 @@ def test_a_game_that_cannot_be_changed_to_leaves_the_table_as_it_was(
     page.click("#more")
     page.select_option("#other-game", FAILING_GAME)
     page.wait_for_selector("#ruling >> text=there is no memory left")
-    assert page.url == before
-    assert page.inner_text("#title") == "Legion · 3x3 ft"
+    until(lambda: (page.url, page.inner_text("#title")) == (before, "Legion · 3x3 ft"))
     page.click("#swap")
     page.wait_for_selector("#ruling .headline")
 
@@ -413,8 +412,12 @@ def test_a_table_without_terrain_hides_nothing_and_says_so(
     rule(page, count=1)
     page.click("#questions >> text=Hidden")
     page.wait_for_selector("#ruling .headline:has-text('Nothing is hidden: no terrain is known')")
-    chosen, row = boxes(page, "#questions [aria-pressed=true]")[0], boxes(page, "#questions")[0]
-    assert row[0] <= chosen[0] < chosen[2] <= row[2] + 1  # in sight though other buttons came
+
+    def is_in_sight() -> bool:  # though other buttons came
+        (row,), (chosen,) = boxes(page, "#questions"), boxes(page, "#questions [aria-pressed=true]")
+        return bool(row[0] <= chosen[0] < chosen[2] <= row[2] + 1)
+
+    until(is_in_sight)
 
 
 def test_a_ruling_without_a_line_is_read_from_above_and_once(
@@ -484,33 +487,33 @@ def test_the_toolbar_is_on_the_screen_and_the_sheet_beside_or_below_the_photo(
     page.wait_for_selector("#ruling .headline")
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
-        check_layout(page, width, height)
+        until(lambda size=(width, height): is_laid_out(page, *size))
 
 
-def check_layout(page: "Page", width: int, height: int) -> None:
-    """The toolbar is in sight, nothing in the sheet overlaps, and the sheet leaves the photo free."""
+def is_laid_out(page: "Page", width: int, height: int) -> bool:
+    """Whether the toolbar is in sight, nothing in the sheet overlaps, and the sheet leaves the photo free."""
     bar, sheet, photo = (
         page.locator(name).bounding_box() for name in ("#modes", "#sheet", "#picture")
     )
     assert bar
     assert sheet
     assert photo
-    assert bar["y"] + bar["height"] <= height
-    assert bar["x"] >= 0
-    assert bar["x"] + bar["width"] <= width
     parts = page.locator("#sheet > :visible:not(nav)").all()
-    boxes = [box for part in parts if (box := part.bounding_box())]
-    for above, below in pairwise(boxes):
-        assert above["y"] + above["height"] <= below["y"]
-    assert all(
-        part.evaluate("(part) => part.scrollHeight <= part.clientHeight + 1") for part in parts
-    )
+    shown = [box for part in parts if (box := part.bounding_box())]
     if width > height:
-        assert photo["x"] + photo["width"] <= sheet["x"] + 1
-        assert photo["height"] > 0.55 * height
+        free = photo["x"] + photo["width"] <= sheet["x"] + 1 and photo["height"] > 0.55 * height
     else:
-        assert photo["y"] + photo["height"] <= sheet["y"] + 1
+        free = photo["y"] + photo["height"] <= sheet["y"] + 1
+    return (
+        free
+        and bar["y"] + bar["height"] <= height
+        and bar["x"] >= 0
+        and bar["x"] + bar["width"] <= width
+        and all(above["y"] + above["height"] <= below["y"] for above, below in pairwise(shown))
+        and all(
+            part.evaluate("(part) => part.scrollHeight <= part.clientHeight + 1") for part in parts
+        )
+    )
 
 
 def test_without_the_key_a_page_says_what_to_do(page: "Page", locked: str) -> None:

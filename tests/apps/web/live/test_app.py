@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from bench.phone_server import patient_page
 from overruler.apps.web.guard import AccessPolicy
 from overruler.apps.web.live.app import make_live_app
 from overruler.picture.answer_style import YES_COLOUR
@@ -26,7 +27,7 @@ from tests.tables import SIZE_PX
 from tests.waiting import LONG_S
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, ViewportSize
 
 CORE = tuple(int(YES_COLOUR[i : i + 2], 16) for i in (1, 3, 5))
 
@@ -59,11 +60,10 @@ def ruled(home: str) -> str:
 
 @pytest.fixture
 def page(browser: "Browser") -> Iterator["Page"]:
-    context = browser.new_context(
-        viewport={"width": SIZE_PX[0], "height": SIZE_PX[1]}, reduced_motion="reduce"
-    )
-    yield context.new_page()
-    context.close()
+    size: ViewportSize = {"width": SIZE_PX[0], "height": SIZE_PX[1]}
+    found = patient_page(browser, viewport=size, reduced_motion="reduce")
+    yield found
+    found.context.close()
 
 
 def shown(page: "Page") -> Any:
@@ -137,7 +137,7 @@ def test_nothing_stays_on_air_without_the_server_and_all_comes_back_with_it(
         page.goto(f"{home}/overlay")
         page.wait_for_selector("#lines path", state="visible")
     page.wait_for_selector("html[data-air=off]", state="attached")
-    assert (shown(page) == 0).all()
+    until(lambda: (shown(page) == 0).all())
     again = air(table)
     with served(again, int(home.rpartition(":")[2])):
         until(lambda: again.desk.scene() is not None)
@@ -177,13 +177,13 @@ def test_a_close_look_shows_the_frozen_picture_of_the_gap(ruled: str, page: "Pag
 
 @needs_browser
 def test_nine_pages_at_once_are_all_told(ruled: str, browser: "Browser") -> None:
-    context = browser.new_context()
-    pages = [context.new_page() for _ in range(9)]
+    first = patient_page(browser)
+    pages = [first, *(first.context.new_page() for _ in range(8))]
     for number, one in enumerate(pages):
         one.goto(f"{ruled}/overlay?show={('bands', 'lines', 'verdict')[number % 3]}")
     for one in pages:
         one.wait_for_selector("html[data-air=on]")
-    context.close()
+    first.context.close()
 
 
 # --- what goes off the air ---

@@ -77,15 +77,13 @@ def watched() -> Iterator[Watched]:
     found = Watched()
     found.eyes.start()
     try:
-        until(lambda: found.desk.scene(), 90)
+        until(lambda: found.desk.scene())
         names = [piece.id for piece in found.desk.scene().pieces]  # type: ignore[union-attr]
         found.desk.pick(names[0], names[1])
         until(lambda: found.desk.graphics_on_air().ruling)
         found.bumped = 1
         until(lambda: any(bumped and seen.report is None for bumped, seen in found.said))
-        until(
-            lambda: found.said[-1][1].report is not None and found.desk.graphics_on_air().ruling, 90
-        )
+        until(lambda: found.said[-1][1].report and found.desk.graphics_on_air().ruling)
         yield found
     finally:
         found.eyes.stop()

@@ -38,6 +38,7 @@ from tests.apps.web.live_table import CAMERA, SIZES_MM, Table, air, served, unti
 from tests.chromium import browser as browser
 from tests.chromium import needs_browser
 from tests.tables import SIZE_PX
+from tests.waiting import LONG_S
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -339,16 +340,16 @@ def test_one_clip_is_made_at_a_time(home: str, monkeypatch: pytest.MonkeyPatch) 
 
     def slow(*told: Any) -> bytes:
         begun.set()
-        assert go_on.wait(20)
+        assert go_on.wait(LONG_S)
         return b"a film"
 
     monkeypatch.setattr(clip, "render_clip", slow)
     with ThreadPoolExecutor() as others:
         first = others.submit(lambda: urllib.request.urlopen(f"{home}/overlay.webm").read())
-        assert begun.wait(20)
+        assert begun.wait(LONG_S)
         told = refused(lambda: call(f"{home}/overlay.webm"))
         go_on.set()
-        assert first.result(20) == b"a film"
+        assert first.result(LONG_S) == b"a film"
     assert told[0] == 503
     assert "another clip" in told[1]
     assert urllib.request.urlopen(f"{home}/overlay.webm").read() == b"a film"

@@ -106,7 +106,7 @@ def test_the_menu_follows_what_somebody_else_corrects(page: "Page", home: str) -
     page.wait_for_selector("#editing >> text=It is a piece")
     fixes = {"schema": "overruler/fix/1", "fix": [{"do": "confirm", "id": DOUBTED}]}
     assert page.request.post(f"{home}/api/live/fix", data=fixes).ok
-    until(lambda: page.locator("#editing >> text=It is a piece").count() == 0, 5.0)
+    until(lambda: page.locator("#editing >> text=It is a piece").count() == 0)
     assert "60 %" not in page.inner_text("#editing .next")
 
 

@@ -35,19 +35,19 @@ def field(page: "Page", name: str) -> Any:
 
 def test_a_point_counts_from_the_score_that_holds(form: "Page", home: str) -> None:
     post(home, "do/score?player=red&score=7")
-    until(lambda: field(form, "score").input_value() == "7", 5.0)
+    until(lambda: field(form, "score").input_value() == "7")
     for _ in range(3):
         form.click("[aria-label='red: a point more']")
-    until(lambda: shown(form, home)["scores"] == {"red": "10"}, 5.0)
+    until(lambda: shown(form, home)["scores"] == {"red": "10"})
     assert field(form, "score").input_value() == "10"
 
 
 def test_a_name_is_not_told_back_with_a_colour(form: "Page", home: str) -> None:
     post(home, "do/player?player=red&name=Anna")
     field(form, "colour").fill("#123456")
-    until(lambda: shown(form, home)["players"][0]["colour"] == "#123456", 5.0)
+    until(lambda: shown(form, home)["players"][0]["colour"] == "#123456")
     assert shown(form, home)["players"][0]["name"] == "Anna"
-    until(lambda: field(form, "name").input_value() == "Anna", 5.0)
+    until(lambda: field(form, "name").input_value() == "Anna")
 
 
 def test_players_come_and_go_and_what_is_typed_stays(form: "Page", home: str) -> None:
@@ -59,15 +59,15 @@ def test_players_come_and_go_and_what_is_typed_stays(form: "Page", home: str) ->
     form.wait_for_selector("[aria-label='blue: score']")
     post(home, "do/player?player=red&name=Anna")
     post(home, "do/round?text=Round+2")
-    until(lambda: form.get_by_label("Round", exact=True).input_value() == "Round 2", 5.0)
+    until(lambda: form.get_by_label("Round", exact=True).input_value() == "Round 2")
     assert "Z" in field(form, "name").input_value()
     assert words.input_value() == "The last turn"
     post(home, "do/score?player=blue&score=")
     form.wait_for_selector("[aria-label='blue: score']", state="detached")
     form.click("text=Caption on air")
-    until(lambda: shown(form, home)["caption"] == ["The last turn", ""], 5.0)
+    until(lambda: shown(form, home)["caption"] == ["The last turn", ""])
     form.click("text=Caption off")
-    until(lambda: shown(form, home)["caption"] == ["", ""], 5.0)
+    until(lambda: shown(form, home)["caption"] == ["", ""])
     assert words.input_value() == "The last turn"
 
 

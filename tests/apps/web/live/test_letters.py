@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.apps.web.live.test_screens import control_faults, label_faults, opened
 from tests.apps.web.live.test_screens import home as home
 from tests.apps.web.live.test_screens import named as named
-from tests.apps.web.live.test_screens import opened
-from tests.apps.web.page_geometry import faults_of_letters
+from tests.apps.web.page_geometry import faults_of_letters, lasting
 from tests.chromium import large as large
 from tests.chromium import needs_browser
-from tests.screens import boxes, overlaps
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -27,11 +26,8 @@ def test_the_desk_grows_with_the_letters_that_somebody_set(
     found: list[str] = []
     for mode in range(1, 9):
         page.keyboard.press(str(mode))
-        tags, bases = boxes(page, ".tag rect"), boxes(page, ".piece path")
-        controls = boxes(page, "button, select, input, a[href], p:not(#tally), #picture, #program")
-        assert overlaps(controls, controls) == [], f"under key {mode}"
-        assert controls[:, 2].max() <= size[0]
-        assert overlaps(tags, tags) == overlaps(tags, bases) == []
+        assert lasting(lambda: control_faults(page, size[0])) == [], f"under key {mode}"
+        assert lasting(lambda: label_faults(page)) == []
         found += faults_of_letters(page)
     page.context.close()
     assert not found
