@@ -15,7 +15,7 @@ from overruler.picture.answer_style import (
     YES_STYLE,
     AnswerStyle,
 )
-from overruler.picture.piece_names import piece_label
+from overruler.picture.piece_names import arrow_text, piece_label
 from overruler.scene import Piece, Scene
 from overruler.units import SIGMAS_95, format_length, format_nominal
 from overruler.verdict import TOO_CLOSE, Shade, Verdict
@@ -60,7 +60,7 @@ class DrawableRuling:
     @property
     def headline(self) -> str:
         """What it is about, and the answer."""
-        return f"{' → '.join(self.between)}: {self.answer}" if self.between else self.answer
+        return f"{arrow_text(self.between)}: {self.answer}" if self.between else self.answer
 
     @property
     def pieces(self) -> tuple[Piece, ...]:

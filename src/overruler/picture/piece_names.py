@@ -1,8 +1,10 @@
 """What pieces are called: for people who work with them, and for those who only watch."""
 
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Mapping, Sequence
 
+from overruler.picture.text_layout import ISOLATES
 from overruler.picture.view import View
 from overruler.scene import Piece
 
@@ -24,6 +26,16 @@ def piece_label(piece: Piece) -> str:
     if piece.unit and is_numbered(piece.id):
         return f"{piece.unit} {piece.id}"
     return piece.id
+
+
+def arrow_text(names: Sequence[str]) -> str:
+    """`A → B`: a name that is written from right to left turns neither the arrow nor the order."""
+    return " → ".join(map(_isolated, names))
+
+
+def _isolated(name: str) -> str:
+    turns = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in name)
+    return f"{ISOLATES[0]}{name}{ISOLATES[1]}" if turns else name
 
 
 def viewer_name(piece: Piece, players: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from overruler.geometry.pose import Array
-from overruler.picture.text_layout import FONT_FAMILY, FONT_WEIGHT, text_width
+from overruler.picture.text_layout import FONT_FAMILY, FONT_WEIGHT, ISOLATES, text_width
 
 BLACK = "#0b0d10"
 WHITE = "#ffffff"
@@ -74,14 +74,17 @@ def cased_line(
 def text_line(
     text: str, x: float, y: float, size: float, anchor: str = "middle", fill: str = WHITE
 ) -> str:
-    """Return one line of text whose baseline starts, is centred or ends at (x, y)."""
+    """Return one line of text whose baseline starts, is centred or ends at (x, y).
+
+    Letters that cannot be printed are left out: XML has none of most of them.
+    """
     font = {
         "font_family": f"{FONT_FAMILY}, sans-serif",
         "font_weight": FONT_WEIGHT,
         "font_size": size,
     }
     text_anchor = None if anchor == "start" else anchor
-    words = "".join(letter for letter in text if letter.isprintable())  # XML has no others
+    words = "".join(letter for letter in text if letter.isprintable() or letter in ISOLATES)
     return element("text", escape(words), x=x, y=y, fill=fill, **font, text_anchor=text_anchor)
 
 

@@ -16,6 +16,9 @@ FONT_FAMILY = "Inter"
 FONT_WEIGHT = 600
 SMALLEST_SHARE = 0.6
 """Smallest size to which a text shrinks to fit, as a share of its own; then it is cut."""
+ISOLATES = "\u2068\u2069"
+"""Unicode's invisible marks before and after a text whose direction of writing is its own."""
+_NO_WIDTH = str.maketrans("", "", ISOLATES)
 
 _MEASURED_AT_PX = 256
 """Font size at which text is measured, large enough that hinting and rounding do not matter."""
@@ -31,7 +34,7 @@ def _measuring_font() -> "FreeTypeFont":
 @lru_cache(maxsize=1024)
 def text_width(text: str) -> float:
     """Return the width of one line of text at font size 1."""
-    return _measuring_font().getlength(text) / _MEASURED_AT_PX
+    return _measuring_font().getlength(text.translate(_NO_WIDTH)) / _MEASURED_AT_PX
 
 
 def fit_text(text: str, size: float, room: float) -> tuple[str, float]:
