@@ -89,6 +89,21 @@ def test_a_base_is_added_by_keys(table: "Page") -> None:
     assert 0 < added["xy_px"][1] < high
 
 
+def test_escape_takes_back_one_thing_at_a_time(table: "Page") -> None:
+    """First the base that is chosen or being added, then the mode."""
+    table.focus("#editing >> text=Add a base")
+    for begun in ("Add a base here", pieces(table)[0]["name"]):
+        if begun == "Add a base here":
+            table.keyboard.press("Enter")
+        else:
+            tap(table, pieces(table)[0])
+        until(lambda begun=begun: table.inner_text("#editing .next") == begun)
+        table.keyboard.press("Escape")
+        until(lambda: table.inner_text("#editing .next") == "Correct a base")
+    table.keyboard.press("Escape")
+    table.wait_for_selector("#editing", state="hidden")
+
+
 def test_a_unit_is_made_of_the_list(table: "Page") -> None:
     table.click("#mode-units")
     table.click("#mode-list")

@@ -184,7 +184,7 @@ def test_pieces_are_picked_nudged_and_measured_by_keys(page: "Page", picks: str)
 
 def test_a_base_is_added_by_keys(page: "Page") -> None:
     """It begins in the middle of the picture; nudging it takes no size from who typed one."""
-    assert "where a base is added, they move its place" in page.inner_text("#keys")
+    assert "where a base is added, they move its place, and Esc cancels" in page.inner_text("#keys")
     page.keyboard.press("5")
     page.focus("#editing >> text=Add a base")
     page.keyboard.press("Enter")
@@ -205,6 +205,23 @@ def test_a_base_is_added_by_keys(page: "Page") -> None:
     assert body
     assert (body["fix"][0]["do"], body["fix"][0]["base"]) == ("add", "32")
     assert body["fix"][0]["xy_px"] == pytest.approx([wide / 2 + 0.5, high / 2 + 9.5], abs=0.02)
+
+
+@pytest.mark.parametrize("where", ["the panel", "the field"])
+def test_escape_leaves_a_base_that_is_being_added_and_the_air_as_it_is(
+    page: "Page", home: str, where: str
+) -> None:
+    post(home, "do/pick?from=p03&to=p05")
+    page.keyboard.press("5")
+    page.click("#editing >> text=Add a base")
+    page.wait_for_selector("#editing >> text=Add a base here")
+    page.focus("#editing .next" if where == "the panel" else "#editing input")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#editing >> text=Add a base here", state="detached")
+    page.wait_for_timeout(200)  # the air would be cleared now
+    assert post(home, "do/live")["pair"] == ["p03", "p05"]
+    page.keyboard.press("Escape")
+    until(lambda: post(home, "do/live")["pair"] is None)
 
 
 def test_an_arrow_points_from_the_first_name_to_the_second_in_any_script(

@@ -88,8 +88,10 @@ class Desk {
   }
 
   #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select") || event.defaultPrevented) return;
+    const typing = event.target.matches("input, select");
+    if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== "Escape") || event.defaultPrevented) return;
     if (this.modes[this.mode]?.key?.(event, null)) return event.preventDefault();
+    if (typing) return;
     const mode = Object.keys(HELP)[Number(event.key) - 1];
     if (mode) return this.turn(mode);
     const name = { s: "swap", f: "freeze", z: "close", r: "replay", escape: "clear" }[event.key.toLowerCase()];

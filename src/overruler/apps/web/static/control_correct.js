@@ -46,8 +46,9 @@ export class Correct {
   }
 
   // Arrows nudge a piece, with Shift ten times as far; M measures it there; Delete takes it away. Without a piece they
-  // move the place of one that is added.
+  // move the place of one that is added. Esc takes back a place that was not told yet.
   key(event, id) {
+    if (event.key === "Escape") return Boolean(this.place) && (this.#choose(this.id, null), true);
     const step = STEPS[event.key], far = event.shiftKey ? 10 : 1;
     if (!id) return Boolean(step && this.place && !this.id) && this.#shift(step.map((way) => way * far));
     if (event.key === "Delete") this.#remove(id);

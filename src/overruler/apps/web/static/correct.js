@@ -49,8 +49,9 @@ export class Correct {
     return this.piece?.id === id;
   }
 
-  // The arrow keys move the ring, once there is one; whether they did.
+  // The arrow keys move the ring, once there is one, and Escape lets it go; whether they did.
   key(event) {
+    if (event.key === "Escape") return Boolean(this.place) && (this.#choose(null), true);
     const place = this.place && this.stage.nudged(this.place, event);
     if (!place) return false;
     this.place = place;
