@@ -172,6 +172,11 @@ def test_a_long_name_pushes_nothing_out_of_the_window(named: str, browser: "Brow
     page.wait_for_selector("#headline:has-text('WWW')")
     until(lambda: boxes(page, "button, #air, #headline")[:, 2].max() <= 1366)
     until(lambda: page.evaluate("document.documentElement.scrollWidth") <= 1366)
+    until(lambda: not label_faults(page))
+    (picture,) = boxes(page, "#picture")
+    until(lambda: boxes(page, ".tag rect")[:, 0].min() >= picture[0])
+    until(lambda: page.locator("[data-tag=p10] text").text_content() == f"{'W' * 8}… p10")
+    assert "W" * 40 in str(page.get_attribute("[data-id=p10]", "aria-label"))
     lines = "[...document.querySelectorAll('#detail .measure')].map((one) => one.getClientRects().length)"
     assert set(page.evaluate(lines)) == {1}  # no line ends between a number and its unit
     assert "viewers read" in page.inner_text("#detail")

@@ -20,6 +20,8 @@ from overruler.scene import Piece, Scene
 
 LETTERS_PX = 13.0
 """Font size of a label on the screen, in CSS pixels."""
+LABEL_LETTERS = 11.0
+"""Greatest width of a label, in its font sizes: a longer unit's name is cut, and its piece's id stays."""
 LEADER_LETTERS = 0.8
 """Distance of a label from its base, in its font sizes, from which a line connects the two."""
 
@@ -42,10 +44,23 @@ def _mark(view: View, piece: Piece, dress: Dress) -> dict[str, Any]:
         "center_px": [round(float(value), 1) for value in center],
         "base": piece.base.name,
         "label": piece_label(piece),
+        "short": short_label(piece),
         "colour": dress.colour_of(piece.player) if piece.player else None,
         **{key: value for key, value in labels.items() if value},
         **_correctable(piece),
     }
+
+
+def short_label(piece: Piece) -> str:
+    """What a piece's label says: as much of its name as has room."""
+    label = piece_label(piece)
+    ending = f" {piece.id}" if label != piece.id else ""
+    name = label.removesuffix(ending)
+    if text_width(label) <= LABEL_LETTERS:
+        return label
+    while name and text_width(f"{name}…{ending}") > LABEL_LETTERS:
+        name = name[:-1].rstrip()
+    return f"{name}…{ending}"
 
 
 def _correctable(piece: Piece) -> dict[str, Any]:
@@ -73,7 +88,7 @@ def place_labels(scene: Scene, shown_width_px: float) -> dict[str, Any]:
         room.reserve_points(outline)
     labels: dict[str, list[float] | None] = {}
     for piece, outline in zip(scene.pieces, outlines, strict=True):
-        size = (text_width(piece_label(piece)) * letters + 0.5 * letters, 1.3 * letters)
+        size = (text_width(short_label(piece)) * letters + 0.5 * letters, 1.3 * letters)
         place = room.place_free_beside(size, outline)
         labels[piece.id] = None if place is None else _placed(place, size, outline, letters)
     return {"letters_px": letters, "labels": labels}

@@ -27,7 +27,7 @@ export class Labels {
   async #ask(state) {
     // As if the picture were shown so much smaller as the browser's letters are larger: then the labels' are, too.
     const width = Math.min(Math.max(Math.round(this.svg.getBoundingClientRect().width / enlarged()), 16), 3840);
-    const wanted = JSON.stringify([width, state.pieces.map((one) => [one.id, one.label, one.center_px])]);
+    const wanted = JSON.stringify([width, state.pieces.map((one) => [one.id, one.short, one.center_px])]);
     if (wanted === this.asked) return;
     this.asked = wanted;
     const answer = await fetch(`/api/live/labels?width=${width}`).catch(() => null);
@@ -51,16 +51,16 @@ export class Labels {
 
   #show(tag, piece, free, letters, isChosen) {
     const [cx, cy] = piece.center_px;
-    const key = JSON.stringify([piece.label, letters, free, cx, cy]);
+    const key = JSON.stringify([piece.short, letters, free, cx, cy]);
     tag.toggleAttribute("data-chosen", isChosen);
     if (tag.dataset.key === key) return;
     tag.dataset.key = key;
     tag.toggleAttribute("data-crowded", !free);
     const [x, y] = free ?? [cx, cy - 2.2 * letters], [plate, words] = tag.children;
-    words.textContent = piece.label;
+    words.textContent = piece.short;
     words.style.fontSize = `${letters}px`;
     set(words, { x, y: y + 0.36 * letters });
-    const wide = (words.getComputedTextLength() || piece.label.length * 0.6 * letters) + 0.5 * letters;
+    const wide = (words.getComputedTextLength() || piece.short.length * 0.6 * letters) + 0.5 * letters;
     set(plate, { x: x - wide / 2, y: y - 0.65 * letters, width: wide, height: 1.3 * letters, rx: 0.35 * letters });
     plate.style.stroke = piece.colour ?? "";
     const [sx, sy] = free?.slice(2) ?? [];
