@@ -115,19 +115,19 @@ class Covariances:
     """(17, 17): covariance if the table is as its board file specifies, flat and well laid."""
     rare: Array
     """(17, 17): covariance if something about the table is off; at least as large as `usual`."""
+    strange: Array | None = None
+    """(17, 17): `rare` with a lens unlike most, for doubt alone: it weighs no measurement. None: the same."""
 
     @classmethod
     def same(cls, covariance: Array) -> "Covariances":
         """One covariance (17, 17) for both, or one (15, 15) of the camera alone: the bow is exact."""
-        joint = covariance
-        if len(covariance) == CAMERA_SIZE:
-            joint = np.zeros((JOINT_SIZE, JOINT_SIZE))
-            joint[:CAMERA_SIZE, :CAMERA_SIZE] = covariance
+        joint = np.pad(covariance, (0, JOINT_SIZE - len(covariance)))
         return cls(joint, joint)
 
     def map(self, function: Callable[[Array], Array]) -> "Covariances":
-        """Apply a function of a covariance (17, 17) to both."""
-        return Covariances(function(self.usual), function(self.rare))
+        """Apply a function of a covariance (17, 17) to each."""
+        strange = None if self.strange is None else function(self.strange)
+        return Covariances(function(self.usual), function(self.rare), strange)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,25 +8,20 @@ import pytest
 from evaluate.drawn.markers import (
     EIGHT,
     MARKER_MM,
+    as_specified,
     as_stated,
     camera_over,
     known_board,
     marker_mm,
-    seen_markers,
-    swollen,
 )
 from overruler.board import Board
-from overruler.calibration import SPEC_SHARE, Calibration, TableBow
+from overruler.calibration import Calibration, TableBow
 from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.camera import calibrate as module
-from overruler.vision.camera.bundle_adjustment import MARKER_GROWTH_SIGMA_PX
 from overruler.vision.camera.lens_prior import lens_prior
-from overruler.vision.camera.marker_layout import MARKER_HEIGHT_SIGMA_MM
 from overruler.vision.camera.table_bow import correct_for_bow_mm, place_jacobian_bow
-from overruler.vision.markers.edge_noise import PLACE_SPEC_SHARE
-from overruler.vision.markers.marker import Marker
 
 SIZE = (1600, 1200)
 BOARD = known_board(EIGHT)
@@ -73,20 +68,6 @@ def flags(found: Calibration) -> set[str]:
     return {problem.flag for problem in found.problems}
 
 
-def as_told(
-    camera: Camera, markers: Mapping[int, Array], random: np.random.Generator
-) -> list[Marker]:
-    """The same on a table that is as its board file says: laid well, on cards that lie flat."""
-    lifted = {
-        n: at + np.array([0, 0, SPEC_SHARE * MARKER_HEIGHT_SIGMA_MM * random.normal()])
-        for n, at in markers.items()
-    }
-    return swollen(
-        seen_markers(camera, lifted, random, PLACE_SPEC_SHARE, shape=1.0),
-        MARKER_GROWTH_SIGMA_PX * float(random.normal()),
-    )
-
-
 class Sight:
     """Puts markers before `calibrate` without drawing a picture."""
 
@@ -102,7 +83,9 @@ class Sight:
     ) -> None:
         random = np.random.default_rng(seed)
         found = (
-            as_told(camera, markers, random) if told else as_stated(camera, markers, random, spoil)
+            as_specified(camera, markers, random)
+            if told
+            else as_stated(camera, markers, random, spoil)
         )
         self.monkeypatch.setattr(
             module, "find_markers", lambda frame, board: tuple(sorted(found, key=lambda m: m.id))

@@ -15,9 +15,10 @@ from overruler.lens import Lens
 from overruler.vision.camera.calibrate import calibrate
 from overruler.vision.camera.plumb_lines import (
     STRAIGHTNESS_SIGMA_SHARE,
-    _board_sides,
     _measure_edge,
-    refine_by_mat_edges,
+    board_sides,
+    sides_between_clicks,
+    straighten_mat_edges,
 )
 from tests.vision.sight import SIZE, Sight, blank, corners_of, counted, distances, random_camera
 
@@ -111,7 +112,7 @@ def test_edges_are_measured_to_a_quarter_of_a_millimetre(see: type[Sight]) -> No
         mat(camera, bent, 1, moved_mm=-6.0),
         mat(camera, bent, 2, turned_deg=0.5),
     ):
-        edges = [_measure_edge(frame, found, *side) for side in _board_sides(found)]
+        edges = [_measure_edge(frame, found, *side) for side in board_sides(found.board_mm)]
         assert [edge is not None for edge in edges] == [True] * 4
         sizes = np.array([edge.bend_mm for edge in edges if edge])
         assert np.abs(sizes[:, 0] - bent).max() < 0.25
@@ -126,7 +127,10 @@ def test_a_bowed_table_bends_no_edge(see: type[Sight]) -> None:
     for height_mm in (0.0, 3.0, -3.0):
         bow = replace(FLAT, height_mm=np.full(2, height_mm))
         found = replace(known(camera, see), bow=bow)
-        edges = [_measure_edge(mat(camera, bow=bow), found, *side) for side in _board_sides(found)]
+        edges = [
+            _measure_edge(mat(camera, bow=bow), found, *side)
+            for side in board_sides(found.board_mm)
+        ]
         bends.append([edge.bend_mm[0] for edge in edges if edge])
     assert np.shape(bends) == (3, 4)
     assert np.abs(np.subtract(bends[1:], bends[0])).max() < 0.4  # 3.6 mm uncorrected
@@ -137,7 +141,7 @@ def test_mats_curl_and_that_looks_bent_where_it_is_seen_aslant(see: type[Sight])
     for tilt_deg in (0.0, 30.0):
         camera = camera_over(tilt_deg, height_mm=1400)
         found = known(camera, see)
-        far = _measure_edge(mat(camera), found, *list(_board_sides(found))[2])
+        far = _measure_edge(mat(camera), found, *board_sides(found.board_mm)[2])
         assert far is not None
         sigma.append(float(np.sqrt(far.covariance_mm2[0, 0])))
     assert sigma[1] > 1.2 * sigma[0]
@@ -147,7 +151,8 @@ def test_what_is_ragged_is_no_edge(see: type[Sight]) -> None:
     camera = camera_over(15, height_mm=1250)
     found = known(camera, see)
     assert [
-        _measure_edge(mat(camera, ragged_mm=6.0), found, *side) for side in _board_sides(found)
+        _measure_edge(mat(camera, ragged_mm=6.0), found, *side)
+        for side in board_sides(found.board_mm)
     ] == [None] * 4
 
 
@@ -166,9 +171,15 @@ def test_a_picture_without_edges_says_nothing(see: type[Sight]) -> None:
     see(camera, corners_of(BOARD))
     found = calibrate(blank(), BOARD)
     grain = np.random.default_rng(3).integers(60, 200, (SIZE[1], SIZE[0], 3)).astype(np.uint8)
-    assert refine_by_mat_edges(Frame(grain, "grain"), found) is found
+    assert (
+        straighten_mat_edges(Frame(grain, "grain"), found, board_sides(found.board_mm)).calibration
+        is found
+    )
     beyond = replace(found, board_mm=(9e3, 9e3))
-    assert refine_by_mat_edges(mat(camera), beyond) is beyond
+    assert (
+        straighten_mat_edges(mat(camera), beyond, board_sides(beyond.board_mm)).calibration
+        is beyond
+    )
 
 
 def test_a_lens_that_was_measured_needs_no_mat(see: type[Sight]) -> None:
@@ -179,6 +190,28 @@ def test_a_lens_that_was_measured_needs_no_mat(see: type[Sight]) -> None:
         calibrate(frame, BOARD, lens=lens).covariance for frame in (blank(), mat(camera))
     )
     assert np.array_equal(by_markers, with_mat)
+
+
+def test_the_mat_s_edges_tell_clicked_points_the_lens() -> None:
+    """A strong barrel that four clicks cannot see."""
+    corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * BOARD_MM
+    for k1 in (-0.25, -0.1):
+        camera = camera_over(15, height_mm=1300, distortion=(k1, 0, 0, 0, 0))
+        at = camera.project(np.column_stack([corners, np.zeros(4)]))
+        clicks = [(*px.tolist(), *mm.tolist()) for px, mm in zip(at, corners, strict=True)]
+        alone, told = (calibrate(frame, None, clicks) for frame in (blank(), mat(camera)))
+        assert rms([(told, camera)]) < 0.3 * rms([(alone, camera)])
+        assert rms([(told, camera)], of=1) < 0.6 * rms([(alone, camera)], of=1)
+        errors, sigma = distances(told, camera)
+        assert np.abs(errors / sigma).max() < 3
+
+
+def test_a_sheet_of_paper_curls_too_much_to_tell_the_lens() -> None:
+    assert sides_between_clicks(np.array([(0.0, 0), (210, 0), (210, 297), (0, 297)])) == []
+    assert (
+        len(sides_between_clicks(np.array([(0.0, 0), (900, 0), (900, 900), (0, 900), (400, 300)])))
+        == 4
+    )
 
 
 def test_errors_are_as_large_as_stated_where_mats_are_as_bent_as_stated(see: type[Sight]) -> None:

@@ -61,7 +61,7 @@ def test_the_doubt_of_points_is_counted_too(lens_known: bool) -> None:
         lens = (
             Lens(SIZE, camera.matrix, camera.distortion, np.eye(9) * 1e-12) if lens_known else None
         )
-        found = calibrate(blank(1250.0), None, points, lens)
+        found = calibrate(blank(float(camera.matrix[0, 0])), None, points, lens)
         results.append(distances(found, camera))
     mean_square, within = counted(results)
     assert 0.5 < mean_square < 1.5

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from overruler.board import Board
+from overruler.calibration import SPEC_SHARE
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.vision.camera.bundle_adjustment import MARKER_GROWTH_SIGMA_PX
@@ -145,3 +146,15 @@ def as_stated(
     }
     swell_px = MARKER_GROWTH_SIGMA_PX * (spoil if shape is None else shape) * random.normal()
     return swollen(seen_markers(camera, lifted, random, spoil, own, shape), swell_px)
+
+
+def as_specified(camera: Camera, markers: Mapping[int, Array], random: Rng) -> list[Marker]:
+    """The same on a table that is as its board file says: laid well, on cards that lie flat."""
+    lifted = {
+        n: at + np.array([0, 0, SPEC_SHARE * MARKER_HEIGHT_SIGMA_MM * random.normal()])
+        for n, at in markers.items()
+    }
+    swell_px = MARKER_GROWTH_SIGMA_PX * float(random.normal())
+    return swollen(
+        seen_markers(camera, lifted, random, edge_noise.PLACE_SPEC_SHARE, shape=1.0), swell_px
+    )

@@ -7,11 +7,12 @@ contaminated normal, 1960). A ruling is certain only if it is 99.5 % sure by the
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from overruler.calibration import Calibration, calibration_to_json
+from overruler.calibration import Calibration, Covariances, calibration_to_json
 from overruler.detections import DetectedRuler, Detection, RaisedArea, ruler_to_json
 from overruler.games import DEFAULT_GAME
 from overruler.geometry.covariance import Covariance, Matrix2, RareAlternative
@@ -88,7 +89,15 @@ def rare_covariance(calibration: Calibration, detections: Sequence[Detection]) -
         shade = shade_covariance_mm2(calibration, detection)
         covariances.append(detection.covariance_mm2 + detection.rare_excess_mm2 + shade)
     causes = [{**one.shared_shifts_mm, **one.rare_shifts_mm} for one in detections]
-    return _joint_covariance(calibration, detections, covariances, causes)
+    return _joint_covariance(with_strange_lens(calibration), detections, covariances, causes)
+
+
+def with_strange_lens(calibration: Calibration) -> Calibration:
+    """The calibration, should its lens not be like most."""
+    strange = calibration.covariances.strange
+    if strange is None:
+        return calibration
+    return replace(calibration, covariances=Covariances.same(strange))
 
 
 def _joint_covariance(

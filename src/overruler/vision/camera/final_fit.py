@@ -13,7 +13,7 @@ from overruler.geometry.plane_doubt import TableDoubt
 from overruler.geometry.pose import Array
 from overruler.vision.camera.bundle_adjustment import BundleAdjustment
 from overruler.vision.camera.cross_validation import estimate_error_field, leave_one_out_error_mm
-from overruler.vision.camera.lens_prior import LensPrior, rare_prior_of_points, with_lens_prior
+from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.marker_layout import (
     POINTS_BUDGET,
     add_height_uncertainty,
@@ -21,7 +21,11 @@ from overruler.vision.camera.marker_layout import (
 )
 from overruler.vision.camera.observations import Observation
 from overruler.vision.camera.plausibility import check_camera, check_pixel_shape
-from overruler.vision.camera.plumb_lines import refine_by_mat_edges
+from overruler.vision.camera.plumb_lines import (
+    board_sides,
+    sides_between_clicks,
+    straighten_mat_edges,
+)
 from overruler.vision.camera.problems import (
     CalibrationDiagnostics,
     find_problems,
@@ -40,6 +44,10 @@ MAX_POINTS_RMS_SHARE = 0.008
 """The same for clicked points, as a share of the picture's longer side."""
 SEVERAL_CONTRADICTING = 2
 """One marker that contradicts the others was moved; so many were not, the picture is bent."""
+FAR_DISTORTION = 0.05
+"""A change of k1 by the mat's edges beyond which they are measured anew with the lens that they ask for."""
+STEP_SHARES = (1.0, 0.5)
+"""Shares of that change that are tried."""
 ABORT_RMS_FACTOR = 5.0
 """Residuals this many times the limit end the calibration at once."""
 
@@ -145,9 +153,8 @@ def build_calibration(
     prior = fit.bundle.prior
     check_pixel_shape(calibration.camera, prior)
     _check_calibration(calibration)
-    has_size = board is not None and board.width_mm and board.height_mm
-    if has_size and not prior.is_from_file and not fit.has_free_markers:
-        calibration = refine_by_mat_edges(frame, calibration)
+    if not prior.is_from_file and not fit.has_free_markers:
+        calibration = _refine_by_mat_edges(frame, board, fit, corners_mm, calibration)
         _check_calibration(calibration)
     field = _error_field(fit, max(calibration.board_mm))
     diagnostics = _collect_diagnostics(frame, board, fit, left_out)
@@ -161,6 +168,41 @@ def build_calibration(
     field_mm = max(field.amplitude_mm, field.most_mm) if uneven else field.amplitude_mm
     doubt = TableDoubt(field_mm=field_mm, length_mm=field.length_mm)
     return replace(calibration, doubt=doubt, contrast=field.contrast)
+
+
+def _refine_by_mat_edges(
+    frame: Frame,
+    board: Board | None,
+    fit: FinalFit,
+    corners_mm: Sequence[Array],
+    calibration: Calibration,
+) -> Calibration:
+    """The calibration refined by the edges between clicked points, or by the board's edges."""
+    if fit.markers:
+        has_size = board is not None and board.width_mm and board.height_mm
+        sides = board_sides(calibration.board_mm) if has_size else []
+        return straighten_mat_edges(frame, calibration, sides).calibration
+    clicked = np.stack([group.xyz_mm[0, :2] for group in fit.bundle.groups])
+    sides = sides_between_clicks(clicked)
+    best = straighten_mat_edges(frame, calibration, sides)
+    before, after = calibration.camera.distortion, best.calibration.camera.distortion
+    if abs(after[0] - before[0]) < FAR_DISTORTION:
+        return best.calibration
+    # points leave the lens so open that a step by the edges may be too long: begin anew at its end
+    for share in STEP_SHARES:
+        other = _with_distortion(fit, before + share * (after - before))
+        begun = _calibration_before_refinement(frame, board, other, corners_mm)
+        tried = straighten_mat_edges(frame, begun, sides)
+        best = max(best, tried, key=lambda one: one.merit)
+    return best.calibration
+
+
+def _with_distortion(fit: FinalFit, distortion: Array) -> FinalFit:
+    """The fit under a prior about another distortion (5,)."""
+    bundle = fit.bundle
+    mean = np.concatenate([bundle.prior.mean[:4], distortion])
+    moved = BundleAdjustment(bundle.groups, replace(bundle.prior, mean=mean), bundle.scales)
+    return replace(fit, bundle=moved, solution=moved.solve(fit.state))
 
 
 def _error_field(fit: FinalFit, longer_side_mm: float) -> FieldEstimate | None:
@@ -187,10 +229,14 @@ def _calibration_before_refinement(
     state, solution = fit.state, fit.solution
     corners_px = [marker.corners_px for marker in fit.markers]
     usual = fit.bundle.covariance_as_specified(state)
+    rare = solution.camera_bow_covariance
+    strange = rare + fit.bundle.prior.added_by_rare_lenses(fit.bundle.covariance(state))
+    if not fit.markers:  # points see no lens, so the mat's edges shall tell it
+        rare = strange
     low, high = _bounding_box(fit.bundle.groups, corners_mm, state)
     calibration = Calibration(
         camera=state.camera,
-        covariances=Covariances(usual, _rare_covariance(frame, fit)),
+        covariances=Covariances(usual, rare, strange),
         bow=state.bow,
         size_px=frame.size_px,
         rms_px=solution.rms_px,
@@ -219,13 +265,6 @@ def _calibration_before_refinement(
         budget = marker_budget(board, fit.has_free_markers, camera_height_mm)
         calibration = replace(calibration, budget=budget)
     return calibration
-
-
-def _rare_covariance(frame: Frame, fit: FinalFit) -> Array:
-    """The covariance (17, 17) if something about the table is off, or the lens of clicked points."""
-    covariance, prior = fit.solution.camera_bow_covariance, fit.bundle.prior
-    other = None if fit.markers else rare_prior_of_points(frame, prior)
-    return covariance if other is None else with_lens_prior(covariance, prior, other)
 
 
 def _bounding_box(

@@ -8,6 +8,7 @@ from overruler.frame import Frame
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array, Pose
 from overruler.lens import Lens, intrinsic_matrix, pack_lens
+from overruler.vision.least_squares.schur_solver import invert_information
 
 DEFAULT_FOCAL_SHARE = 0.8
 """An unknown focal length, as a share of the picture's longer side."""
@@ -56,6 +57,19 @@ RESIDUAL_DISTORTION_SIGMAS = (0.02, 0.02, 6e-4, 6e-4, 0.004)
 POINTS_DISTORTION_SIGMAS = (0.03, 0.01, 6e-4, 6e-4, 0.002)
 """1 σ of k1 k2 p1 p2 k3 if a few clicked points are all there is: those of a phone. With wider ones
 the lens would bend to fit a curled sheet."""
+RARE_FOCAL_SIGMA = 0.35
+"""1 σ of what a zoom or another lens of a phone adds to an unknown focal length, as a share of it."""
+RARE_PRINCIPAL_POINT_SIGMA = 0.05
+"""1 σ of what a cut adds to the principal point of a picture without metadata, as a share of the longer side."""
+RARE_CROPPED_PRINCIPAL_POINT_SIGMA = 0.25
+"""The same for a picture that is surely cropped: a third of it may be left."""
+RARE_LENSES = 0.3 * np.array([(0.17, -0.72, 0, 0, 1.63), (0.27, -1.24, 0, 0, 1.85)])
+"""1 σ of what strong lenses add to k1 k2 p1 p2 k3: two published ones of phones that nothing straightened."""
+PHOTO_ROOM_SHARE = 0.4
+"""1 σ of a lens that clicked points cannot see, as a share of a webcam's, in a photo without metadata: one of five
+is a webcam's."""
+FILM_ASPECT_RATIO = 16 / 9
+"""Aspect ratio of films' and webcams' pictures."""
 FOCUS_SIGMA_SHARE = 1e-5
 """1 σ of fx and fy beside what any lens file says, as a share: focusing alone moves them."""
 FOCUS_SIGMA_PX = 0.01
@@ -81,6 +95,9 @@ class LensPrior:
     common: Array | None = None
     """(9, 9): covariance of the lens error that this photo shares with the other photos of its camera.
     None for a single photo."""
+    rare: Array | None = None
+    """(9, 9): covariance that rare lenses add, a zoom or a strong distortion. The fit is that of usual
+    lenses; only its doubt has room for these. None where somebody says which lens it is."""
 
     @property
     def focal_share(self) -> float:
@@ -97,6 +114,17 @@ class LensPrior:
     def matrix(self) -> Array:
         """(3, 3): intrinsic matrix of the mean."""
         return intrinsic_matrix(self.mean)
+
+    def added_by_rare_lenses(self, covariance: Array) -> Array:
+        """(17, 17): what rare lenses add to a solution's `covariance` (17, 17) of camera and bow.
+
+        The solution follows the prior's mean where the observations say little of the lens. So it
+        errs by as much as the prior does there, and by nothing where they tell the lens.
+        """
+        if self.rare is None:
+            return np.zeros_like(covariance)
+        follow = covariance[:, : len(self.mean)] @ invert_information(self.covariance)
+        return np.asarray(follow @ self.rare @ follow.T)
 
     def camera_at(self, pose: Pose) -> Camera:
         """The mean lens at a pose."""
@@ -119,32 +147,14 @@ def lens_prior(frame: Frame, lens: Lens | None, markers: bool = True) -> LensPri
     if markers:
         return _prior_from_metadata(frame, *_unknown_distortion(frame))
     distortion = np.diag(np.square(POINTS_DISTORTION_SIGMAS))
-    return _prior_from_metadata(frame, np.zeros(5), distortion)
-
-
-def rare_prior_of_points(frame: Frame, prior: LensPrior) -> LensPrior | None:
-    """The same prior for a camera that distorts as other than phones do; None where it surely does not.
-
-    A few clicked points show no distortion. Where no metadata name a phone, a wide lens may have taken them.
-    """
-    if prior.is_from_file or _is_whole(frame):
-        return None
-    covariance = prior.covariance.copy()
-    _, covariance[4:, 4:] = _unknown_distortion(frame)
-    return replace(prior, covariance=covariance)
-
-
-def with_lens_prior(covariance: Array, prior: LensPrior, other: LensPrior) -> Array:
-    """The covariance (17, 17) of a camera and a bow that were fitted with `prior`, as the `other` leaves it.
-
-    Both priors are of one lens, so the information of the one makes way for that of the other.
-    """
-    sigma = np.sqrt(np.diag(covariance))
-    scaled = np.linalg.inv(covariance / np.outer(sigma, sigma))
-    change = np.linalg.inv(other.covariance) - np.linalg.inv(prior.covariance)
-    lens = slice(0, len(prior.mean))
-    scaled[lens, lens] += change * np.outer(sigma[lens], sigma[lens])
-    return np.asarray(np.linalg.inv(scaled) * np.outer(sigma, sigma))
+    prior = _prior_from_metadata(frame, np.zeros(5), distortion)
+    if prior.rare is None:
+        return prior
+    barrel = WEBCAM_MODE_SIGMAS[0] * BARREL
+    share = 1.0 if _has_aspect(frame, FILM_ASPECT_RATIO) else PHOTO_ROOM_SHARE
+    rare = prior.rare.copy()
+    rare[4:, 4:] = share**2 * (rare[4:, 4:] + np.outer(barrel, barrel))
+    return replace(prior, rare=rare)
 
 
 def _prior_from_lens(lens: Lens) -> LensPrior:
@@ -179,8 +189,30 @@ def _prior_from_metadata(
     covariance[:2, :2] = (focal_sigma * focal) ** 2 + aspect
     covariance[2:4, 2:4] = np.eye(2) * (PRINCIPAL_POINT_SIGMA * longer) ** 2
     covariance[4:, 4:] = distortion_covariance
-    whole = LensPrior(np.array([focal, focal, *centre, *distortion_mean]), covariance)
+    mean = np.array([focal, focal, *centre, *distortion_mean])
+    whole = LensPrior(mean, covariance, rare=_rare_lenses(frame, focal))
     return cropped_prior(whole, frame.size_px) if _is_cropped(frame) else whole
+
+
+def _rare_lenses(frame: Frame, focal_px: float) -> Array | None:
+    """(9, 9): what rare lenses add to the covariance; None for a phone's whole picture."""
+    if _is_whole(frame):
+        return None
+    rare = np.zeros((9, 9))
+    rare[4:, 4:] = RARE_LENSES.T @ RARE_LENSES
+    if not frame.focal_px:
+        rare[:2, :2] = (RARE_FOCAL_SIGMA * focal_px) ** 2
+        rare[2:4, 2:4] = np.eye(2) * (RARE_PRINCIPAL_POINT_SIGMA * max(frame.size_px)) ** 2
+    return rare
+
+
+def _rare_about(rare: Array | None, focal_px: Array) -> Array | None:
+    """The same for focal lengths (2,) that are unknown."""
+    if rare is None:
+        return None
+    moved = rare.copy()
+    moved[:2, :2] = RARE_FOCAL_SIGMA**2 * np.outer(focal_px, focal_px)
+    return moved
 
 
 def cropped_prior(prior: LensPrior, size_px: tuple[int, int]) -> LensPrior:
@@ -194,8 +226,10 @@ def cropped_prior(prior: LensPrior, size_px: tuple[int, int]) -> LensPrior:
     covariance[2:4, 2:4] = np.eye(2) * (CROPPED_PRINCIPAL_POINT_SIGMA * longer) ** 2
     covariance[4:, 4:] = prior.covariance[4:, 4:]
     mean = np.concatenate([focal, centre, prior.mean[4:]])
-    from_file = prior.is_from_file
-    return LensPrior(mean, covariance, assumes_cropped=True, is_from_file=from_file)
+    rare, from_file = _rare_about(prior.rare, focal), prior.is_from_file
+    if rare is not None:
+        rare[2:4, 2:4] = np.eye(2) * (RARE_CROPPED_PRINCIPAL_POINT_SIGMA * longer) ** 2
+    return LensPrior(mean, covariance, assumes_cropped=True, is_from_file=from_file, rare=rare)
 
 
 def zoomed_priors(prior: LensPrior) -> list[LensPrior]:
@@ -243,17 +277,22 @@ def _stretched_prior(
     common = DEFAULT_FOCAL_SIGMA**2 * np.outer(focal, focal)
     covariance[:2, :2] = common + np.diag(sigma * focal) ** 2
     mean = np.concatenate([focal, prior.mean[2:]])
-    from_file = prior.is_from_file
-    return LensPrior(mean, covariance, assumes_stretched=True, is_from_file=from_file)
+    rare, from_file = _rare_about(prior.rare, focal), prior.is_from_file
+    return LensPrior(mean, covariance, assumes_stretched=True, is_from_file=from_file, rare=rare)
 
 
 def _is_cropped(frame: Frame) -> bool:
     """Whether a picture has no camera's aspect ratio, and no metadata say that it is whole."""
     if _is_whole(frame):
         return False
+    return not any(_has_aspect(frame, ratio) for ratio in CAMERA_ASPECT_RATIOS)
+
+
+def _has_aspect(frame: Frame, ratio: float) -> bool:
+    """Whether a picture's longer side is so many times its shorter one."""
     longer, shorter = max(frame.size_px), min(frame.size_px)
-    mismatch_px = min(abs(longer - ratio * shorter) for ratio in CAMERA_ASPECT_RATIOS)
-    return mismatch_px > max(ASPECT_RATIO_TOLERANCE_SHARE * longer, ASPECT_RATIO_TOLERANCE_PX)
+    tolerance_px = max(ASPECT_RATIO_TOLERANCE_SHARE * longer, ASPECT_RATIO_TOLERANCE_PX)
+    return abs(longer - ratio * shorter) <= tolerance_px
 
 
 def _is_whole(frame: Frame) -> bool:

@@ -7,7 +7,7 @@ a residual of the distortion. Its offset and its direction do not count, since m
 inaccurately. Nor does its height: a straight line above the board looks straight as well.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -57,6 +57,13 @@ CARD_SIZE_RATIO = 2.0
 """Size of a marker's card, which has edges of its own, in sizes of the marker."""
 
 
+MIN_MAT_MM = 500.0
+"""Least longer side of a mat, of which points were clicked. A sheet of paper is smaller, and curls."""
+
+Side = tuple[Array, Array]
+"""Start (2,) and end (2,) in mm of a line along which an edge of the mat may run."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MatEdge:
     """The shape of one edge of the mat as the camera measures it."""
@@ -69,10 +76,29 @@ class MatEdge:
     """(2, 17): Jacobian by camera and bow for an edge that is fixed in the photo."""
 
 
-def refine_by_mat_edges(frame: Frame, calibration: Calibration) -> Calibration:
+@dataclass(frozen=True, slots=True, eq=False)
+class Straightened:
+    """A calibration updated by the mat's edges, and what these said."""
+
+    calibration: Calibration
+    """The updated one; the given one without edges."""
+    edge_count: int = 0
+    """Edges that are visible and agree with each other."""
+    bend_mm: float = 0.0
+    """How bent the given calibration had them, root mean square."""
+
+    @property
+    def merit(self) -> tuple[int, float]:
+        """Larger for the calibration that knows the lens better beforehand."""
+        return self.edge_count, -self.bend_mm
+
+
+def straighten_mat_edges(
+    frame: Frame, calibration: Calibration, sides: Sequence[Side]
+) -> Straightened:
     """Update the calibration by all edges of the mat that are visible and agree with each other."""
     edges = []
-    for start_mm, end_mm in _board_sides(calibration):
+    for start_mm, end_mm in sides:
         edge = _measure_edge(frame, calibration, start_mm, end_mm)
         if edge is not None:
             edges.append(edge)
@@ -84,9 +110,11 @@ def refine_by_mat_edges(frame: Frame, calibration: Calibration) -> Calibration:
         )
         if worst is None:
             update = kalman_update(measurements, covariance)
-            return calibration.updated_by(update.step, update.updated_covariance)
+            updated = calibration.updated_by(update.step, update.updated_covariance)
+            bend_mm = float(np.sqrt(np.mean(measurements.innovation**2)))
+            return Straightened(updated, len(edges), bend_mm)
         del edges[worst // 2]
-    return calibration
+    return Straightened(calibration)
 
 
 def _stack_measurements(edges: list[MatEdge]) -> Measurements:
@@ -100,10 +128,21 @@ def _stack_measurements(edges: list[MatEdge]) -> Measurements:
     return Measurements(-bends, jacobian, noise)
 
 
-def _board_sides(calibration: Calibration) -> Iterable[tuple[Array, Array]]:
-    """Start (2,) and end (2,) of the board's edges, counter-clockwise."""
-    corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * calibration.board_mm
-    return zip(corners, np.roll(corners, -1, axis=0), strict=True)
+def board_sides(board_mm: tuple[float, float]) -> list[Side]:
+    """The board's edges, counter-clockwise."""
+    return _sides_between(np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * board_mm)
+
+
+def sides_between_clicks(xy_mm: Array) -> list[Side]:
+    """The lines between clicked points (N, 2), where a mat's edges may run; none on a small sheet."""
+    if np.ptp(xy_mm, axis=0).max() < MIN_MAT_MM:
+        return []
+    hull = cv2.convexHull(xy_mm.astype(np.float32), returnPoints=False)
+    return _sides_between(xy_mm[np.ravel(hull)])
+
+
+def _sides_between(corners_mm: Array) -> list[Side]:
+    return list(zip(corners_mm, np.roll(corners_mm, -1, axis=0), strict=True))
 
 
 def _measure_edge(

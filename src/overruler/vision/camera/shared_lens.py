@@ -167,4 +167,8 @@ def fuse_lens_information(prior: LensPrior, added: Sequence[LensInformation]) ->
         information = information + other.information
         vector = vector + other.vector
     covariance = invert_information(information)
-    return LensPrior(covariance @ vector, covariance, is_from_file=prior.is_from_file)
+    rare = prior.rare
+    if rare is not None:  # the mean follows the prior's where the others say little
+        kept = covariance @ invert_information(prior.covariance)
+        rare = kept @ rare @ kept.T
+    return LensPrior(covariance @ vector, covariance, is_from_file=prior.is_from_file, rare=rare)
