@@ -154,7 +154,5 @@ def as_specified(camera: Camera, markers: Mapping[int, Array], random: Rng) -> l
         n: at + np.array([0, 0, SPEC_SHARE * MARKER_HEIGHT_SIGMA_MM * random.normal()])
         for n, at in markers.items()
     }
-    swell_px = MARKER_GROWTH_SIGMA_PX * float(random.normal())
-    return swollen(
-        seen_markers(camera, lifted, random, edge_noise.PLACE_SPEC_SHARE, shape=1.0), swell_px
-    )
+    seen = seen_markers(camera, lifted, random, edge_noise.PLACE_SPEC_SHARE, shape=1.0)
+    return swollen(seen, MARKER_GROWTH_SIGMA_PX * float(random.normal()))
