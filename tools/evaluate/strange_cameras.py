@@ -23,6 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from scipy.special import ndtr
@@ -59,7 +60,7 @@ class Outcome:
     errors: Array
     sigma: Array
     rare: Array
-    false: Array
+    false: NDArray[np.bool_]
 
 
 def calibrated(seen: str, photo: Photo, random: Generator) -> Calibration:
