@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -103,6 +103,10 @@ class Problem:
         return self.text if self.flag.startswith("photo_") else lengths_in_unit(self.text, unit)
 
 
+Case = Literal["usual", "rare", "strange"]
+"""What is assumed of a table and its lens, from the likeliest to the oddest: the fields of `Covariances`."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Covariances:
     """The covariance of the camera and the table's bow, under two assumptions about the table.
@@ -123,6 +127,12 @@ class Covariances:
         """One covariance (17, 17) for both, or one (15, 15) of the camera alone: the bow is exact."""
         joint = np.pad(covariance, (0, JOINT_SIZE - len(covariance)))
         return cls(joint, joint)
+
+    def of(self, case: Case) -> Array:
+        """(17, 17): the covariance in a case."""
+        if case == "usual":
+            return self.usual
+        return self.rare if case == "rare" or self.strange is None else self.strange
 
     def map(self, function: Callable[[Array], Array]) -> "Covariances":
         """Apply a function of a covariance (17, 17) to each."""

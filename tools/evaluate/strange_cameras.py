@@ -182,22 +182,7 @@ def main() -> int:
     parser.add_argument("--kind", default="", help="only kinds whose name holds this")
     args = parser.parse_args()
     table = Table(box=None)
-    for name in (
-        "seen",
-        "kind",
-        "rms",
-        "in95",
-        "σ",
-        "rare",
-        "false",
-        "rms top",
-        "in95",
-        "σ",
-        "rare",
-        "false",
-        "refused",
-        "flags",
-    ):
+    for name in HEADS:
         table.add_column(name, no_wrap=True)
     for seen in SEEN:
         for kind in KINDS:

@@ -38,7 +38,7 @@ def hung_on(photo: SeenPhoto, *others: SeenPhoto) -> SeenPhoto:
 def test_a_hung_photo_errs_as_those_that_it_hangs_on() -> None:
     first, second, third, fourth = table(4)
     photos = [first, second, hung_on(third, first), hung_on(fourth, first, second)]
-    found = joint_camera_covariances(photos, rare=True)
+    found = joint_camera_covariances(photos, "rare")
     own = np.zeros((17, 17))
     own[:15, :15] = np.diag(CAMERA_SIGMA**2)
     assert found[2, 0] == pytest.approx(LEAN @ own)
@@ -62,7 +62,7 @@ def test_the_height_of_the_ground_is_off_alike_in_all_photos_that_hang() -> None
         uneven = np.outer(lean.by_height, lean.by_height)
         grown = calibration.map_covariances(partial(np.add, uneven))
         hung.append(replace(one, calibration=grown, leans=(lean,)))
-    found = joint_camera_covariances([first, *hung], rare=True)
+    found = joint_camera_covariances([first, *hung], "rare")
     by_first = LEAN @ first.calibration.covariances.rare @ LEAN.T
     assert found[1, 2] - by_first == pytest.approx(-0.5 * np.outer(height, height))
     assert found[1, 1] - by_first == pytest.approx(np.outer(height, height))
@@ -70,7 +70,7 @@ def test_the_height_of_the_ground_is_off_alike_in_all_photos_that_hang() -> None
 
 def test_a_photo_whose_references_are_gone_errs_by_itself() -> None:
     first, second, third = table(3)
-    found = joint_camera_covariances([second, hung_on(third, first)], rare=True)
+    found = joint_camera_covariances([second, hung_on(third, first)], "rare")
     assert set(found) == {(1, 1), (2, 2)}
 
 

@@ -12,7 +12,7 @@ from evaluate.drawn.views import (
     placed_bases,
     see,
 )
-from overruler.calibration import Light
+from overruler.calibration import CAMERA_SIZE, JOINT_SIZE, Covariances, Light
 from overruler.geometry.pose import Array
 from overruler.vision.contours.shading import COMMON_SHADE_SIGMA_PX
 from overruler.vision.fusion import noise
@@ -25,13 +25,26 @@ BASES: list[Truth] = [
     (620.0, 420.0, 50.0, 32.0),
 ]
 PRIORS_MM = [30.0 if z else 0.05 for _, _, z, _ in BASES]
+ZOOM_SIGMA_PX = 15.0
+"""1 σ of a focal length of 1000 px that nothing tells."""
 
 
 pytestmark = pytest.mark.usefixtures("fits_as_stated")
 
 
-def photos_of(count: int, random: np.random.Generator | None) -> list[SeenPhoto]:
-    return [see(k, camera_from(360 * k / count), BASES, random) for k in range(count)]
+def photos_of(
+    count: int,
+    random: np.random.Generator | None,
+    zoom_px: float = 0.0,
+) -> list[SeenPhoto]:
+    """Photos round the table; each focal length is off by 1 σ of `zoom_px` more than its camera says."""
+    photos = []
+    for k in range(count):
+        off = np.zeros(CAMERA_SIZE)
+        if random is not None:
+            off[:2] = random.normal() * zoom_px
+        photos.append(see(k, camera_from(360 * k / count), BASES, random, off=off))
+    return photos
 
 
 def fit(photos: list[SeenPhoto]) -> JointFit:
@@ -55,6 +68,30 @@ def test_errors_are_as_stated(count: int) -> None:
         errors = (found.xy_mm - truth).ravel()
         squares.append(errors @ np.linalg.solve(found.rare_mm2, errors) / len(errors))
     assert np.mean(squares) == pytest.approx(1, abs=0.15)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_rare_case_has_room_for_lenses_unlike_most(count: int) -> None:
+    """A zoom whose photos name no focal length: its places are as unsure as they err."""
+    truth = np.array([[x, y] for x, y, _, _ in BASES]).ravel()
+    longer = np.zeros(JOINT_SIZE)
+    longer[:2] = ZOOM_SIGMA_PX
+    errors = []
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        photos = photos_of(count, random, ZOOM_SIGMA_PX)
+        usual = photos[0].calibration.covariances.usual
+        known = Covariances(usual, usual, usual + np.outer(longer, longer))
+        photos = [
+            replace(one, calibration=replace(one.calibration, covariances=known)) for one in photos
+        ]
+        found = fit(photos)
+        errors.append(found.xy_mm.ravel() - truth)
+    flat = slice(2 * np.count_nonzero(np.array(BASES)[:, 2] == 0))
+    usual, rare = (np.diag(one)[flat] for one in (found.usual_mm2, found.rare_mm2))
+    mean_square = np.mean(np.square(errors), axis=0)[flat]
+    assert np.sqrt(mean_square.mean() / rare.mean()) == pytest.approx(1, abs=0.15)
+    assert usual.mean() < 0.3 * rare.mean()
 
 
 def test_what_no_sighting_shows_makes_one_base_unsure_and_no_other() -> None:

@@ -60,14 +60,17 @@ def see(
     random: np.random.Generator | None = None,
     frame: Frame | None = None,
     score: float = 0.995,
+    off: Array | None = None,
 ) -> SeenPhoto:
     """What a photo by a camera shows of bases, each taken to stand on the board.
 
-    With `random` the camera is known with `CAMERA_SIGMA` and the fits err by `FIT_SIGMA_MM`.
+    With `random` the camera is known with `CAMERA_SIGMA` and the fits err by `FIT_SIGMA_MM`. Then
+    what is known is `off` (15,) by more than that.
     """
     known, noise = camera, np.zeros((len(bases), 2))
     if random is not None:
-        known = camera.moved(random.normal(0, CAMERA_SIGMA))
+        error = random.normal(0, CAMERA_SIGMA)
+        known = camera.moved(error if off is None else error + off)
         noise = random.normal(0, FIT_SIGMA_MM, noise.shape)
     covariance = Covariances.same(np.diag(CAMERA_SIGMA**2))
     calibration = Calibration(

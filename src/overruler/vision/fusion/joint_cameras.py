@@ -8,20 +8,20 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from overruler.calibration import JOINT_SIZE
+from overruler.calibration import JOINT_SIZE, Case
 from overruler.geometry.pose import Array
 from overruler.vision.fusion.common_lens import common_covariances
 from overruler.vision.pairing.sighting import SeenPhoto
 
 
 def joint_camera_covariances(
-    photos: Sequence[SeenPhoto], rare: bool
+    photos: Sequence[SeenPhoto], case: Case
 ) -> dict[tuple[int, int], Array]:
     """Covariances (17, 17) of cameras and bows, within each photo and between two, by their numbers.
 
     Of two photos only one order is there; pairs that are not there do not correlate.
     """
-    own = {photo.index: photo.camera_covariance(rare) for photo in photos}
+    own = {photo.index: photo.camera_covariance(case) for photo in photos}
     found = {(k, k): covariance for k, covariance in own.items()}
     calibrations = {photo.index: photo.calibration for photo in photos}
     found |= common_covariances(calibrations, own)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from overruler.calibration import CAMERA_SIZE, JOINT_SIZE, Calibration
+from overruler.calibration import CAMERA_SIZE, JOINT_SIZE, Calibration, Case
 from overruler.geometry.camera import Camera
 from overruler.geometry.pose import Array
 from overruler.report import JointErrors
@@ -64,7 +64,7 @@ def _errors_by_cameras(
     Where photos contradict each other, the cameras may err more than stated, as the places do.
     """
     rows = (2 * np.array(order, int)[:, None] + [0, 1]).ravel()
-    between = _cameras_together(photos, rare)
+    between = _cameras_together(photos, "strange" if rare else "usual")
     cross = fused.fit.place_gain[rows] @ _measurements_by_cameras(fused, photos, between)
     places = (fused.fit.rare_mm2 if rare else fused.fit.usual_mm2)[np.ix_(rows, rows)]
     count, cameras = len(rows), len(rows) + len(between)
@@ -76,11 +76,11 @@ def _errors_by_cameras(
     return errors
 
 
-def _cameras_together(photos: Sequence[SeenPhoto], rare: bool) -> Array:
+def _cameras_together(photos: Sequence[SeenPhoto], case: Case) -> Array:
     """(17 P, 17 P): the covariance of all cameras and bows."""
     place = {photo.index: _rows_of(k) for k, photo in enumerate(photos)}
     together = np.zeros((JOINT_SIZE * len(photos), JOINT_SIZE * len(photos)))
-    for (i, j), covariance in joint_camera_covariances(photos, rare).items():
+    for (i, j), covariance in joint_camera_covariances(photos, case).items():
         together[place[i], place[j]] = covariance
         together[place[j], place[i]] = covariance.T
     return together

@@ -42,7 +42,7 @@ class JointFit:
     usual_mm2: Array
     """(2 N, 2 N): covariance on a table as its board file specifies, table errors left out."""
     rare_mm2: Array
-    """(2 N, 2 N): the same if something about the table is off."""
+    """(2 N, 2 N): the same if something about the table is off, or its cameras' lenses are not like most."""
     residuals_mm: Array
     """(M, 2): what each sighting is off its prediction."""
     chi2: Array
@@ -116,7 +116,7 @@ def fit_jointly(
     places = np.reshape(solution.state, (count, 3))
     xy = _places_only(count)
     covariances = [
-        solution.gain @ (each + added) @ solution.gain.T for each in (table.usual, table.rare)
+        solution.gain @ (each + added) @ solution.gain.T for each in (table.usual, table.strange)
     ]
     usual, rare = (np.diag(covariance)[2::3] for covariance in covariances)
     heights = np.sqrt((1 - RARE_WEIGHT) * usual + RARE_WEIGHT * rare)

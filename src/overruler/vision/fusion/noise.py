@@ -6,11 +6,13 @@ from itertools import combinations
 
 import numpy as np
 
+from overruler.calibration import Case
 from overruler.geometry.pose import Array
 from overruler.vision.fusion.joint_cameras import joint_camera_covariances
 from overruler.vision.pairing.levels import LEVEL_SIGMA_MM
 from overruler.vision.pairing.sighting import PROFILE_SIGMA_MM, Sighting
 
+CASES: tuple[Case, ...] = ("usual", "rare", "strange")
 MIN_HEIGHT_SIGMA_MM = 0.02
 """Least 1 σ of a base's height over the board: a grain of dust."""
 SAME_VIEW_CORRELATION = 0.3
@@ -43,6 +45,8 @@ class TableNoise:
 
     usual: Array
     rare: Array
+    strange: Array
+    """`rare`, should the cameras' lenses not be like most: for doubt alone, as in `Covariances`."""
     usual_own: Array
     """(M, 2, 2): the part of `usual` that is each sighting's own."""
     rare_own: Array
@@ -53,16 +57,17 @@ def noise_of(bases: Sequence[PlacedBase], sightings: Sequence[tuple[int, Sightin
     """The covariances of the measurements and of the height priors."""
     jacobians = [one.jacobian_at(bases[k].z_mm) for k, one in sightings]
     shared = _errors_in_both_cases(bases, sightings)
-    both, own = [], []
-    for rare in (False, True):
+    noises: dict[Case, Array] = {}
+    own: dict[Case, Array] = {}
+    for case in CASES:
+        rare = case != "usual"
         blocks = [_own_covariance_mm2(bases[k], one, rare) for k, one in sightings]
-        own.append(np.reshape(blocks, (-1, 2, 2)))
-        noise = shared.copy()
-        _add_errors_of_cameras(noise, sightings, jacobians, rare)
-        _add_own_errors(noise, bases, own[-1])
-        _add_errors_of_heights(noise, bases, rare)
-        both.append(noise)
-    return TableNoise(*both, *own)
+        own[case] = np.reshape(blocks, (-1, 2, 2))
+        noises[case] = shared.copy()
+        _add_errors_of_cameras(noises[case], sightings, jacobians, case)
+        _add_own_errors(noises[case], bases, own[case])
+        _add_errors_of_heights(noises[case], bases, rare)
+    return TableNoise(noises["usual"], noises["rare"], noises["strange"], own["usual"], own["rare"])
 
 
 def _own_covariance_mm2(base: PlacedBase, one: Sighting, rare: bool) -> Array:
@@ -89,7 +94,7 @@ def _add_errors_of_cameras(
     noise: Array,
     sightings: Sequence[tuple[int, Sighting]],
     jacobians: Sequence[Array],
-    rare: bool,
+    case: Case,
 ) -> None:
     """Add how each photo's camera errs, and how those of several err together."""
     rows, by_camera, photos = {}, {}, []
@@ -98,7 +103,7 @@ def _add_errors_of_cameras(
         photos.append(photo)
         rows[photo.index] = np.ravel([[2 * m, 2 * m + 1] for m in members])
         by_camera[photo.index] = np.concatenate([jacobians[m] for m in members])
-    for (i, j), between in joint_camera_covariances(photos, rare).items():
+    for (i, j), between in joint_camera_covariances(photos, case).items():
         block = by_camera[i] @ between @ by_camera[j].T
         noise[np.ix_(rows[i], rows[j])] += block
         if i != j:

@@ -11,9 +11,10 @@ from itertools import product
 import numpy as np
 
 from overruler.board import Board
-from overruler.calibration import Calibration, Covariances
+from overruler.calibration import Calibration, Case, Covariances
 from overruler.errors import CannotMeasure
 from overruler.frame import Frame
+from overruler.geometry.pose import Array
 from overruler.vision.camera.calibrate import calibrate_from_markers
 from overruler.vision.camera.lens_prior import LensPrior
 from overruler.vision.camera.marker_layout import add_height_uncertainty, laid_marker_observation
@@ -235,17 +236,9 @@ def _build(
     middle = np.mean([one.xy_mm.mean(0) for one in fit.points.values()], axis=0)
     check_camera(state.camera, size, (float(middle[0]), float(middle[1])))
     leans = {k: _lean(fit, k, references[k]) for k in fit.points}
-    by_height = np.sum([lean.by_height for lean in leans.values()], axis=0)
-    uneven = np.outer(by_height, by_height)
-    usual = fit.bundle.covariance_as_specified(state) + uneven
-    rare = fit.bundle.covariance(state) + uneven
-    for k, lean in leans.items():
-        theirs = references[k].calibration.covariances
-        usual = usual + lean.by_camera @ theirs.usual @ lean.by_camera.T
-        rare = rare + lean.by_camera @ theirs.rare @ lean.by_camera.T
     calibration = Calibration(
         camera=state.camera,
-        covariances=Covariances(usual, rare),
+        covariances=_covariances(fit, leans, references),
         bow=state.bow,
         size_px=size,
         rms_px=fit.sigma_px,
@@ -260,6 +253,25 @@ def _build(
     )
     others = tuple(references[k].frame for k in leans)
     return Hung(calibration, others, tuple(leans.values()))
+
+
+def _covariances(
+    fit: GroundFit, leans: Mapping[int, Lean], references: Mapping[int, Reference]
+) -> Covariances:
+    """The fit's own covariances, with the ground's height and with the errors of the references."""
+    usual, rare = fit.bundle.covariance_as_specified(fit.state), fit.bundle.covariance(fit.state)
+    own = Covariances(usual, rare, rare + fit.bundle.prior.added_by_rare_lenses(rare))
+    by_height = np.sum([lean.by_height for lean in leans.values()], axis=0)
+    uneven = np.outer(by_height, by_height)
+
+    def covariance(case: Case) -> Array:
+        by_references = (
+            lean.by_camera @ references[k].calibration.covariances.of(case) @ lean.by_camera.T
+            for k, lean in leans.items()
+        )
+        return np.asarray(own.of(case) + uneven + sum(by_references))
+
+    return Covariances(covariance("usual"), covariance("rare"), covariance("strange"))
 
 
 def _lean(fit: GroundFit, number: int, reference: Reference) -> Lean:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import cv2
 import numpy as np
 
-from overruler.calibration import Calibration
+from overruler.calibration import Calibration, Case
 from overruler.detections import DetectedRuler, Detection, RaisedArea
 from overruler.frame import Frame
 from overruler.geometry.pose import Array
@@ -88,10 +88,9 @@ class SeenPhoto:
         """Whether a problem of the photo makes it sure that the rare covariance holds."""
         return rare_probability(self.calibration.problems) == SURE
 
-    def camera_covariance(self, rare: bool) -> Array:
-        """(17, 17): covariance of its camera and bow, usual or rare; the rare one if the photo is off."""
-        covariances = self.calibration.covariances
-        return covariances.rare if rare or self.is_off else covariances.usual
+    def camera_covariance(self, case: Case) -> Array:
+        """(17, 17): covariance of its camera and bow in a case; not the usual one if the photo is off."""
+        return self.calibration.covariances.of("rare" if case == "usual" and self.is_off else case)
 
     def shows(self, xyz_mm: Array) -> bool:
         """Whether a point (3,) lies inside the picture."""
@@ -228,7 +227,7 @@ class Sighting:
     def _shared_covariance_at(self, z_mm: float, place_mm: Array | None = None) -> Array:
         """(2, 2): covariance of the errors that it shares with other sightings."""
         by_camera = self.jacobian_at(z_mm, place_mm)
-        camera = by_camera @ self.photo.camera_covariance(rare=False) @ by_camera.T
+        camera = by_camera @ self.photo.camera_covariance("usual") @ by_camera.T
         shifts = np.column_stack([self.shade_shift_mm, self.lift_shift_mm])
         return np.asarray(camera + shifts @ shifts.T)
 
