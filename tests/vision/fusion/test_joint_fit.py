@@ -41,7 +41,7 @@ def photos_of(
     photos = []
     for k in range(count):
         off = np.zeros(CAMERA_SIZE)
-        if random is not None:
+        if random is not None and zoom_px:
             off[:2] = random.normal() * zoom_px
         photos.append(see(k, camera_from(360 * k / count), BASES, random, off=off))
     return photos
