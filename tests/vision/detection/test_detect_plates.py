@@ -15,7 +15,6 @@ from overruler.detections import Detection
 from overruler.vision.detection import choice, finders
 from overruler.vision.detection import detect as module
 from overruler.vision.detection.sizes import Sizes
-from overruler.vision.imaging.orthophoto import Orthophoto
 from overruler.vision.learned.disc_net import NO_DISCS
 from overruler.vision.learned.shape_net import ShapeCandidate
 from overruler.vision.plates.regiment_net import SeenCells
@@ -120,8 +119,7 @@ def test_squares_as_large_as_plates_count_where_a_regiment_stands(
 
     sizes = [(25.0, 20.0)] * oblong + [(40.0, 40.0)] * 6
     guesses = [ShapeCandidate(np.zeros(2), *size, 0.0, 1.0, 0.9, (1.0, 0.0)) for size in sizes]
-    view = Orthophoto(np.zeros((8, 8, 3), np.uint8), np.ones((8, 8), bool), 0.0, 0.0, 1.5)
-    cells = SeenCells(view, np.zeros((13, 2, 2)), np.zeros((2, 2)), guesses)
+    cells = SeenCells((), guesses)
     monkeypatch.setattr("overruler.vision.plates.regiments.find_regiments", found_in)
     fleet: Any = SimpleNamespace(
         is_fleet=True, frame=None, least_score=MIN_SCORE, calibration=SimpleNamespace(camera=None), seen=None,

@@ -41,6 +41,8 @@ MODEL = WEIGHTS / "regiments.onnx"
 """The network's weights."""
 MM_PER_PX = 1.5
 """Resolution of the orthophoto that the network takes, in mm per px."""
+FINE_MM_PER_PX = 1.05
+"""The same where there are bases: it also sees the table larger than it learnt, and small ones better."""
 MAGNIFICATION = OVERVIEW_MM_PER_PX / MM_PER_PX
 """How much larger it sees the table than the other whole-table networks, whose cells it has."""
 COARSEST_MM_PER_PX = 2.5
@@ -60,17 +62,64 @@ MIN_SPACING_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SeenCells:
-    """What the network says of a table."""
+class Look:
+    """What the network says of a table at one resolution."""
 
     view: Orthophoto
-    """The table at `MM_PER_PX`."""
+    """The table from above."""
     answer: Array
     """(13, rows, columns): by cell."""
     score: Array
     """(rows, columns): probability of a middle in each cell, 0 where nothing is looked for."""
+
+    @classmethod
+    def of(cls, view: Orthophoto, said: Floats, hidden: Sequence[Array]) -> "Look":
+        """Take what the network said, but for what lies inside a `hidden` polygon (K, 2) in mm."""
+        answer: Array = said.astype(float)
+        score = sigmoid(answer[RECTANGLE_CHANNEL])
+        mask = visibility_mask(view, hidden, 0)
+        score *= cv2.resize(mask, score.shape[::-1], interpolation=cv2.INTER_NEAREST)
+        return cls(view, answer, score)
+
+    def guesses(self) -> list[ShapeCandidate]:
+        """Return what the cells say that are likelier than those around them."""
+        highest_around = cv2.dilate(self.score, np.ones((3, 3), np.uint8))
+        rows, columns = np.nonzero((self.score >= highest_around) & (self.score > MIN_SCORE))
+        return [self._decode(*cell) for cell in zip(rows.tolist(), columns.tolist(), strict=True)]
+
+    def guess_near(self, xy_mm: Array) -> ShapeCandidate:
+        """Return what the likeliest cell at a place or beside it says."""
+        column_px, row_px = self.view.to_px(xy_mm)
+        cells = (np.array([row_px, column_px]) + 0.5) / OUTPUT_STRIDE_PX - 0.5
+        row, column = np.clip(np.round(cells).astype(int), 0, np.array(self.score.shape) - 1)
+        top, left = max(row - 1, 0), max(column - 1, 0)
+        around = self.score[top : row + 2, left : column + 2]
+        down, right = np.unravel_index(int(np.argmax(around)), around.shape)
+        return self._decode(top + int(down), left + int(right))
+
+    def _decode(self, row: int, column: int) -> ShapeCandidate:
+        size_mm = REFERENCE_SIZE_MM * self.view.mm_per_px / OVERVIEW_MM_PER_PX
+        cell = self.answer[:, row, column]
+        return decode_cell(self.view, cell, row, column, RECTANGLE_CHANNEL, size_mm)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeenCells:
+    """What the network says of a table."""
+
+    looks: tuple[Look, ...]
+    """At each resolution."""
     guesses: list[ShapeCandidate]
     """The likely middles, the likeliest first."""
+
+    @classmethod
+    def of(cls, *looks: Look) -> "SeenCells":
+        """Put together what looks at one table say: what one misses another may see."""
+        kept: list[ShapeCandidate] = []
+        for one in sorted((one for look in looks for one in look.guesses()), key=_by_score):
+            if not any(_is_same(one, other) for other in kept):
+                kept.append(one)
+        return cls(looks, kept)
 
     @property
     def is_likely(self) -> bool:
@@ -88,14 +137,8 @@ class SeenCells:
         return replace(self, guesses=rest)
 
     def guess_near(self, xy_mm: Array) -> ShapeCandidate:
-        """Return what the likeliest cell at a place or beside it says."""
-        column_px, row_px = self.view.to_px(xy_mm)
-        cells = (np.array([row_px, column_px]) + 0.5) / OUTPUT_STRIDE_PX - 0.5
-        row, column = np.clip(np.round(cells).astype(int), 0, np.array(self.score.shape) - 1)
-        top, left = max(row - 1, 0), max(column - 1, 0)
-        around = self.score[top : row + 2, left : column + 2]
-        down, right = np.unravel_index(int(np.argmax(around)), around.shape)
-        return _decode(self.view, self.answer, top + int(down), left + int(right))
+        """Return what the likeliest cell of any look at a place or beside it says."""
+        return min((look.guess_near(xy_mm) for look in self.looks), key=_by_score)
 
 
 def look_for_bases(
@@ -116,10 +159,13 @@ def look_for_bases(
     box = (left, top - height, left + width, top)
     view = rectify_photo(frame.pixels, camera, box, MM_PER_PX)
     first = infer_orthophoto(MODEL, view, camera)
-    if not _decoded(view, first, hidden).is_likely:  # as on most tables
+    if not SeenCells.of(Look.of(view, first, hidden)).is_likely:  # as on most tables
         return None
-    seen = _look_again(view, camera, first, hidden)
-    return seen if seen.is_likely else None
+    usual = Look.of(view, _with_mirror_images(view, camera, first), hidden)
+    if not SeenCells.of(usual).is_likely:
+        return None
+    larger = rectify_photo(frame.pixels, camera, box, FINE_MM_PER_PX)
+    return SeenCells.of(usual, look_at(larger, camera, hidden))
 
 
 def _as_base(guess: ShapeCandidate) -> PlacedBase:
@@ -134,38 +180,19 @@ def _may_be_plate(one: ShapeCandidate) -> bool:
     return bool(side_mm > MIN_PLATE_SHARE * PLATE_SIDES_MM[0])
 
 
-def look_at(view: Orthophoto, camera: Camera) -> SeenCells:
-    """Return what the network says of a view of `MM_PER_PX` and of its mirror images, in the mean."""
-    return _look_again(view, camera, infer_orthophoto(MODEL, view, camera), ())
+def look_at(view: Orthophoto, camera: Camera, hidden: Sequence[Array] = ()) -> Look:
+    """Return what the network says of a view and of its mirror images, in the mean."""
+    first = infer_orthophoto(MODEL, view, camera)
+    return Look.of(view, _with_mirror_images(view, camera, first), hidden)
 
 
-def _look_again(
-    view: Orthophoto, camera: Camera, first: Floats, hidden: Sequence[Array]
-) -> SeenCells:
-    """Return the same, where the network's answer about the view itself is known."""
-    answer = mean_with_mirror_images(MODEL, view, camera, first, SIGNED_CHANNELS)
-    return _decoded(view, answer, hidden)
+def _with_mirror_images(view: Orthophoto, camera: Camera, first: Floats) -> Floats:
+    """Return the mean answer about a view and its mirror images, where that about the view itself is known."""
+    return mean_with_mirror_images(MODEL, view, camera, first, SIGNED_CHANNELS)
 
 
-def _decoded(view: Orthophoto, said: Floats, hidden: Sequence[Array]) -> SeenCells:
-    answer: Array = said.astype(float)
-    score = sigmoid(answer[RECTANGLE_CHANNEL])
-    mask = visibility_mask(view, hidden, 0)
-    score *= cv2.resize(mask, score.shape[::-1], interpolation=cv2.INTER_NEAREST)
-    highest_around = cv2.dilate(score, np.ones((3, 3), np.uint8))
-    rows, columns = np.nonzero((score >= highest_around) & (score > MIN_SCORE))
-    order = np.argsort(-score[rows, columns], kind="stable")
-    kept: list[ShapeCandidate] = []
-    for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True):
-        one = _decode(view, answer, row, column)
-        if not any(_is_same(one, other) for other in kept):
-            kept.append(one)
-    return SeenCells(view, answer, score, kept)
-
-
-def _decode(view: Orthophoto, answer: Array, row: int, column: int) -> ShapeCandidate:
-    size_mm = REFERENCE_SIZE_MM / MAGNIFICATION
-    return decode_cell(view, answer[:, row, column], row, column, RECTANGLE_CHANNEL, size_mm)
+def _by_score(one: ShapeCandidate) -> float:
+    return -one.score
 
 
 def _is_same(one: ShapeCandidate, other: ShapeCandidate) -> bool:

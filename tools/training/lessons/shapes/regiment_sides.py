@@ -18,7 +18,7 @@ from overruler.geometry.camera import Camera
 from overruler.vision.imaging.orthophoto import rectify_photo
 from overruler.vision.plates.coarse_grid import STEP_MM
 from overruler.vision.plates.rectangle_fit import BasePose, size_mm
-from overruler.vision.plates.regiment_net import MM_PER_PX, look_at
+from overruler.vision.plates.regiment_net import MM_PER_PX, SeenCells, look_at
 from overruler.vision.plates.regiments import BASES, likely_poses
 from overruler.vision.plates.side_net import (
     INPUT_CHANNELS,
@@ -94,8 +94,8 @@ def looks(
 
     NaN where a stretch has no side. `bases` (N, 7) are as `Sheet` has them.
     """
-    cells = look_at(rectify_photo(photo, camera, box_mm, MM_PER_PX), camera)
-    guessed = [pose for guess in cells.guesses for pose in likely_poses(guess)]
+    look = look_at(rectify_photo(photo, camera, box_mm, MM_PER_PX), camera)
+    guessed = [pose for guess in SeenCells.of(look).guesses for pose in likely_poses(guess)]
     seen = bases[bases[:, 6] > LEAST_SHOWN]
     poses = [guessed[k] for k in rng.permutation(len(guessed))[: GUESSED * times].tolist()]
     chosen = rng.integers(0, len(seen), TRUE * times).tolist() if len(seen) else []

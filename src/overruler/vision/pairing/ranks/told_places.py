@@ -64,8 +64,8 @@ def look_at_places(frame: Frame, camera: Camera, poses: Sequence[BasePose]) -> l
 
     A base has the score that it has among those at the other poses, however low.
     """
-    cells = look_at(rectify_photo(frame.pixels, camera, _box_about(poses), MM_PER_PX), camera)
-    guesses = [cells.guess_near(pose.xy_mm) for pose in poses]
+    seen = look_at(rectify_photo(frame.pixels, camera, _box_about(poses), MM_PER_PX), camera)
+    guesses = [seen.guess_near(pose.xy_mm) for pose in poses]
     fits = [
         _if_of_base(fit_at_guess(frame, camera, guess, pose, -np.inf), guess, pose)
         for guess, pose in zip(guesses, poses, strict=True)
