@@ -20,6 +20,12 @@ PREFERRED, PLAIN = OVAL_PREFERENCE, 1.0
         ([(OVAL, 0), (Base.circle(50), 12)], [0.9, 0.97], [PLAIN, PLAIN]),  # wider, and surer
         ([(OVAL, 0), (Base.circle(50), 12)], [0.97, 0.9], [PREFERRED, PLAIN]),
         ([(OVAL, 0), (Base.circle(50), 60)], [0.9, 0.97], [PREFERRED, PLAIN]),  # apart
+        (
+            [(OVAL, 0), (Base.circle(25), 32)],
+            [0.7, 0.95],
+            [PLAIN, PLAIN],
+        ),  # half of it lies outside
+        ([(OVAL, 0), (Base.circle(25), 32)], [0.95, 0.7], [PREFERRED, PLAIN]),
         ([(Base.stadium(25, 70), 0), (Base.circle(25), 20)], [0.7, 0.9], [PREFERRED, PLAIN]),
         ([(Base.rectangle(35, 60), 0), (Base.circle(25), 10)], [0.7, 0.9], [PLAIN, PLAIN]),
         ([(Base.stadium(25, 70), 0), (Base.rectangle(30, 30), 15)], [0.98, 0.99], [PLAIN, PLAIN]),
@@ -36,7 +42,7 @@ def test_an_oval_stands_against_what_fits_into_its_end(
 ) -> None:
     stands = [Stand(base, np.array([x, 0.0])) for base, x in places]
     told = oval_preferences(
-        [one.base for one in stands],
+        stands,
         probabilities,
         lambda i, j: bases_overlap(stands[i], stands[j]),
     )

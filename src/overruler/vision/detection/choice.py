@@ -119,7 +119,7 @@ def suppress_overlaps(
     """
 
     preferences = oval_preferences(
-        [one.base for one in detections],
+        detections,
         [one.score for one in detections],
         lambda j, k: _exclude_each_other(detections[j], detections[k]),
     )

@@ -166,7 +166,7 @@ def _by_error(
 ) -> list[int]:
     """The chosen findings, by their numbers, in the order in which they claim their places."""
     preferences = oval_preferences(
-        [findings[k].base for k in chosen],
+        [findings[k] for k in chosen],
         [probabilities[k] for k in chosen],
         lambda i, j: do_overlap(findings[chosen[i]], findings[chosen[j]]),
     )
