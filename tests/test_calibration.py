@@ -21,7 +21,7 @@ SPOTS = np.array([[100.0, 50.0], [420.0, 310.0]])
 
 def calibration() -> Calibration:
     root = np.random.default_rng(0).normal(size=(17, 17))
-    covariances = Covariances(usual=root @ root.T / 9, rare=root @ root.T)
+    covariances = Covariances(root @ root.T / 9, root @ root.T, root @ root.T)
     problem = Problem("few_markers", "only 3 markers are seen: four are needed")
     return Calibration(
         camera_over(20), covariances, (1600, 1200), 0.1, (0, 1), (600, 400), problems=(problem,)

@@ -109,35 +109,31 @@ Case = Literal["usual", "rare", "strange"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Covariances:
-    """The covariance of the camera and the table's bow, under two assumptions about the table.
+    """The covariance of the camera and the table's bow, under three assumptions.
 
-    The rows are the camera's 15 parameters (`geometry.camera.CAMERA_PARAMETERS`), then the bow's two
-    heights in mm.
+    The rows are the camera's 15 parameters (`geometry.camera.CAMERA_PARAMETERS`), then the bow's two heights in mm.
     """
 
     usual: Array
     """(17, 17): covariance if the table is as its board file specifies, flat and well laid."""
     rare: Array
     """(17, 17): covariance if something about the table is off; at least as large as `usual`."""
-    strange: Array | None = None
-    """(17, 17): `rare` with a lens unlike most, for doubt alone: it weighs no measurement. None: the same."""
+    strange: Array
+    """(17, 17): `rare` with a lens unlike most; it is for doubt alone, and weighs no measurement."""
 
     @classmethod
     def same(cls, covariance: Array) -> "Covariances":
-        """One covariance (17, 17) for both, or one (15, 15) of the camera alone: the bow is exact."""
+        """One covariance (17, 17) for all, or one (15, 15) of the camera alone: the bow is exact."""
         joint = np.pad(covariance, (0, JOINT_SIZE - len(covariance)))
-        return cls(joint, joint)
+        return cls(joint, joint, joint)
 
     def of(self, case: Case) -> Array:
         """(17, 17): the covariance in a case."""
-        if case == "usual":
-            return self.usual
-        return self.rare if case == "rare" or self.strange is None else self.strange
+        return {"usual": self.usual, "rare": self.rare, "strange": self.strange}[case]
 
     def map(self, function: Callable[[Array], Array]) -> "Covariances":
         """Apply a function of a covariance (17, 17) to each."""
-        strange = None if self.strange is None else function(self.strange)
-        return Covariances(function(self.usual), function(self.rare), strange)
+        return Covariances(function(self.usual), function(self.rare), function(self.strange))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,9 +262,6 @@ class PrecisionMap:
     """The unit that its figures are told in."""
 
 
-# --- the scene's record of a calibration ---
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CalibrationRecord:
     """The part of a calibration that a scene keeps for those who draw on its photo."""
@@ -293,7 +286,6 @@ class CalibrationRecord:
 def calibration_to_json(calibration: Calibration) -> dict[str, Any]:
     """A calibration as a scene stores it."""
     camera = calibration.camera
-    problems = [{"flag": problem.flag, "text": problem.text} for problem in calibration.problems]
     return {
         "size_px": list(calibration.size_px),
         "matrix": camera.matrix.tolist(),
@@ -304,5 +296,5 @@ def calibration_to_json(calibration: Calibration) -> dict[str, Any]:
         "markers": list(calibration.markers),
         "left_out_mm": calibration.left_out_mm,
         "edge_shift_px": calibration.edge_shift_px,
-        "problems": problems,
+        "problems": [{"flag": one.flag, "text": one.text} for one in calibration.problems],
     }

@@ -128,7 +128,7 @@ def test_what_is_usual_is_less_than_what_may_be(scene: tuple[Camera, Frame]) -> 
     light, still = Light(np.array([0.0, 5000.0]), 1.0), np.eye(2) * 0.04
     calibration = Calibration(
         camera,
-        Covariances(usual, Covariances.same(np.diag(SIGMA**2)).rare),
+        replace(Covariances.same(np.diag(SIGMA**2)), usual=usual),
         frame.size_px,
         0,
         (),

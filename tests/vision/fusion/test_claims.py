@@ -75,7 +75,7 @@ def off_by(photo: SeenPhoto, step_mm: float) -> SeenPhoto:
     flagged = replace(
         calibration,
         camera=camera,
-        covariances=Covariances(calibration.covariances.usual, rare),
+        covariances=Covariances(calibration.covariances.usual, rare, rare),
         problems=(Problem("cropped", "cropped"),),
     )
     moved = []

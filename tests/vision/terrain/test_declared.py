@@ -279,7 +279,7 @@ def test_a_level_has_the_table_s_bow() -> None:
     joint = np.diag(np.arange(1.0, 18.0))
     joint[3, 16] = joint[16, 3] = 0.5
     origin, places = np.array([120.0, 80.0, 33.0]), np.array([[10.0, 20.0], [70.0, 40.0]])
-    known = replace(exact(CAMERA), bow=bow, covariances=Covariances(joint / 9, joint))
+    known = replace(exact(CAMERA), bow=bow, covariances=Covariances(joint / 9, joint, joint))
     level = RaisedPlane.of(known, origin, (100.0, 90.0)).calibration
     assert level.covariances.usual == pytest.approx(level.joint_covariance / 9)
     assert level.bow is not None

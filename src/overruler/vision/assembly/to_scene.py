@@ -94,10 +94,7 @@ def rare_covariance(calibration: Calibration, detections: Sequence[Detection]) -
 
 def with_strange_lens(calibration: Calibration) -> Calibration:
     """The calibration, should its lens not be like most."""
-    strange = calibration.covariances.strange
-    if strange is None:
-        return calibration
-    return replace(calibration, covariances=Covariances.same(strange))
+    return replace(calibration, covariances=Covariances.same(calibration.covariances.strange))
 
 
 def _joint_covariance(
