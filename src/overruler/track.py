@@ -49,6 +49,10 @@ class Move:
     """Whether the path was observed.
 
     Otherwise it is assumed straight, and `path_mm` is a lower bound of its length."""
+    name_probability: float = 1.0
+    """Probability that it was this piece: others that look alike may have moved unseen at the same time."""
+    perhaps: str = ""
+    """Id of the piece that it most likely was otherwise; empty where no one is known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

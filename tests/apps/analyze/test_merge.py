@@ -10,6 +10,7 @@ import pytest
 
 from overruler.apps.analyze import event_log
 from overruler.apps.analyze.merge import PackedRests, merge_segments
+from overruler.apps.analyze.remarks import remarks_on
 from overruler.bases import Base
 from overruler.errors import CannotMeasure
 from overruler.track import Tick, TrackedPosition
@@ -227,9 +228,25 @@ def test_what_makes_the_places_worse_is_told_once_and_in_the_films_unit() -> Non
             SECOND | {"rests": [_with_problems(second, again, few)]},
         ],
     )
-    assert film.remarks() == [
+    assert remarks_on(film) == [
         "4.0 s: the photo would show 100.00 in of the table",
         "20.0 s: two markers are few",
+    ]
+
+
+def test_whose_move_it_may_be_is_told_by_the_film_s_names() -> None:
+    doubtful = move("p01", 6, 7, 100, 160) | {"name_probability": 0.65, "perhaps": "p02"}
+    seen = move("p02", 12, 13, 300, 300)
+    second = part(10.0, None, {"q1": [stay(160, 9, 30)], "q2": [stay(300, 9, 30)]}, [
+        move("q1", 20, 21, 160, 180) | {"name_probability": 0.9, "perhaps": "q2"},
+        move("q2", 22, 23, 300, 310) | {"name_probability": 0.8, "perhaps": ""},
+    ], range(10, 31))  # fmt: skip
+    film = merge_segments("film", [FIRST | {"moves": [doubtful, seen]}, second])
+    assert [one["perhaps"] for one in film.moves] == ["p02", "p02", ""]
+    assert remarks_on(film) == [
+        "7.0 s: p01 may be p02 (35%): it moved unseen",
+        "21.0 s: p01 may be p02 (10%): it moved unseen",
+        "23.0 s: p02 may be another piece (20%): it moved unseen",
     ]
 
 
@@ -243,14 +260,14 @@ def test_of_several_cameras_each_ones_problems_go_by_its_film() -> None:
     ]
     scene = told["scene"] | {"photos": photos}
     film = merge_segments("film", [FIRST | {"rests": [told | {"scene": scene, "time_s": 4.0}]}])
-    assert film.remarks() == ["4.0 s: bowed", "4.0 s: left.mp4: few_markers"]
+    assert remarks_on(film) == ["4.0 s: bowed", "4.0 s: left.mp4: few_markers"]
 
 
 def test_a_note_that_comes_again_and_again_is_one_remark() -> None:
     notes = [{"time_s": float(k), "text": "no marker was found"} for k in range(1, 6)]
     notes.append({"time_s": 7.0, "text": "the camera shakes"})
     film = merge_segments("film", [FIRST | {"notes": notes}])
-    assert film.remarks() == [
+    assert remarks_on(film) == [
         "1.0 s, and 4 more times until 5.0 s: no marker was found",
         "7.0 s: the camera shakes",
     ]

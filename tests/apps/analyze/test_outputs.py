@@ -41,6 +41,8 @@ MOVE = {
     "sigma_mm": 0.2,
     "path_sigma_mm": 0.5,
     "way_seen": True,
+    "name_probability": 1.0,
+    "perhaps": "",
     "way_mm": [[100.0, 100.0], [150.0, 140.0], [200.0, 100.0]],
     "trail": [[62.0, 150.0, 140.0]],
 }
@@ -205,6 +207,50 @@ def test_ranges_are_told_with_since_when(film: FilmResults) -> None:
     rows = film_rulings.rule_all_pairs(film)
     assert [(row["range"], row["since_s"]) for row in rows] == [(2, 1.0), (2, 1.0), (1, 63.0)]
     assert all(row["probability"] > 0.99 for row in rows)
+
+
+def exchanged(film: FilmResults, probability: float) -> list[dict[str, Any]]:
+    """The rulings at the end, where p01 and p03 perhaps exchanged their names: one is near p02, one is not."""
+    for rest in film.rests:
+        far = {"id": "p03", "x_mm": 850.0, "y_mm": 850.0}
+        rest["scene"]["pieces"].append(rest["scene"]["pieces"][0] | far)
+    others = {"p01": "p03", "p03": "p01"}
+    film.moves = [
+        MOVE | {"piece": one, "perhaps": other, "name_probability": probability}
+        for one, other in others.items()
+    ]
+    return film_rulings.rule_all_pairs(film)[-3:]
+
+
+def test_a_ruling_is_no_surer_than_the_names_of_its_pieces(film: FilmResults) -> None:
+    rows = exchanged(film, 0.7)
+    assert [(row["from"], row["to"]) for row in rows] == [
+        ("p01", "p02"),
+        ("p01", "p03"),
+        ("p02", "p03"),
+    ]
+    assert [row["probability"] for row in rows] == pytest.approx([0.7, 1.0, 0.7], abs=1e-3)
+
+
+def test_two_that_are_as_far_from_a_third_may_exchange_their_names(film: FilmResults) -> None:
+    for rest in film.rests:
+        near = rest["scene"]["pieces"][0]
+        mirrored = {"id": "p03", "x_mm": 800.0 - near["x_mm"]}
+        rest["scene"]["pieces"].append(near | mirrored)
+    film.moves = [MOVE | {"perhaps": "p03", "name_probability": 0.6}]
+    rows = film_rulings.rule_all_pairs(film)[-3:]
+    assert [row["probability"] for row in rows] == pytest.approx([1.0] * 3, abs=0.01)
+
+
+def test_contact_is_no_surer_than_the_names_either(film: FilmResults) -> None:
+    for rest in film.rests:
+        rest["scene"] = scene(374.0)
+        far = {"id": "p03", "x_mm": 850.0}
+        rest["scene"]["pieces"].append(rest["scene"]["pieces"][0] | far)
+    sure = film_rulings.find_contacts(film)[-1]["probability"]
+    film.moves = [MOVE | {"perhaps": "p03", "name_probability": 0.6}]
+    row = film_rulings.find_contacts(film)[-1]
+    assert row["probability"] == pytest.approx(0.6 * sure)
 
 
 def ships(x_mm: float) -> dict[str, Any]:

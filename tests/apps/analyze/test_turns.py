@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overruler.apps.analyze import tables, turns
-from overruler.apps.analyze.contacts import find_contacts
+from overruler.apps.analyze.film_rulings import find_contacts
 from overruler.apps.analyze.merge import FilmResults
 from overruler.errors import BadInput
 
@@ -22,6 +22,8 @@ def move(piece: str, start_s: float) -> dict[str, Any]:
         "end_s": start_s + 2.0,
         "path_mm": 152.4,
         "way_seen": True,
+        "name_probability": 1.0,
+        "perhaps": "",
     }
 
 

@@ -1,9 +1,12 @@
 """Pieces keep their names by size, nearness and look."""
 
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from overruler.bases import Base
-from overruler.vision.tracking.assignment import MissingPiece, assign_pieces
+from overruler.vision.tracking.assignment import MissingPiece, assign_pieces, name_doubts
 
 SMALL, LARGE = Base.circle(27), Base.circle(50)
 
@@ -57,3 +60,41 @@ def test_what_stands_where_one_of_them_stood_is_that_one() -> None:
     assert assign_pieces(missing, [(SMALL, at(6))], looks) == [(1, 0)]
     larger = [MissingPiece(LARGE, at(0), home_mm=at(0)), missing[1]]
     assert assign_pieces(larger, [(SMALL, at(0.4))], looks) == [(1, 0)]
+
+
+def doubted(
+    missing: list[MissingPiece],
+    places: list[float],
+    looks: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+) -> dict[int, tuple[int, float]]:
+    found = [(SMALL, at(x)) for x in places]
+    pairs = assign_pieces(missing, found, looks)
+    return {j: tuple(doubt) for j, doubt in name_doubts(missing, found, looks, pairs).items()}  # type: ignore[misc]
+
+
+def test_two_that_are_as_near_and_look_alike_are_either() -> None:
+    missing = [MissingPiece(SMALL, at(0)), MissingPiece(SMALL, at(0))]
+    doubts = doubted(missing, [100, -100], np.ones((2, 2)))
+    for j in (0, 1):
+        other, probability = doubts[j]
+        assert probability == pytest.approx(0.5)
+        assert doubts[1 - j][0] != other
+
+
+def test_a_base_may_be_one_that_was_not_found() -> None:
+    missing = [MissingPiece(SMALL, at(0)), MissingPiece(SMALL, at(40))]
+    (other, probability) = doubted(missing, [60], np.ones((2, 1)))[0]
+    assert other == 0
+    assert 0.2 < probability < 0.5
+
+
+@given(st.floats(0.1, 1.0), st.floats(-300.0, 300.0))
+def test_who_stands_at_home_or_looks_otherwise_or_is_alone_is_in_no_doubt(
+    look: float, x_mm: float
+) -> None:
+    homes = [MissingPiece(SMALL, at(k), home_mm=at(k)) for k in (0.0, 50.0)]
+    assert doubted(homes, [0.0, 50.0], np.full((2, 2), look)) == {}
+    looks = np.array([[1.0, 0.0], [0.0, 1.0]])
+    strangers = [MissingPiece(SMALL, at(0)), MissingPiece(SMALL, at(10))]
+    assert doubted(strangers, [x_mm, x_mm + 10], looks) == {}
+    assert doubted(homes[:1], [x_mm], np.array([[look]])) == {}

@@ -26,13 +26,15 @@ HOMES: Mapping[str, Place] = {
     "grey": (560.0, 380.0),
     "green": (120.0, 420.0),
 }
-TOPS = {
+Tops = Mapping[str, tuple[float, float, float]]
+TOPS: Tops = {
     "bright": (0.55,) * 3,
     "dark": (0.1,) * 3,
     "middle": (0.3,) * 3,
     "grey": (0.2,) * 3,
     "green": (0.1, 0.5, 0.1),
 }
+ALIKE = {**TOPS, "dark": TOPS["bright"]}
 SWAPPED = {"bright": (360.0, 260.0), "dark": (355.0, 215.0)}
 """Nearer to where the other one stood than to where each itself did."""
 
@@ -64,18 +66,20 @@ class Oracle:
         """Nothing more to be said."""
 
 
-def shot(places: Mapping[str, Place], light: float, time_s: float) -> Shot:
-    plinths = [Plinth(*at, SIZE_MM, rim=TOPS[name], top=TOPS[name]) for name, at in places.items()]
+def shot(places: Mapping[str, Place], light: float, time_s: float, tops: Tops = TOPS) -> Shot:
+    plinths = [Plinth(*at, SIZE_MM, rim=tops[name], top=tops[name]) for name, at in places.items()]
     pixels = render_table(CAMERA, SIZE_PX, BOARD_MM, plinths, noise=1.0)
     dimmed = np.asarray(pixels * light, np.uint8)
     return Shot.of(Frame(dimmed, "film", time_s=time_s))
 
 
-def moves_after(places: Mapping[str, Place], light: float) -> dict[str, tuple[Move, ...]]:
+def moves_after(
+    places: Mapping[str, Place], light: float, tops: Tops = TOPS
+) -> dict[str, tuple[Move, ...]]:
     """The moves that are told of each piece when it stands elsewhere after a change of light."""
     oracle = Oracle(HOMES)
     watch = Watch(oracle)
-    before = shot(HOMES, 1.0, 0.0)
+    before = shot(HOMES, 1.0, 0.0, tops)
     for time_s in (0.0, 0.2, 0.4, 0.6):
         watch.look(Shot(time_s, before.grey, before.colours, "film"))
     assert watch.table is not None
@@ -83,7 +87,7 @@ def moves_after(places: Mapping[str, Place], light: float) -> dict[str, tuple[Mo
     names = {at[home]: name for name, home in HOMES.items()}
     oracle.places = places
     watch.remeasure_table("the light has changed")
-    after = shot(places, light, 1.0)
+    after = shot(places, light, 1.0, tops)
     told: list[Move] = []
     for time_s in (1.0, 1.2, 1.4, 1.6):
         told += watch.look(Shot(time_s, after.grey, after.colours, "film")).moves
@@ -107,4 +111,16 @@ def test_those_that_moved_are_known_by_their_looks_in_the_light_of_those_that_di
         assert move.to_mm == pytest.approx(place)
         assert move.from_mm == pytest.approx(HOMES[name])
         assert move.path_sigma_mm > 0.2 * move.distance_mm > move.sigma_mm
+        assert move.name_probability > 0.9
+    assert not any(moved.values())
+
+
+def test_those_that_look_alike_may_have_exchanged_their_names() -> None:
+    """Each was put down nearer to where the other one stood, so the likelier names are the wrong ones."""
+    moved = moves_after({**HOMES, **SWAPPED}, 1.0, ALIKE)
+    (one,), (other,) = moved.pop("bright"), moved.pop("dark")
+    assert one.to_mm == pytest.approx(SWAPPED["dark"])
+    assert (one.perhaps, other.perhaps) == (other.piece, one.piece)
+    assert 0.5 < one.name_probability == pytest.approx(other.name_probability)
+    assert one.name_probability < 0.9
     assert not any(moved.values())

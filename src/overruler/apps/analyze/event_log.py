@@ -181,6 +181,8 @@ def move_data(move: Move) -> Data:
         "sigma_mm": move.sigma_mm,
         "path_sigma_mm": move.path_sigma_mm,
         "way_seen": move.way_seen,
+        "name_probability": move.name_probability,
+        "perhaps": move.perhaps,
         "way_mm": [list(corner) for corner in move.way_mm],
         "trail": [list(spot) for spot in move.trail],
     }

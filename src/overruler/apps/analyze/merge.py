@@ -3,16 +3,12 @@
 import pickle
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from math import hypot, inf
-from pathlib import Path
 from typing import Any
 
-from overruler.calibration import Problem
 from overruler.errors import CannotMeasure
 from overruler.fixes import next_piece_id
 from overruler.games import facts_of
-from overruler.units import format_count
 
 SAME_PLACE_MM = 15.0
 """Largest distance of a piece, at the seam, from where the segment before saw it."""
@@ -75,46 +71,6 @@ class FilmResults:
         scene = self.rests[-1]["scene"] if self.rests else {}
         return facts_of(scene.get("game")).unit_told(scene.get("state", {}))
 
-    def remarks(self) -> list[str]:
-        """What to know of it, with times: the tracker's notes, and what makes its places worse."""
-        told = [(note["time_s"], note["text"]) for note in self.notes]
-        told += _problems_of_cameras(self.rests, self.unit)
-        told.sort(key=lambda remark: remark[0])
-        return [_timed(list(those)) for _, those in groupby(told, key=lambda remark: remark[1])]
-
-
-Remark = tuple[float, str]
-"""A time in s, and what is to be known of it."""
-
-
-def _timed(same: Sequence[Remark]) -> str:
-    """One remark that was made at one time or at several, with nothing else between."""
-    (first_s, text), more = same[0], len(same) - 1
-    again = f", and {format_count(more, 'more time')} until {same[-1][0]:.1f} s" if more else ""
-    return f"{first_s:.1f} s{again}: {text}"
-
-
-def _problems_of_cameras(rests: Iterable[Data], unit: str) -> list[Remark]:
-    """What makes the places of the rests worse, in a unit: each kind once of each camera."""
-    told: list[Remark] = []
-    known: set[tuple[str, str]] = set()
-    for rest in rests:
-        for name, problems in _problems_by_camera(rest["scene"]).items():
-            for problem in problems:
-                if (name, problem["flag"]) not in known:
-                    known.add((name, problem["flag"]))
-                    told.append((rest["time_s"], name + Problem(**problem).sentence(unit)))
-    return told
-
-
-def _problems_by_camera(scene: Data) -> dict[str, list[Data]]:
-    """The problems of all cameras together, by an empty name, and each one's of several by its own."""
-    of_all = scene.get("calibration", {}).get("problems", [])
-    photos = scene.get("photos", [])
-    own = {f"{Path(one['file']).name}: ": one["calibration"]["problems"] for one in photos}
-    told = [problem for problems in own.values() for problem in problems]
-    return {"": [problem for problem in of_all if problem not in told], **own}
-
 
 def merge_segments(name: str, parts: Iterable[Data]) -> FilmResults:
     """Merge the segments of a film, each read once; `CannotMeasure` if none of them could be measured."""
@@ -155,7 +111,7 @@ def _add_events(film: FilmResults, part: Data, names: Mapping[str, str], end_s: 
     moves = []
     for move in part["moves"]:
         if begin_s <= move["end_s"] < end_s:
-            moves.append(move | {"piece": names[move["piece"]]})
+            moves.append(_rename_move(move, names))
     film.moves += moves
     for rest in part["rests"]:
         if begin_s <= rest["time_s"] < end_s:
@@ -220,6 +176,12 @@ def _rename_pieces(rest: Data, names: Mapping[str, str]) -> Data:
         order = [names[own_name] for own_name in scene["covariance"]["order"]]
         scene = scene | {"covariance": scene["covariance"] | {"order": order}}
     return rest | {"scene": scene}
+
+
+def _rename_move(move: Data, names: Mapping[str, str]) -> Data:
+    """The move with the film's names; a broadcast that an older program recorded told no doubt of them."""
+    known: Data = {"name_probability": 1.0, "perhaps": ""} | move
+    return known | {"piece": names[move["piece"]], "perhaps": names.get(known["perhaps"], "")}
 
 
 def _name_note(note: Data, names: Mapping[str, str]) -> Data:

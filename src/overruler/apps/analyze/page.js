@@ -180,7 +180,8 @@ at("play").addEventListener("click", () => timer ? stop() : start());
 for (const m of film.moves) {
   const row = at("moves").tBodies[0].insertRow();
   row.tabIndex = 0; row.dataset.about = JSON.stringify([m.piece]);
-  cells(row, [label(m.piece), clock(m.start_s), clock(m.end_s), [inUnit(m.distance_mm)], m.way_seen ? [inUnit(m.path_mm) + " ", soft(spread(m.path_sigma_mm))] : [soft("not seen, at least "), inUnit(m.path_mm)]]);
+  const or = m.name_probability < .95 ? [soft(" or " + (m.perhaps ? label(m.perhaps) : "another") + " (" + (100 - 100 * m.name_probability).toFixed(0) + " %)")] : [];
+  cells(row, [[label(m.piece), ...or], clock(m.start_s), clock(m.end_s), [inUnit(m.distance_mm)], m.way_seen ? [inUnit(m.path_mm) + " ", soft(spread(m.path_sigma_mm))] : [soft("not seen, at least "), inUnit(m.path_mm)]]);
   row.addEventListener("click", () => jump(m.start_s)); row.addEventListener("keydown", e => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); jump(m.start_s); } });
 }
 if (!film.moves.length) cells(at("moves").tBodies[0].insertRow(), ["none"]);

@@ -10,6 +10,7 @@ import numpy as np
 
 from overruler.apps.analyze.companions import NO_COMPANIONS, Companions
 from overruler.apps.analyze.merge import Data, FilmResults
+from overruler.apps.analyze.remarks import remarks_on
 from overruler.apps.rulings import side_numbers
 from overruler.picture.piece_names import piece_label
 from overruler.picture.raster import font_face_css
@@ -51,7 +52,7 @@ def render_page(
         "moves": [_move_json(move) for move in film.moves],
         "clips": beside.clips,
         "terrain": last_scene.get("terrain", []),
-        "problems": [*film.problems, *film.remarks()],
+        "problems": [*film.problems, *remarks_on(film)],
         "rulings": _last_rulings(rulings, _sides(film)),
         "contacts": [_round_floats(row) for row in contacts[:MAX_CONTACTS]],
         "turns": [_round_floats(row) for row in turns] if len(turns) > 1 else [],

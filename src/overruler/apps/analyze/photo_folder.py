@@ -1,5 +1,6 @@
 """A folder of photos as a film: one photo a turn, each with its own camera; its seconds count the photos."""
 
+from dataclasses import replace
 from math import hypot
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from overruler.report import Report
 from overruler.sources.folder import photos_in
 from overruler.sources.photo import load_photo
 from overruler.track import Move
-from overruler.vision.tracking.assignment import MissingPiece, assign_pieces
+from overruler.vision.tracking.assignment import MissingPiece, assign_pieces, name_doubts
 from overruler.vision.tracking.path import excess_sigma_mm
 
 MIN_MOVE_SIGMAS = 3.0
@@ -50,29 +51,37 @@ def _add_photo(
     """Record a photo; return its pieces by the film's names."""
     rest = rest_data(time_s, report)
     pieces = report.scene.pieces
-    names = _match_names(pieces, before)
+    names, doubts = _match_names(pieces, before)
     for piece, name, data in zip(pieces, names, rest["scene"]["pieces"], strict=True):
         data["id"] = name
-        _record_piece(film, name, piece, time_s, before.get(name))
+        _record_piece(film, name, piece, time_s, before.get(name), doubts.get(name, ("", 0.0)))
     if "covariance" in rest["scene"]:
         rest["scene"]["covariance"]["order"] = names
     film.rests.append(rest)
     return dict(zip(names, pieces, strict=True))
 
 
-def _match_names(pieces: tuple[Piece, ...], before: dict[str, Piece]) -> list[str]:
-    """Match pieces to known ones by size and distance; the others get new names."""
+def _match_names(
+    pieces: tuple[Piece, ...], before: dict[str, Piece]
+) -> tuple[list[str], dict[str, tuple[str, float]]]:
+    """Match pieces to known ones by size and distance; the others get new names.
+
+    Then, by name, which other piece each may be, and with which probability it is another.
+    """
     if not before:
-        return [piece.id for piece in pieces]
+        return [piece.id for piece in pieces], {}
     found = [(piece.base, _position_mm(piece)) for piece in pieces]
     missing = [MissingPiece(piece.base, _position_mm(piece)) for piece in before.values()]
-    pairs = assign_pieces(missing, found, np.ones((len(missing), len(found))))
+    looks = np.ones((len(missing), len(found)))
+    pairs = assign_pieces(missing, found, looks)
     known_names = list(before)
     matched = {j: known_names[i] for i, j in pairs}
     names: list[str] = []
     for j in range(len(pieces)):
         names.append(matched.get(j) or next_piece_id([*before, *names]))
-    return names
+    doubts = name_doubts(missing, found, looks, pairs)
+    told = {matched[j]: (known_names[one.other], one.probability) for j, one in doubts.items()}
+    return names, told
 
 
 def _position_mm(piece: Piece) -> Array:
@@ -85,7 +94,12 @@ def position_sigma_mm(piece: Piece) -> float:
 
 
 def _record_piece(
-    film: FilmResults, name: str, piece: Piece, time_s: float, before: Piece | None
+    film: FilmResults,
+    name: str,
+    piece: Piece,
+    time_s: float,
+    before: Piece | None,
+    doubt: tuple[str, float],
 ) -> None:
     """Record a piece's position, and a move if it stands elsewhere than in the photo before."""
     place: Data = {"x_mm": piece.x_mm, "y_mm": piece.y_mm, "sigma_mm": position_sigma_mm(piece)}
@@ -95,6 +109,8 @@ def _record_piece(
     start_s = stays[-1]["to_s"] if stays else time_s
     move = find_move(name, before, piece, (start_s, time_s)) if before is not None else None
     if move is not None:
+        other, probability = doubt
+        move = replace(move, name_probability=1 - probability, perhaps=other)
         film.moves.append(move_data(move))
     elif stays:
         stays[-1]["to_s"] = time_s

@@ -15,11 +15,11 @@ from overruler.apps.analyze.companions import (
     film_addresses,
     remove_clips,
 )
-from overruler.apps.analyze.contacts import find_contacts
 from overruler.apps.analyze.engines import Engine, dask_engine, serial_engine
-from overruler.apps.analyze.film_rulings import check_allowances, rule_all_pairs
+from overruler.apps.analyze.film_rulings import check_allowances, find_contacts, rule_all_pairs
 from overruler.apps.analyze.merge import Data, FilmResults, merge_segments
 from overruler.apps.analyze.offsets import films_beside, find_offsets, find_readable, tell_apart
+from overruler.apps.analyze.remarks import remarks_on
 from overruler.apps.analyze.result_folders import (
     SEGMENTS_FOLDER,
     check_nothing_lost,
@@ -249,7 +249,7 @@ def _print_summary(
 
 def _shortened_remarks(film: FilmResults) -> list[str]:
     """The remarks that the terminal shows; the page has them all."""
-    told = film.remarks()
+    told = remarks_on(film)
     unshown = len(told) - MAX_NOTES_SHOWN
     if unshown <= 0:
         return told

@@ -31,6 +31,8 @@ MOVE_COLUMNS: Columns = {
     **dict.fromkeys(("start_s", "end_s", "from_x_mm", "from_y_mm", "to_x_mm", "to_y_mm"), float),
     **dict.fromkeys(("distance_mm", "path_mm", "sigma_mm", "path_sigma_mm"), float),
     "way_seen": bool,
+    "name_probability": float,
+    "perhaps": str,
 }
 """The moves."""
 RULING_COLUMNS: Columns = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import hypot
+from math import hypot, prod
 
 import numpy as np
 
@@ -63,6 +63,8 @@ def join_moves(change: PlaceChange, seen: Sequence[Move]) -> Move | None:
         path_mm=length_mm + detour_mm,
         path_sigma_mm=hypot(sigma_mm, detour_sigma_mm),
         way_mm=tuple(to_point(corner) for corner in way),
+        name_probability=max(move.name_probability for move in seen),
+        perhaps="",  # a camera's own name of it
     )
 
 
@@ -87,6 +89,7 @@ def chain_moves(moves: Sequence[Move]) -> Move:
         way_mm=tuple(corner for move in moves for corner in move.way_mm),
         trail=tuple(spot for move in moves for spot in move.trail),
         way_seen=all(move.way_seen for move in moves),
+        name_probability=prod(move.name_probability for move in moves),
     )
 
 

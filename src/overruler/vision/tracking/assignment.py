@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ RETURN_COST = 2.0
 """Cost of coming back to the table."""
 MAX_PAIR_COST = 8.0
 """Pairs that cost more are not made."""
+MIN_DOUBT = 0.01
+"""Least probability of another name that is told."""
 FORBIDDEN_COST = 1e6
 """Cost of a pair that is impossible."""
 HOME_DISTANCE_MM = 1.5
@@ -51,12 +54,59 @@ class MissingPiece:
         return bool(abs(np.log(self.base.width_mm / base.width_mm)) < MAX_SIZE_LOG_RATIO)
 
 
+class NameDoubt(NamedTuple):
+    """Which other missing piece a found base may be."""
+
+    other: int
+    """The likeliest other piece, as an index."""
+    probability: float
+    """Probability that the base is any other piece than its own."""
+
+
 def assign_pieces(
     missing: Sequence[MissingPiece], found: Sequence[tuple[Base, Array]], looks: Array
 ) -> list[tuple[int, int]]:
     """Pairs of indices into `missing` and `found` at the least cost; `looks` (M, F) are 0 to 1."""
     if not missing or not found:
         return []
+    cost = _costs(missing, found, looks)
+    rows, columns = assign_at_least_cost(cost)
+    chosen = zip(rows.tolist(), columns.tolist(), strict=True)
+    return [(i, j) for i, j in chosen if cost[i, j] < MAX_PAIR_COST]
+
+
+def name_doubts(
+    missing: Sequence[MissingPiece],
+    found: Sequence[tuple[Base, Array]],
+    looks: Array,
+    pairs: Sequence[tuple[int, int]],
+) -> dict[int, NameDoubt]:
+    """Which other piece each found base of the `pairs` may be, by its index.
+
+    Costs count as negative logarithms of likelihoods. Another piece takes the base, and its own base
+    goes to the piece that the first one was.
+    """
+    doubts: dict[int, NameDoubt] = {}
+    if len(missing) < 2 or not pairs:
+        return doubts
+    cost, base_of = _costs(missing, found, looks), dict(pairs)
+    for i, j in pairs:
+        more = np.full(len(missing), np.inf)
+        for k in set(range(len(missing))) - {i}:
+            own = base_of.get(k)
+            swapped = cost[k, j] + (0.0 if own is None else cost[i, own] - cost[k, own])
+            more[k] = swapped - cost[i, j]
+        odds = np.exp(-np.minimum(more, FORBIDDEN_COST))
+        probability = float(odds.sum() / (1 + odds.sum()))
+        if probability >= MIN_DOUBT:
+            doubts[j] = NameDoubt(int(np.argmax(odds)), probability)
+    return doubts
+
+
+def _costs(
+    missing: Sequence[MissingPiece], found: Sequence[tuple[Base, Array]], looks: Array
+) -> Array:
+    """(M, F): the cost of each pair."""
     apart_mm = np.array([[distance(one.last_mm, xy) for _, xy in found] for one in missing])
     same_size = _same_size(missing, found)
     at_home = _at_home(missing, found) & same_size
@@ -66,9 +116,7 @@ def assign_pieces(
     possible = same_size & (at_home | ~at_home.any(0))
     cost = np.where(possible, cost, FORBIDDEN_COST)
     cost[at_home] = 0.0
-    rows, columns = assign_at_least_cost(cost)
-    chosen = zip(rows.tolist(), columns.tolist(), strict=True)
-    return [(i, j) for i, j in chosen if cost[i, j] < MAX_PAIR_COST]
+    return np.asarray(cost)
 
 
 def pairs_at_home(

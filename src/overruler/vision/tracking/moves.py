@@ -4,7 +4,7 @@ A move that the camera did not show is inferred from the table before and after 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import hypot
 
 import numpy as np
@@ -34,6 +34,8 @@ NEAR_MM = 15.0
 
 Sigmas = Mapping[str, float]
 """1 σ of the pieces' places in mm, by id."""
+Doubts = Mapping[str, tuple[str, float]]
+"""Which other piece one may be, and with which probability it is another, by id."""
 Trail = list[tuple[float, float, float]]
 """Places at which a piece was seen: time, x, y."""
 
@@ -139,6 +141,7 @@ class CameraChange:
     sigmas_after: Sigmas
     lost_s: float
     """Time of the last picture before the change."""
+    doubts: Doubts = field(default_factory=dict)
 
     def infer_moves(self, found_s: float) -> tuple[Move, ...]:
         """Return the moves of pieces that stand elsewhere when the table is measured again."""
@@ -153,7 +156,8 @@ class CameraChange:
             )
             move = _unseen_move(old, new, sigma_mm, (self.lost_s, found_s))
             if move is not None:
-                moves.append(move)
+                other, doubt = self.doubts.get(new.id, ("", 0.0))
+                moves.append(replace(move, name_probability=1 - doubt, perhaps=other))
         return tuple(moves)
 
     def notes(self, moved: int) -> list[str]:

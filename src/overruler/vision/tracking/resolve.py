@@ -10,12 +10,19 @@ from overruler.detections import Detection
 from overruler.fixes import next_piece_id
 from overruler.geometry.batched.vectors import distance
 from overruler.geometry.pose import Array
+from overruler.report import Report
 from overruler.track import Move
 from overruler.vision.tracking.arrivals import ArrivalSearch, TableMeasurer
-from overruler.vision.tracking.assignment import MissingPiece, assign_pieces, pairs_at_home
+from overruler.vision.tracking.assignment import (
+    MissingPiece,
+    NameDoubt,
+    assign_pieces,
+    name_doubts,
+    pairs_at_home,
+)
 from overruler.vision.tracking.change_detection import Mask, label_areas
 from overruler.vision.tracking.hands import blocks_near_pieces, is_hand
-from overruler.vision.tracking.moves import MIN_MOVE_MM, build_move
+from overruler.vision.tracking.moves import MIN_MOVE_MM, Doubts, build_move
 from overruler.vision.tracking.piece_track import MIN_IN_PLACE_SHARE, PieceTrack
 from overruler.vision.tracking.table_state import TableState
 
@@ -124,7 +131,7 @@ def _associate_detections(
     table: TableState, missing: Sequence[PieceTrack], found: Sequence[Detection], fresh: bool
 ) -> tuple[Move, ...]:
     """Give the detections their pieces' names, and return these pieces' moves."""
-    pairs = _assign_tracks(table, missing, found)
+    pairs, doubts = _assign_tracks(table, missing, found)
     for i in set(range(len(missing))) - {i for i, _ in pairs}:
         missing[i].missed_shots += 1
     if not fresh:
@@ -136,39 +143,58 @@ def _associate_detections(
         base = missing[i].rest_detection.base
         move = build_move(table, missing[i], replace(found[j], base=base))
         if move is not None:
-            moves.append(move)
+            moves.append(_in_doubt(move, missing, doubts.get(j)))
     return tuple(moves)
 
 
 def _assign_tracks(
     table: TableState, missing: Sequence[PieceTrack], found: Sequence[Detection]
-) -> list[tuple[int, int]]:
-    """Pairs of indices into the missing pieces and the detections."""
+) -> tuple[list[tuple[int, int]], dict[int, NameDoubt]]:
+    """Pairs of indices into the missing pieces and the detections, and who detections may be otherwise."""
     pieces = []
     for track in missing:
         rest = track.rest_detection
         gone = _is_gone(table, track)
         pieces.append(MissingPiece(rest.base, track.place_mm, gone, rest.xy_mm))
-    return assign_pieces(pieces, _places(found), _similarities(table, missing, found))
+    places, looks = _places(found), _similarities(table, missing, found)
+    pairs = assign_pieces(pieces, places, looks)
+    return pairs, name_doubts(pieces, places, looks, pairs)
+
+
+def _in_doubt(move: Move, pieces: Sequence[PieceTrack], doubt: NameDoubt | None) -> Move:
+    """The move, should it be another of the pieces."""
+    if doubt is None:
+        return move
+    return replace(move, name_probability=1 - doubt.probability, perhaps=pieces[doubt.other].id)
 
 
 def match_names(
-    table: TableState, before: Sequence[PieceTrack], found: Sequence[Detection]
-) -> list[str]:
-    """The ids of detections: those of the pieces known before, and new ones."""
+    table: TableState, before: Sequence[PieceTrack], report: Report
+) -> tuple[list[str], Doubts]:
+    """The ids of what a report found: those of the pieces known before, and new ones.
+
+    Then which other piece each may be.
+    """
+    found = report.detections
+    if not before:
+        return [piece.id for piece in report.scene.pieces], {}
     pieces = [
         MissingPiece(track.rest_detection.base, track.place_mm, home_mm=track.home_mm)
         for track in before
     ]
     places = _places(found)
     light = _light_ratio(table, before, found, pairs_at_home(pieces, places))
-    pairs = assign_pieces(pieces, places, _similarities(table, before, found, light))
+    looks = _similarities(table, before, found, light)
+    pairs = assign_pieces(pieces, places, looks)
     known = {j: before[i].id for i, j in pairs}
+    doubts = name_doubts(pieces, places, looks, pairs)
     taken = [track.id for track in before]
     names: list[str] = []
     for j in range(len(found)):
         names.append(known[j] if j in known else next_piece_id([*taken, *names]))
-    return names
+    return names, {
+        known[j]: (before[doubt.other].id, doubt.probability) for j, doubt in doubts.items()
+    }
 
 
 def _light_ratio(

@@ -213,9 +213,7 @@ class Watch:
         report = self.measurer.look(average_shots(self._shots))
         looks_again = self._search_after_s < np.inf
         table = TableState(report, changes, self._shots, self.measurer, looks_again=looks_again)
-        ids = [piece.id for piece in report.scene.pieces]
-        if self._before:
-            ids = match_names(table, self._before, report.detections)
+        ids, doubts = match_names(table, self._before, report)
         for name, detection in zip(ids, report.detections, strict=True):
             table.add_piece(name, table.remeasure_base(detection))
         changes.background = changes.last_means.copy()
@@ -230,7 +228,9 @@ class Watch:
         sigmas_before = dict(self._sigmas)
         rest = self._rest_report()
         before = () if self._time_jump else self._before
-        change = CameraChange(before, table.tracks, sigmas_before, self._sigmas, self._lost_s)
+        change = CameraChange(
+            before, table.tracks, sigmas_before, self._sigmas, self._lost_s, doubts
+        )
         moves = change.infer_moves(shot.time_s)
         told = (*notes, *change.notes(len(moves)))
         return Tick(shot.time_s, self._current_spots(shot.time_s), moves, rest, told)
