@@ -51,6 +51,21 @@ def test_coherency_is_as_sure_as_draws_say() -> None:
     assert wide.probability["true"] == pytest.approx(expected, abs=0.005)
 
 
+def test_control_by_fractions_that_may_all_be_away_is_not_certain() -> None:
+    reach = 76.2 + 2 * RADIUS_MM
+    pieces = [
+        disc("prize", 0, 0, kind="objective"),
+        disc("r1", reach - 0.5, 0, player="red", stats={"control": 0.1}),
+        disc("r2", 0.5 - reach, 0, player="red", stats={"control": 0.2}),
+    ]
+    found, middles = in_doubt(pieces, seed=4)
+    nobody = (gaps(middles, 0, 1) > 76.2) & (gaps(middles, 0, 2) > 76.2)
+    verdict = ask(found, {"question": "controls", "objective": "prize"})
+    assert verdict.probability is not None
+    assert nobody.mean() > 0.02
+    assert verdict.probability["null"] == pytest.approx(float(nobody.mean()), abs=0.005)
+
+
 def test_control_is_as_sure_as_draws_say() -> None:
     line_mm = 76.2
     reach = line_mm + 2 * RADIUS_MM

@@ -1,7 +1,7 @@
 """Who controls an objective, and how sure that is."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from overruler.reading import Node
 from overruler.rules.bodies import body_named
@@ -22,12 +22,8 @@ def answer_controls(scene: Scene, question: Node) -> Verdict:
     claims = claims_on(scene, objective, CONTROL_VALUE.read(question))
     players = [piece.player for piece in scene.pieces if piece.player is not None]
     nobodys = any(piece.player is None for piece in scene.pieces if piece.id != objective.id)
-    counts: dict[str, float] = dict.fromkeys(players, 0)
-    near = [
-        claim for claim in claims if claim.pair.gap.distance_mm <= limit_mm + CONTACT_TOLERANCE_MM
-    ]
-    for claim in near:
-        counts[claim.player] += claim.value
+    near = [claim for claim in claims if _is_near(claim, limit_mm)]
+    counts = _sums(players, near)
     winner = leader_of(counts)
     clauses = {
         "inches.controls": True,
@@ -41,7 +37,7 @@ def answer_controls(scene: Scene, question: Node) -> Verdict:
         rules=clauses_that_hold(clauses),
         value=winner,
         null_text="nobody",
-        probability=_probabilities(scene, claims, limit_mm, counts),
+        probability=_probabilities(scene, players, claims, limit_mm),
         question=question.value,
         unnamed=tuple(claim.pair.b.id for claim in near if claim.value),
     )
@@ -55,22 +51,32 @@ def leader_of(counts: Mapping[str, float]) -> str | None:
     return leaders[0] if len(leaders) == 1 and highest > 0 else None
 
 
+def _is_near(claim: Claim, limit_mm: float) -> bool:
+    return claim.pair.gap.distance_mm <= limit_mm + CONTACT_TOLERANCE_MM
+
+
+def _sums(players: Iterable[str], claims: Iterable[Claim]) -> dict[str, float]:
+    """What the claims of each player sum up to; 0 without one."""
+    sums: dict[str, float] = dict.fromkeys(players, 0)
+    for claim in claims:
+        sums[claim.player] += claim.value
+    return sums
+
+
 def _probabilities(
-    scene: Scene, claims: Sequence[Claim], limit_mm: float, counts: Mapping[str, float]
+    scene: Scene, players: Sequence[str], claims: Sequence[Claim], limit_mm: float
 ) -> dict[str, float] | None:
     """How likely each player controls the objective; None in an exact scene."""
     if scene.covariance is None:
         return None
     unsure = [claim for claim in claims if _may_cross(scene, claim.pair, limit_mm)]
+    sure = [claim for claim in claims if claim not in unsure and _is_near(claim, limit_mm)]
+    sums = _sums(players, sure)
     if not unsure:
-        return {json.dumps(leader_of(counts)): 1.0}
+        return {json.dumps(leader_of(sums)): 1.0}
     from overruler.rules.games.inches.drawn_control import control_probabilities
 
-    sure = dict(counts)
-    for claim in unsure:
-        if claim.pair.gap.distance_mm <= limit_mm + CONTACT_TOLERANCE_MM:
-            sure[claim.player] -= claim.value
-    return control_probabilities(scene, unsure, limit_mm, sure)
+    return control_probabilities(scene, unsure, limit_mm, sums)
 
 
 def _may_cross(scene: Scene, pair: BodyPair, limit_mm: float) -> bool:
