@@ -107,7 +107,7 @@ def test_its_doubt_comes_by_itself(house: Path) -> None:
         (
             SPELL | {"strength": True},
             {},
-            "question: strength: expected a number, found true or false",
+            "question: strength: expected a number, found true",
         ),
         (
             SPELL,

@@ -104,7 +104,12 @@ def test_the_command_and_the_page_know_a_user_s_own(
     ("text", "said"),
     [
         (OWN.replace('game = "bands"', 'game = "chess"'), "chess"),
-        (OWN.replace("[2, 5]", "[5, 2]"), "greater than the line before"),
+        (
+            OWN.replace("[2, 5]", "[5, 2]"),
+            r"lines_in\[1\]: must be greater than the line before, 5, is 2",
+        ),
+        (OWN.replace("[2, 5]", "[2, 5e9]"), r"lines_in\[1\]: must be from .* mm, is 1.27e\+11"),
+        (OWN.replace("[2, 5]", "[2, 5]\nsegments = 2"), "has both lines_in and segments"),
         (OWN.replace("60x35o", "60y35"), "is no base"),
         (OWN + "\n[more]\n", "unknown key"),
         (OWN.replace("bases", "basis"), r"basis: unknown key; known: .*; did you mean 'bases'\?"),

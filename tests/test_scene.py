@@ -416,7 +416,7 @@ MISTAKES: list[tuple[Document, str]] = [
         'pieces[0].base.diameter_mm: expected a number, found text "27"',
     ),
     (without("pieces.1.x_mm"), "pieces[1].x_mm: is missing"),
-    (with_("pieces.1.x_mm", True), "pieces[1].x_mm: expected a number, found true or false"),
+    (with_("pieces.1.x_mm", True), "pieces[1].x_mm: expected a number, found true"),
     (with_("pieces.1.y_mm", math.inf), "pieces[1].y_mm: is not a finite number"),
     (with_("pieces.1.y_mm", 10**400), "pieces[1].y_mm: is not a finite number"),
     (with_("pieces.1.z_mm", "high"), "pieces[1].z_mm: expected a number"),
@@ -533,6 +533,11 @@ def test_a_mistake_is_named_by_its_place(wrong: Document, message: str) -> None:
         Scene.from_json(wrong)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_what_is_true_is_told_as_such() -> None:
+    with pytest.raises(BadInput, match=r"x_mm: expected a number, found true$"):
+        Scene.from_json(with_("pieces.1.x_mm", True))
 
 
 @pytest.mark.parametrize(

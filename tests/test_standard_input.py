@@ -1,6 +1,8 @@
 """`-` means standard input where a photo or a scene is read; nowhere does it name a file."""
 
 import io
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -68,3 +70,32 @@ def test_scene_and_questions_share_no_standard_input(capsys: pytest.CaptureFixtu
 def test_no_output_is_a_file_named_dash() -> None:
     with pytest.raises(BadInput, match="/dev/stdout"):
         check_writable("-")
+
+
+CLOSED = """
+import os, sys
+os.close(0)
+os.execv(sys.executable, [sys.executable, "-m", "overruler", *sys.argv[1:]])
+"""
+"""A program that closes its standard input before it becomes ours."""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there a process cannot become another")
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["ask", "SCENE", "-"], 0, ""),
+        (["ask", "-", "range p01 p02"], 2, "overruler: -: is empty"),
+        (["settle", "-"], 2, "overruler: -: is no bundle"),
+    ],
+)
+def test_a_standard_input_that_is_closed_is_empty(
+    arguments: list[str], status: int, said: str, tmp_path: Path
+) -> None:
+    scene = tmp_path / "scene.json"
+    report().scene.save(scene)
+    arguments = [str(scene) if argument == "SCENE" else argument for argument in arguments]
+    done = subprocess.run([sys.executable, "-c", CLOSED, *arguments], capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    assert done.stderr.startswith(said)
+    assert len(done.stderr.splitlines()) == bool(said)

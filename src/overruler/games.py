@@ -75,7 +75,7 @@ class Ruler:
 def read_ruler(node: Node) -> Ruler:
     """Read a ruler: of equal segments, or of lines at any distances."""
     if node.has("lines_mm"):
-        return _read_ruler_of_lines(node)
+        return read_ruler_of_lines(node, "lines_mm")
     segments = node["segments"].integer()
     if not 1 <= segments <= MAX_SEGMENTS:
         node["segments"].fail(f"must be from 1 to {MAX_SEGMENTS}, is {segments}")
@@ -83,24 +83,32 @@ def read_ruler(node: Node) -> Ruler:
     return Ruler.of_segments(read_length(node["segment_mm"]), segments, extra)
 
 
-def _read_ruler_of_lines(node: Node) -> Ruler:
-    for key in SEGMENT_KEYS:
-        if node.has(key):
-            node.fail(f"has both lines_mm and {key}; give one of the two")
-    lines_mm = _read_lines(node["lines_mm"])
+def read_ruler_of_lines(node: Node, key: str, unit_mm: float = 1.0) -> Ruler:
+    """Read a ruler of the lines under a key, which are in a unit of so many mm."""
+    for other in SEGMENT_KEYS:
+        if node.has(other):
+            node.fail(f"has both {key} and {other}; give one of the two")
+    lines_mm = _read_lines(node[key], unit_mm)
     names = _read_band_names(node["names"], len(lines_mm)) if node.has("names") else ()
-    return Ruler(lines_mm, names, extra=unknown_keys(node, ("lines_mm", "names")))
+    return Ruler(lines_mm, names, extra=unknown_keys(node, (key, "names")))
 
 
-def _read_lines(node: Node) -> tuple[float, ...]:
+def _read_lines(node: Node, unit_mm: float) -> tuple[float, ...]:
     """Read where the bands of a ruler end."""
-    lines_mm = tuple(read_length(item) for item in node.items())
-    if not 1 <= len(lines_mm) <= MAX_SEGMENTS:
-        node.fail(f"must be from 1 to {MAX_SEGMENTS} lines, found {len(lines_mm)}")
-    for item, (before, after) in zip(node.items()[1:], pairwise(lines_mm), strict=True):
+    lines = tuple(_read_line(item, unit_mm) for item in node.items())
+    if not 1 <= len(lines) <= MAX_SEGMENTS:
+        node.fail(f"must be from 1 to {MAX_SEGMENTS} lines, found {len(lines)}")
+    for item, (before, after) in zip(node.items()[1:], pairwise(lines), strict=True):
         if after <= before:
             item.fail(f"must be greater than the line before, {before:g}, is {after:g}")
-    return lines_mm
+    return tuple(line * unit_mm for line in lines)
+
+
+def _read_line(node: Node, unit_mm: float) -> float:
+    """Read a line's distance, in its own unit."""
+    line = node.positive()
+    read_length(Node(line * unit_mm, node.name, node.path))
+    return line
 
 
 def _read_band_names(node: Node, count: int) -> tuple[str, ...]:

@@ -451,3 +451,23 @@ def test_an_exact_scene_has_no_odds() -> None:
         verdict = ask(table, question)
         assert verdict.probability is None
         assert "in_arc_probability" not in verdict.answer
+
+
+def test_a_ship_far_above_is_never_at_range_0_in_an_arc() -> None:
+    above = ship("b", 41, 0, z_mm=100, height_mm=30)
+    level = ship("b", 41, 0)
+    covariance = np.eye(4)
+    for target, touching in ((above, False), (level, True)):
+        found = unsure([ship("a", 0, 0, height_mm=30), target], covariance)
+        probability = ask(found, aim("front")).probability
+        assert probability is not None
+        assert (probability["0"] > 0.1) == touching
+        assert probability["0"] + probability["1"] == pytest.approx(1, abs=1e-3)
+
+
+def test_a_held_pair_stays_at_range_0_in_an_arc_however_far_off() -> None:
+    for distance_mm in (60, 340, 400):
+        pieces = [ship("a", 0, 0), ship("b", distance_mm, 0)]
+        found = unsure(pieces, np.eye(4), state={"range0": [["a", "b"]]})
+        probability = ask(found, aim("front")).probability
+        assert probability == {"0": 1.0, "1": 0.0, "2": 0.0, "3": 0.0, "null": 0.0}

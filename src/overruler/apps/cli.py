@@ -65,6 +65,8 @@ def run_process() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # an old console lacks some of our signs
             stream.reconfigure(errors="replace")
+    if sys.stdin is None:  # whoever started this process closed it: nothing comes in
+        sys.stdin = open(os.devnull)  # noqa: SIM115 - it is open as long as the process runs
     # More threads gain nothing here, and they wait by spinning.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     skips_teardown = next(iter(sys.argv[1:]), "") in COMMANDS_WITHOUT_TEARDOWN

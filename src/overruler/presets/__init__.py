@@ -13,8 +13,8 @@ from typing import Any
 
 from overruler.bases import Base, read_base_size
 from overruler.errors import BadInput
-from overruler.games import GAMES, Ruler, read_ruler
-from overruler.reading import MAX_LENGTH_MM, Node
+from overruler.games import GAMES, Ruler, read_ruler, read_ruler_of_lines
+from overruler.reading import Node
 from overruler.reading.fields import file_path
 from overruler.units import MM_PER_INCH, UNITS
 
@@ -132,11 +132,7 @@ def _read_ruler(node: Node) -> Ruler:
         return read_ruler(node)
     if node.has("lines_mm"):
         node.fail("has both lines_mm and lines_in; give one of the two")
-    lines = [
-        min(item.positive() * MM_PER_INCH, 2 * MAX_LENGTH_MM) for item in node["lines_in"].items()
-    ]
-    known = {key: value for key, value in node.value.items() if key != "lines_in"}
-    return read_ruler(Node({**known, "lines_mm": lines}, node.name, node.path))
+    return read_ruler_of_lines(node, "lines_in", MM_PER_INCH)
 
 
 def _read_defaults(node: Node) -> dict[str, dict[str, Any]]:

@@ -21,7 +21,7 @@ Numbers = tuple[float, ...]
 Reader = Callable[["Node"], float]
 
 _TYPE_NAMES = {
-    dict: "an object", list: "an array", tuple: "an array", str: "text", bool: "true or false",
+    dict: "an object", list: "an array", tuple: "an array", str: "text",
     type(None): "null", int: "a number", float: "a number",
 }  # fmt: skip
 MISSPELT_RATIO = 0.76
@@ -106,6 +106,8 @@ class Node:
         raise BadInput(": ".join(part for part in (self.name, self.path, problem) if part))
 
     def _fail_expected(self, expected: str) -> NoReturn:
+        if isinstance(self.value, bool):
+            self.fail(f"expected {expected}, found {json.dumps(self.value)}")
         found = _TYPE_NAMES.get(type(self.value)) or type(self.value).__name__
         is_long = isinstance(self.value, int) and abs(self.value) > sys.float_info.max
         if isinstance(self.value, str | int | float) and not is_long:
