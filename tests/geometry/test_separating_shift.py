@@ -1,20 +1,22 @@
 """The shortest way out of reach: it leads out, and nothing shorter does."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from overruler.geometry import separating_shift
 from overruler.geometry.batched.distances import gaps_at_shifts
 from overruler.geometry.separating_shift import (
     is_separated,
     shift_length_mm,
     shortest_separating_shift,
 )
-from overruler.geometry.shapes import Disc, Shape, gap, rectangle, translate_shape
-from overruler.geometry.tangents import signed_gap_mm
+from overruler.geometry.shapes import Disc, Ellipse, Gap, Polygon, Shape, gap, rectangle, translate_shape
+from overruler.geometry.tangents import Hull, signed_gap_mm
 from tests.geometry.test_shapes import discs, shapes
 
 Pair = tuple[Shape, Shape]
@@ -99,3 +101,23 @@ def test_out_of_an_overlap_it_is_as_far_as_the_shapes_are_deep() -> None:
     x, y = shortest_separating_shift([(a, b)], 1e-6)
     assert (x, y) == pytest.approx((0.0, -8.0), abs=1e-5)
     assert gap(translate_shape(a, x, y), b).distance_mm == pytest.approx(1e-6, abs=1e-8)
+
+
+def test_few_gaps_tell_the_way_out_of_terrain_of_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[None] = []
+
+    def counting_gap(a: Shape, b: Shape) -> Gap:
+        counted.append(None)
+        return gap(a, b)
+
+    monkeypatch.setattr(separating_shift, "gap", counting_gap)
+    sight = Hull(Disc((100, 400), 15), Ellipse((1500, 430), 75, 42, 20))
+    turns = [math.tau * k / 24 for k in range(24)]
+    rim = [(math.cos(k) * (250 + 50 * math.sin(7 * k)), math.sin(k) * 300) for k in turns]
+    corners = [(800 + x, 420 + y) for x, y in rim]
+    parts = [Polygon(((800, 420), p, q)) for p, q in pairwise([*corners, corners[0]])]
+    pairs = [(part, sight) for part in parts]
+    way = shortest_separating_shift(pairs, 1e-6)
+    assert is_separated(pairs, way, 1e-6)
+    assert len(counted) < 1000
+    assert not is_separated(pairs, (way[0] * 0.999999, way[1] * 0.999999), 1e-6)

@@ -471,3 +471,17 @@ def test_a_held_pair_stays_at_range_0_in_an_arc_however_far_off() -> None:
         found = unsure(pieces, np.eye(4), state={"range0": [["a", "b"]]})
         probability = ask(found, aim("front")).probability
         assert probability == {"0": 1.0, "1": 0.0, "2": 0.0, "3": 0.0, "null": 0.0}
+
+
+def test_the_closest_corner_may_leave_the_arc_and_its_side_stay() -> None:
+    corner = 20 + 100 / math.sqrt(2)
+    cx, cy = corner + 0.5, corner - 0.5  # a little inside of the arc's border, 100 mm away
+    found = unsure([ship("a", 0, 0, **arcs(MAIN)), ship("b", cx + 20, cy + 20)], np.eye(4))
+    ax, ay, bx, by = np.random.default_rng(6).normal(size=(4, DRAWS))
+    x, y = cx + bx - ax, cy + by - ay
+    within_arc = np.hypot(np.maximum(x, y) - 20, y - 20) <= 100
+    free = np.hypot(x - 20, y - 20) <= 100
+    probability = ask(found, aim()).probability
+    assert probability is not None
+    assert abs(free.mean() - within_arc.mean()) > 5 * AGREED
+    assert probability["1"] == pytest.approx(float(within_arc.mean()), abs=AGREED)

@@ -10,11 +10,12 @@ Lengths are in mm, directions are unit vectors. Pure Python.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from overruler.geometry.shapes import Disc, Point, Polygon, Shape, gap, translate_shape
+from overruler.geometry.shapes import Disc, Point, Shape, gap, translate_shape
 from overruler.geometry.tangents import Hull, widest_separation
 
 ShapePair = tuple[Shape, Shape | Hull]
@@ -23,6 +24,10 @@ DISTANCE_TOLERANCE_MM = 1e-9
 """Accuracy of a distance, in mm."""
 SEARCH_DIRECTION_COUNT = 180
 """Evenly spaced search directions; an exit narrower than the angle between two may be missed."""
+BOUND_DIRECTION_COUNT = 128
+"""Evenly spaced directions in which the rim of a pair's set is known; the kinks of the rim are too."""
+MIN_AHEAD = 1e-3
+"""Least cosine between a path and the normal of a line of support that it is measured to."""
 GOLDEN_SECTION = (math.sqrt(5) - 1) / 2
 """The golden ratio's inverse, by which a bracket shrinks at each step."""
 GOLDEN_SECTION_STEPS = 40
@@ -106,51 +111,91 @@ def _circle_intersections(p: Point, r: float, q: Point, s: float) -> Iterator[Po
 
 
 class _BoundedPair(NamedTuple):
-    """A pair, and two circles about the shift that brings their centres together."""
+    """A pair, and a polygon inside the set of shifts that leave the two within reach.
+
+    Its corners are as good as on the set's rim, where the set has lines of support. Between the
+    polygon and these lines only a measured gap tells whether a shift leaves the pair within reach.
+    """
 
     a: Shape
     b: Shape | Hull
+    reach_mm: float
     center: Point
     """The shift, in mm, that brings the centres together."""
-    inner_mm: float
-    """Radius within which every shift leaves the pair within reach."""
-    outer_mm: float
-    """Radius beyond which no shift does."""
+    turns: tuple[float, ...]
+    """The directions of the corners from `center`, in radians, ascending."""
+    corners: tuple[Point, ...]
+    """One for each of `turns`; the last is followed by the first."""
+    normals: tuple[Point, ...]
+    """The unit direction in which each corner is the polygon's farthest point."""
 
     @classmethod
     def of(cls, a: Shape, b: Shape | Hull, reach_mm: float) -> "_BoundedPair":
-        ax, ay = a.center
-        bx, by = b.center
-        inscribed = _inscribed_radius_mm(a) + _inscribed_radius_mm(b)
-        inner = inscribed + reach_mm - DISTANCE_TOLERANCE_MM
-        outer = a.bounding_radius_mm + b.bounding_radius_mm + reach_mm
-        return cls(a, b, (bx - ax, by - ay), inner, outer)
+        center = b.center[0] - a.center[0], b.center[1] - a.center[1]
+        angles = {math.tau * k / BOUND_DIRECTION_COUNT for k in range(BOUND_DIRECTION_COUNT)}
+        angles |= {(kink + math.pi) % math.tau for kink in a.edge_normal_angles}
+        grown_mm = reach_mm - 2 * DISTANCE_TOLERANCE_MM
+        rows = []
+        for angle in angles:
+            ux, uy = math.cos(angle), math.sin(angle)
+            (px, py), (qx, qy) = b.support_point(ux, uy), a.support_point(-ux, -uy)
+            corner = px - qx + grown_mm * ux, py - qy + grown_mm * uy
+            turn = math.atan2(corner[1] - center[1], corner[0] - center[0])
+            rows.append((turn, angle, corner, (ux, uy)))
+        turns, _, corners, normals = zip(*sorted(rows), strict=True)
+        return cls(a, b, reach_mm, center, turns, corners, normals)
 
-    def is_within_reach(self, x: float, y: float, reach_mm: float) -> bool:
+    def is_within_reach(self, x: float, y: float) -> bool:
         """Tell whether a shift leaves the pair within reach."""
-        center_x, center_y = self.center
-        distance = math.hypot(center_x - x, center_y - y)
-        if not self.inner_mm <= distance < self.outer_mm:
-            return distance < self.inner_mm
-        nearest = gap(translate_shape(self.a, x, y), self.b)
-        return nearest.distance_mm < reach_mm - DISTANCE_TOLERANCE_MM
+        before, after = self._corners_about(x, y)
+        if self._is_past(x, y, before) or self._is_past(x, y, after):
+            return False
+        if self._is_inside(x, y, before, after):
+            return True
+        distance = gap(translate_shape(self.a, x, y), self.b).distance_mm
+        return distance < self.reach_mm - DISTANCE_TOLERANCE_MM
 
+    def holds(self, x: float, y: float) -> bool:
+        """Tell whether a shift lies in the polygon; then it leaves the two within reach."""
+        return self._is_inside(x, y, *self._corners_about(x, y))
 
-def _inscribed_radius_mm(shape: Shape | Hull) -> float:
-    """Return the radius of a circle about the centre that lies in the shape."""
-    if isinstance(shape, Disc):
-        return shape.radius_mm
-    if isinstance(shape, Hull):
-        return min(_inscribed_radius_mm(shape.a), _inscribed_radius_mm(shape.b))
-    if not isinstance(shape, Polygon):
-        return min(shape.length_mm, shape.width_mm) / 2
-    x, y = shape.center
-    heights = []
-    for kink in shape.edge_normal_angles:
-        ux, uy = math.cos(kink), math.sin(kink)
-        px, py = shape.support_point(ux, uy)
-        heights.append((px - x) * ux + (py - y) * uy)
-    return min(heights)
+    def surely_until_mm(self, ux: float, uy: float) -> float:
+        """Return how far a path along (ux, uy) from within the polygon stays in it."""
+        until_mm = math.inf
+        px, py = self.corners[-1]
+        for qx, qy in self.corners:
+            nx, ny = qy - py, px - qx
+            ahead = nx * ux + ny * uy
+            if ahead > 0:
+                until_mm = min(until_mm, (px * nx + py * ny) / ahead)
+            px, py = qx, qy
+        return until_mm
+
+    def exit_limit_mm(self, ux: float, uy: float) -> float:
+        """Return a path length along (ux, uy) from which on the pair is out of reach."""
+        limit_mm = math.inf
+        for (px, py), (nx, ny) in zip(self.corners, self.normals, strict=True):
+            ahead = nx * ux + ny * uy
+            if ahead > MIN_AHEAD:
+                out_mm = px * nx + py * ny + 2 * DISTANCE_TOLERANCE_MM
+                limit_mm = min(limit_mm, out_mm / ahead)
+        return limit_mm
+
+    def _corners_about(self, x: float, y: float) -> tuple[int, int]:
+        """The corners before and after a shift, as seen from the centre."""
+        turn = math.atan2(y - self.center[1], x - self.center[0])
+        after = bisect_left(self.turns, turn)
+        return after - 1, after % len(self.turns)
+
+    def _is_past(self, x: float, y: float, corner: int) -> bool:
+        """Tell whether a shift is past a corner's line of support."""
+        (px, py), (ux, uy) = self.corners[corner], self.normals[corner]
+        return (x - px) * ux + (y - py) * uy >= DISTANCE_TOLERANCE_MM
+
+    def _is_inside(self, x: float, y: float, before: int, after: int) -> bool:
+        """Tell whether a shift lies inside of the side between two corners."""
+        (px, py), (qx, qy) = self.corners[before], self.corners[after]
+        return (qx - px) * (y - py) - (qy - py) * (x - px) > 0
 
 
 def _search_directions(
@@ -164,21 +209,21 @@ def _search_directions(
     angles += [math.tau * k / SEARCH_DIRECTION_COUNT for k in range(SEARCH_DIRECTION_COUNT)]
     best = (math.inf, 0.0)
     for angle in angles:
-        best = min(best, (_exit_distance_mm(bounded, reach_mm, angle, best[0]), angle))
+        best = min(best, (_exit_distance_mm(bounded, angle, best[0]), angle))
     for low, high in ((best[1] - step, best[1]), (best[1], best[1] + step)):
-        best = min(best, _golden_section_search(bounded, reach_mm, low, high))
+        best = min(best, _golden_section_search(bounded, low, high))
     length, angle = best
     return length * math.cos(angle), length * math.sin(angle)
 
 
 def _golden_section_search(
-    bounded: Sequence[_BoundedPair], reach_mm: float, low: float, high: float
+    bounded: Sequence[_BoundedPair], low: float, high: float
 ) -> tuple[float, float]:
     """Return the shortest exit found between two directions, and its angle."""
 
     def exit_at(share: float) -> tuple[float, float]:
         angle = low + share * (high - low)
-        return _exit_distance_mm(bounded, reach_mm, angle), angle
+        return _exit_distance_mm(bounded, angle), angle
 
     first, second = exit_at(1 - GOLDEN_SECTION), exit_at(GOLDEN_SECTION)
     best = min(first, second)
@@ -194,39 +239,50 @@ def _golden_section_search(
 
 
 def _exit_distance_mm(
-    bounded: Sequence[_BoundedPair], reach_mm: float, angle: float, limit: float = math.inf
+    bounded: Sequence[_BoundedPair], angle: float, limit: float = math.inf
 ) -> float:
     """Return how far it is out of all sets along a direction; inf if not less than `limit`."""
     ux, uy = math.cos(angle), math.sin(angle)
-    distance = 0.0
     remaining = list(bounded)
+    distance = _surely_until_mm(remaining, ux, uy)
+    if distance >= limit:
+        return math.inf
     while True:
         x, y = distance * ux, distance * uy
-        pair = next((pair for pair in remaining if pair.is_within_reach(x, y, reach_mm)), None)
+        pair = next((pair for pair in remaining if pair.is_within_reach(x, y)), None)
         if pair is None:
             return distance
-        distance = _pair_exit_distance_mm(pair.a, pair.b, ux, uy, reach_mm)
+        distance = _pair_exit_distance_mm(pair, ux, uy)
         if distance >= limit:
             return math.inf
         remaining.remove(pair)
 
 
-def _pair_exit_distance_mm(
-    a: Shape, b: Shape | Hull, ux: float, uy: float, reach_mm: float
-) -> float:
-    """Return how far `a` moves along (ux, uy) until it is `reach_mm` away from `b`.
+def _surely_until_mm(pairs: Sequence[_BoundedPair], ux: float, uy: float) -> float:
+    """Return how far along a direction every shift surely leaves some pair within reach."""
+    distance = 0.0
+    remaining = list(pairs)
+    while True:
+        x, y = distance * ux, distance * uy
+        pair = next((pair for pair in remaining if pair.holds(x, y)), None)
+        if pair is None:
+            return distance
+        distance = max(distance, pair.surely_until_mm(ux, uy))
+        remaining.remove(pair)
 
-    The gap is a convex function of the path length. Newton's steps from far out approach the root
+
+def _pair_exit_distance_mm(pair: _BoundedPair, ux: float, uy: float) -> float:
+    """Return how far `a` moves along (ux, uy) until it is out of reach of `b`.
+
+    The gap is a convex function of the path length. Newton's steps from beyond the root approach it
     and never pass it.
     """
-    ax, ay = a.center
-    bx, by = b.center
-    along = (bx - ax) * ux + (by - ay) * uy
-    path = along + a.bounding_radius_mm + b.bounding_radius_mm + reach_mm
+    path = pair.exit_limit_mm(ux, uy)
     for _ in range(NEWTON_STEPS):
-        distance, (px, py), (qx, qy) = gap(translate_shape(a, path * ux, path * uy), b)
+        moved = translate_shape(pair.a, path * ux, path * uy)
+        distance, (px, py), (qx, qy) = gap(moved, pair.b)
         slope = ((px - qx) * ux + (py - qy) * uy) / distance if distance > 0 else 0.0
-        excess = distance - reach_mm
+        excess = distance - pair.reach_mm
         if excess <= DISTANCE_TOLERANCE_MM / 10 or slope <= DISTANCE_TOLERANCE_MM:
             break
         path -= excess / slope
