@@ -95,7 +95,9 @@ def test_a_standard_input_that_is_closed_is_empty(
     scene = tmp_path / "scene.json"
     report().scene.save(scene)
     arguments = [str(scene) if argument == "SCENE" else argument for argument in arguments]
-    done = subprocess.run([sys.executable, "-c", CLOSED, *arguments], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", CLOSED, *arguments], capture_output=True, text=True
+    )
     assert done.returncode == status, done.stderr
     assert done.stderr.startswith(said)
     assert len(done.stderr.splitlines()) == bool(said)

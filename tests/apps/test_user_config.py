@@ -164,6 +164,11 @@ def test_a_file_that_the_environment_names_must_be_there(monkeypatch: pytest.Mon
         ("red =", "rde =", "line 12: players.rde: unknown key; .*; did you mean 'red'"),
         ('"Anna"', '" "', "line 12: players.red: is empty"),
         (
+            "[rules.legion]\nranged_in_contact",
+            '[rules]\n"legion.ranged_in_contact"',
+            "line 14: rules.legion.ranged_in_contact: is in quotes.*without them",
+        ),
+        (
             "rules.legion",
             "rules.legoin",
             "line 14: rules.legoin: unknown key; .*; did you mean 'legion'",

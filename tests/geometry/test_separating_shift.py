@@ -15,7 +15,16 @@ from overruler.geometry.separating_shift import (
     shift_length_mm,
     shortest_separating_shift,
 )
-from overruler.geometry.shapes import Disc, Ellipse, Gap, Polygon, Shape, gap, rectangle, translate_shape
+from overruler.geometry.shapes import (
+    Disc,
+    Ellipse,
+    Gap,
+    Polygon,
+    Shape,
+    gap,
+    rectangle,
+    translate_shape,
+)
 from overruler.geometry.tangents import Hull, signed_gap_mm
 from tests.geometry.test_shapes import discs, shapes
 
@@ -103,7 +112,9 @@ def test_out_of_an_overlap_it_is_as_far_as_the_shapes_are_deep() -> None:
     assert gap(translate_shape(a, x, y), b).distance_mm == pytest.approx(1e-6, abs=1e-8)
 
 
-def test_few_gaps_tell_the_way_out_of_terrain_of_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_gaps_tell_the_way_out_of_terrain_of_many_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     counted: list[None] = []
 
     def counting_gap(a: Shape, b: Shape) -> Gap:

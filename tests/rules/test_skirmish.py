@@ -327,3 +327,24 @@ def test_every_answer_of_a_doubtful_scene_says_how_sure_it_is(asked: dict[str, A
     assert sum(answer["probability"].values()) == pytest.approx(1)
     exact = ask(scene(pieces), asked).to_json()
     assert {"probability", "call", "cover_probability"}.isdisjoint(exact)
+
+
+NEARLY_ALIKE = ((100, 0), (0, 100.5))
+"""Places of two foes, of whom either may be the closer."""
+
+
+@pytest.mark.parametrize(
+    ("stats", "one_alone"),
+    [
+        ({"in_cover_from": []}, True),
+        ({"in_cover_from": ["s"]}, True),  # cover lets nobody past for one in cover
+        ({"in_cover_from": [], "stunned": True}, False),
+    ],
+)
+def test_who_may_be_the_closer_shuts_the_other_out(stats: dict[str, Any], one_alone: bool) -> None:
+    foes = [foe(name, *at, **stats) for name, at in zip("ab", NEARLY_ALIKE, strict=True)]
+    verdict = ask(scene([shooter(), *foes], joint(3, 1.0)), question("targets"))
+    assert verdict.probability is not None
+    alone = {'["a"]', '["b"]'} if one_alone else {'["a", "b"]', '["b", "a"]'}
+    assert sum(verdict.probability.get(key, 0.0) for key in alone) > 0.999
+    assert min(verdict.probability[key] for key in alone) > 0.1

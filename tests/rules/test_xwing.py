@@ -485,3 +485,17 @@ def test_the_closest_corner_may_leave_the_arc_and_its_side_stay() -> None:
     assert probability is not None
     assert abs(free.mean() - within_arc.mean()) > 5 * AGREED
     assert probability["1"] == pytest.approx(float(within_arc.mean()), abs=AGREED)
+
+
+@pytest.mark.parametrize(("z_mm", "touching"), [(30, True), (30.01, False)])
+def test_ships_whose_heights_just_touch_are_at_range_0(z_mm: float, touching: bool) -> None:
+    pieces = [ship("a", 0, 0, height_mm=30), ship("b", 40, 0, z_mm=z_mm)]
+    verdict = ask(scene(*pieces), {"question": "range0_after", "events": []})
+    assert verdict.value == ([["a", "b"]] if touching else [])
+
+
+def test_objects_that_touch_each_other_are_no_pair_at_range_0() -> None:
+    rocks = [ship(name, x, 0, kind="obstacle") for name, x in (("p", 100), ("q", 140))]
+    found = scene(ship("a", 60, 0), *rocks)
+    verdict = ask(found, {"question": "range0_after", "events": [], "objects": True})
+    assert verdict.value == [["a", "p"]]

@@ -26,8 +26,8 @@ SEARCH_DIRECTION_COUNT = 180
 """Evenly spaced search directions; an exit narrower than the angle between two may be missed."""
 BOUND_DIRECTION_COUNT = 128
 """Evenly spaced directions in which the rim of a pair's set is known; the kinks of the rim are too."""
-MIN_AHEAD = 1e-3
-"""Least cosine between a path and the normal of a line of support that it is measured to."""
+MIN_COSINE = 1e-3
+"""Least cosine between a path and the normal of a line of support that may bound it."""
 GOLDEN_SECTION = (math.sqrt(5) - 1) / 2
 """The golden ratio's inverse, by which a bracket shrinks at each step."""
 GOLDEN_SECTION_STEPS = 40
@@ -176,7 +176,7 @@ class _BoundedPair(NamedTuple):
         limit_mm = math.inf
         for (px, py), (nx, ny) in zip(self.corners, self.normals, strict=True):
             ahead = nx * ux + ny * uy
-            if ahead > MIN_AHEAD:
+            if ahead > MIN_COSINE:
                 out_mm = px * nx + py * ny + 2 * DISTANCE_TOLERANCE_MM
                 limit_mm = min(limit_mm, out_mm / ahead)
         return limit_mm

@@ -186,6 +186,9 @@ class _LocatedFile:
         """The keys and values of a section. Those of `rules` lie one level deeper, by game."""
         section = self.node(value, path)
         if path == "rules":
+            for key in section.object().value:
+                if "." in key:
+                    section[key].fail(f"is in quotes, as one name: write {key} = ... without them")
             games = {find_game(key) or key: key for key in section.object().value}
             self.check_keys(Node(games, section.name, path), GAMES)
             for game, spelled in games.items():
