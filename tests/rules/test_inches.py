@@ -51,6 +51,14 @@ def test_coherency_is_as_sure_as_draws_say() -> None:
     assert wide.probability["true"] == pytest.approx(expected, abs=0.005)
 
 
+def test_the_only_player_controls_nothing_from_afar() -> None:
+    pieces = [disc("prize", 0, 0, kind="objective"), disc("r1", 500, 0, player="red")]
+    for covariance in (None, np.eye(4)):
+        verdict = ask(scene(pieces, covariance), {"question": "controls", "objective": "prize"})
+        assert verdict.answer["by"] is None
+        assert verdict.probability in (None, {"null": 1.0})
+
+
 def test_control_by_fractions_that_may_all_be_away_is_not_certain() -> None:
     reach = 76.2 + 2 * RADIUS_MM
     pieces = [

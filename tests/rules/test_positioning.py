@@ -593,3 +593,14 @@ def test_each_target_is_repositioned_in_its_own_direction() -> None:
     assert ends[1] == pytest.approx((105.4, -100))
     with pytest.raises(BadInput, match="one for each of 2 targets, found 3"):
         ask(found, force | {"distance_in": 1, "direction_deg": [90, 0, 10]})
+
+
+@pytest.mark.parametrize(("top_z_mm", "stopped_by"), [(50, None), (50.01, "roof")])
+def test_terrain_that_ends_where_a_forced_piece_stands_does_not_stop_it(
+    top_z_mm: float, stopped_by: str | None
+) -> None:
+    roof = {"id": "roof", "footprint_mm": [[160, -50], [260, -50], [260, 50], [160, 50]]}
+    pieces = [disc_of("a", 0, 0), disc_of("t", 100, 0, z_mm=50)]
+    found = scene(pieces, terrain=[roof | {"top_z_mm": top_z_mm}])
+    push = {"question": "force", "kind": "push", "actor": "a", "target": "t", "distance_in": 3}
+    assert ask(found, push).answer["stopped_by"] == stopped_by
