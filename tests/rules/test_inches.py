@@ -59,6 +59,20 @@ def test_the_only_player_controls_nothing_from_afar() -> None:
         assert verdict.probability in (None, {"null": 1.0})
 
 
+@pytest.mark.parametrize(("past_mm", "answer"), [(0, True), (5e-7, True), (2e-6, False)])
+def test_a_height_reached_exactly_counts(past_mm: float, answer: bool) -> None:
+    pieces = [disc("a", 0, 0, height_mm=30), disc("b", 40, 0, z_mm=30 + 127 + past_mm)]
+    assert ask(scene(pieces), {"question": "engaged", "from": "a", "to": "b"}).value is answer
+
+
+def test_a_sure_piece_bounds_the_distance_to_an_unsure_one() -> None:
+    near, sure = 100 + 2 * RADIUS_MM, 105 + 2 * RADIUS_MM
+    pieces = [disc("a", 0, 0), disc("u1", near, 0, unit="u"), disc("u2", 0, sure, unit="u")]
+    covariance = np.diag([0, 0, 100, 100, 1e-4, 1e-4])
+    asked = {"question": "within", "from": "a", "to": "u", "distance_in": 105.5 / 25.4}
+    assert ask(scene(pieces, covariance), asked).probability == {"true": 1.0, "false": 0.0}
+
+
 def test_control_by_fractions_that_may_all_be_away_is_not_certain() -> None:
     reach = 76.2 + 2 * RADIUS_MM
     pieces = [
